@@ -1,0 +1,95 @@
+// A client's socket, what came in from it and what must go out to it.
+//
+// Interface:
+//  * Recv() takes what has arrived, by one recv(2); Read() shows it, Consume() drops what is used.
+//  * WriteToWriteBuffer() queues a reply, Send() sends what the kernel takes and keeps the rest.
+//  * Above the high-water mark of unsent bytes the connection is Paused(): Recv() takes nothing
+//    more until the client has read the queue down to the low-water mark. So a client that sends
+//    and never reads costs a bounded amount of memory, and TCP makes it wait.
+//
+// The socket is non-blocking, so no call here ever waits.
+//
+// Thread: one at a time.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "core/buffer.h"
+#include "core/io_result.h"
+#include "core/socket.h"
+
+namespace TURTLE_SERVER {
+
+/// What one Recv() brought.
+struct RecvResult {
+  std::size_t read;  ///< new bytes, to be seen by Connection::Read()
+  bool exit;         ///< nothing more will come: the client has finished, or the line is broken
+};
+
+/// One client's connection: bytes in, bytes out.
+class Connection {
+ public:
+  /// Unsent bytes from which on the connection is paused.
+  static constexpr std::size_t kHighWater = std::size_t{256} * 1024;
+  /// Unsent bytes at which a paused connection goes on.
+  static constexpr std::size_t kLowWater = std::size_t{64} * 1024;
+  /// The most bytes that one Recv() takes.
+  static constexpr std::size_t kRecvSize = std::size_t{16} * 1024;
+
+  /// Takes over `socket`, which must be connected and non-blocking.
+  explicit Connection(Socket socket) noexcept;
+
+  /// The descriptor, borrowed.
+  [[nodiscard]] auto GetFd() const noexcept -> int { return socket_.GetFd(); }
+
+  /// Takes what has arrived, by at most one recv(2) of kRecvSize bytes.
+  ///
+  /// Data comes before the end: bytes that the client sent before its FIN are reported first, by
+  /// {n, false}, and the end by a later call. {0, false} means nothing to do: nothing has
+  /// arrived, or the connection is paused.
+  auto Recv() -> RecvResult;
+
+  /// What has come in and was not consumed; valid until the next Recv() or Consume().
+  [[nodiscard]] auto Read() const noexcept -> std::string_view { return input_.View(); }
+
+  /// A copy of Read().
+  [[nodiscard]] auto ReadAsString() const -> std::string { return std::string(Read()); }
+
+  /// Drops the first `count` bytes of Read().
+  void Consume(std::size_t count) noexcept { input_.Consume(count); }
+
+  /// Drops all of Read().
+  void ClearReadBuffer() noexcept { input_.Clear(); }
+
+  /// Queues a copy of `bytes`. Dropped when the line is broken: nobody could read them.
+  void WriteToWriteBuffer(std::string_view bytes);
+
+  /// Sends what the kernel takes of the queue and keeps the rest. Call it again when the socket is
+  /// writable; a call with nothing to send does nothing.
+  void Send();
+
+  /// Bytes queued that the kernel has not taken yet.
+  [[nodiscard]] auto UnsentBytes() const noexcept -> std::size_t { return output_.Size(); }
+
+  /// True while too much is unsent to read more.
+  [[nodiscard]] auto Paused() const noexcept -> bool { return paused_; }
+
+ private:
+  // The only two places where a client's bytes meet the kernel.
+  auto Fill() -> IoResult;
+  auto Flush() -> IoResult;
+
+  void UpdatePaused() noexcept;
+  void Break() noexcept;
+
+  Socket socket_;
+  bool ended_ = false;   // the client's FIN has been read
+  bool broken_ = false;  // a reset or another error: nothing goes in or out any more
+  bool paused_ = false;
+  Buffer input_;
+  Buffer output_;
+};
+
+}  // namespace TURTLE_SERVER

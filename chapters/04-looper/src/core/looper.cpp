@@ -1,0 +1,264 @@
+#include "core/looper.h"
+
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "core/read_scratch.h"
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr Interest kConnectionInterest = Interest::kRead | Interest::kWrite | Interest::kEdge;
+
+auto TokenOf(int fd, std::uint32_t generation) noexcept -> std::uint64_t {
+  return std::uint64_t{generation} << 32 | static_cast<std::uint32_t>(fd);
+}
+
+// The one place where user code is called. A callback that throws costs its connection at most,
+// never the loop. @return false: it threw, which has been logged.
+template <typename Callback, typename... Arguments>
+auto Guarded(const char* what, const Callback& callback, Arguments&&... arguments) noexcept
+    -> bool {
+  try {
+    callback(std::forward<Arguments>(arguments)...);
+    return true;
+  } catch (const std::exception& error) {
+    Log(LogLevel::kError, std::string(what) + " threw: " + error.what());
+  } catch (...) {
+    Log(LogLevel::kError, std::string(what) + " threw something that is no std::exception");
+  }
+  return false;
+}
+
+}  // namespace
+
+Looper::Looper()
+    : scratch_(new ReadScratch),  // not make_unique, which would fill 64 KiB with zeros
+      poller_(Poller::Create()),
+      mailbox_(std::make_shared<Mailbox>()) {
+  Watch(mailbox_->GetWakeup().Fd(), Interest::kRead,
+        [this](const PollEvent&) { RunTasks(mailbox_->TakeAll()); });
+}
+
+Looper::~Looper() { End(); }
+
+void Looper::Loop() {
+  while (!stop_.load(std::memory_order_acquire)) {
+    Round();
+  }
+  End();
+}
+
+void Looper::Stop() noexcept {
+  stop_.store(true, std::memory_order_release);
+  mailbox_->GetWakeup().Signal();
+}
+
+auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection* {
+  const int fd = client.Get();
+  Slot& slot = SlotOf(fd);
+  if (slot.connection || slot.watch) {
+    throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
+  }
+  slot.connection =
+      std::make_unique<Connection>(Socket(std::move(client)), *this, callbacks, slot.generation);
+  Connection* connection = slot.connection.get();
+  connection_count_.store(ConnectionCount() + 1, std::memory_order_relaxed);
+  if (callbacks.on_accept && !Guarded("on_accept", callbacks.on_accept, connection)) {
+    DeleteConnection(fd);
+  }
+  List(*connection);
+  return connection;
+}
+
+void Looper::DeleteConnection(int fd) {
+  const auto index = static_cast<std::size_t>(fd);  // without a connection it may be anything
+  if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->deleted_) {
+    slots_[index].connection->deleted_ = true;
+    dying_.push_back(fd);
+  }
+}
+
+auto Looper::Find(ConnectionId id) const noexcept -> Connection* {
+  const auto index = static_cast<std::size_t>(id.fd);
+  if (id.fd < 0 || index >= slots_.size() || slots_[index].generation != id.generation) {
+    return nullptr;
+  }
+  Connection* connection = slots_[index].connection.get();
+  return connection != nullptr && !connection->deleted_ ? connection : nullptr;
+}
+
+void Looper::ForEachConnection(const ConnectionCallback& visit) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {  // by number: `visit` may make slots_ grow
+    Connection* connection = slots_[i].connection.get();
+    if (connection != nullptr && !connection->deleted_) {
+      visit(connection);
+    }
+  }
+}
+
+void Looper::Schedule(Connection* connection) {
+  connection->scheduled_ = true;
+  List(*connection);
+}
+
+auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId {
+  Slot& slot = SlotOf(fd);
+  if (slot.connection || slot.watch) {
+    throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
+  }
+  poller_->Add(fd, interest, TokenOf(fd, slot.generation));
+  slot.watch = std::make_unique<WatchCallback>(std::move(callback));
+  return {fd, slot.generation};
+}
+
+void Looper::ChangeWatch(WatchId id, Interest interest) {
+  if (WatchOf(id) != nullptr) {
+    poller_->Change(id.fd, interest, TokenOf(id.fd, id.generation));
+  }
+}
+
+void Looper::Unwatch(WatchId id) {
+  Slot* slot = WatchOf(id);
+  if (slot != nullptr) {
+    poller_->Remove(id.fd);
+    ++slot->generation;
+    retired_.push_back(std::move(slot->watch));
+  }
+}
+
+void Looper::Round() {
+  using std::chrono::milliseconds;
+  const auto timeout = ready_.empty() ? std::optional<milliseconds>() : milliseconds(0);
+  for (const PollEvent& event : poller_->Wait(timeout)) {
+    Dispatch(event);
+  }
+  ServeReady();
+  Bury();
+}
+
+void Looper::Dispatch(const PollEvent& event) {
+  const auto fd = static_cast<int>(event.token & 0xffffffffU);
+  Slot& slot = SlotOf(fd);
+  if (slot.generation != event.token >> 32) {
+    return;  // meant for a predecessor, who left earlier in this round
+  }
+  if (slot.watch) {
+    Guarded("watch", *slot.watch, event);
+  } else if (slot.connection) {
+    slot.connection->Note(event);
+    List(*slot.connection);
+  }
+}
+
+void Looper::RunTasks(std::vector<Task> tasks) {
+  for (const Task& task : tasks) {
+    Guarded("task", task);
+  }
+}
+
+void Looper::List(Connection& connection) {
+  if (!connection.listed_) {
+    connection.listed_ = true;
+    ready_.push_back(connection.Id());
+  }
+}
+
+void Looper::ServeReady() {
+  ready_.swap(serving_);  // who is listed from here on is served in the next round
+  for (const ConnectionId id : serving_) {
+    Connection* connection = Find(id);
+    if (connection != nullptr) {
+      connection->listed_ = false;
+      Serve(*connection);
+    }
+  }
+  serving_.clear();
+}
+
+void Looper::Serve(Connection& connection) {
+  connection.SendQueued();  // there may be room again
+  if (connection.WantsHandler()) {
+    connection.scheduled_ = false;
+    connection.progress_ = false;
+    const bool served = Guarded("on_handle", connection.callbacks_.on_handle, &connection) &&
+                        Guarded("read", [&] { connection.Settle(); });
+    if (!served) {
+      DeleteConnection(connection.GetFd());
+    }
+  }
+  if (connection.deleted_) {
+    return;
+  }
+  connection.SendQueued();  // all that the handler wrote, by one send
+  if (!Register(connection)) {
+    DeleteConnection(connection.GetFd());
+  } else if (connection.HasMore()) {
+    List(connection);
+  }
+}
+
+// Not before the first service: a connection that was served whole at its first moment never
+// meets the poller. Input, room or a FIN that are already there raise an event, epoll(7).
+auto Looper::Register(Connection& connection) -> bool {
+  if (!connection.registered_) {
+    connection.registered_ = Guarded("register", [&] {
+      poller_->Add(connection.GetFd(), kConnectionInterest,
+                   TokenOf(connection.GetFd(), connection.generation_));
+    });
+  }
+  return connection.registered_;
+}
+
+void Looper::Bury() {
+  for (std::size_t i = 0; i < dying_.size(); ++i) {  // by number: a destructor may delete others
+    PartWith(*SlotOf(dying_[i]).connection);
+  }
+  dying_.clear();
+  retired_.clear();
+}
+
+void Looper::PartWith(Connection& connection) {
+  connection.SetState(nullptr);
+  connection.SendQueued();
+  Destroy(connection.GetFd());
+}
+
+void Looper::Destroy(int fd) {
+  const std::unique_ptr<Connection> dead = std::move(SlotOf(fd).connection);
+  ++SlotOf(fd).generation;
+  connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
+  // Closing the descriptor, which happens here, takes it out of the poller too.
+}
+
+void Looper::End() {
+  RunTasks(mailbox_->Close());
+  ForEachConnection([this](Connection* connection) { DeleteConnection(connection->GetFd()); });
+  Bury();
+}
+
+auto Looper::SlotOf(int fd) -> Slot& {
+  if (fd < 0) {
+    throw std::logic_error("there is no descriptor " + std::to_string(fd));
+  }
+  const auto index = static_cast<std::size_t>(fd);
+  if (index >= slots_.size()) {
+    slots_.resize(index + 1);
+  }
+  return slots_[index];
+}
+
+auto Looper::WatchOf(WatchId id) noexcept -> Slot* {
+  const auto index = static_cast<std::size_t>(id.fd);
+  const bool ours = index < slots_.size() && slots_[index].generation == id.generation &&
+                    slots_[index].watch != nullptr;
+  return ours ? &slots_[index] : nullptr;
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,165 @@
+// One thread's event loop, and the owner of its connections.
+//
+// Interface:
+//  * Loop() runs until Stop(): wait, sort the events, serve the connections that are ready, bury
+//    the deleted.
+//  * AddConnection() takes over a client, DeleteConnection() lets it go at the end of the round.
+//  * Watch() calls back when any other descriptor is ready.
+//  * Post() runs a task on the loop's thread.
+//
+// A round has one shape. Events of watches are acted on at once, the mailbox's wake-up among them.
+// Connections are only put on the ready list, and served after all events were seen: each gets
+// its handler called once, and whoever has more to do stands at the end of the next round. So a
+// client that sends without end can't starve its neighbours, and anything that wants a connection
+// served (input, room, a late reply, its very first moment) does the same: it lists it.
+//
+// A connection that is deleted, by its own handler or by another's, stays valid until the end of
+// the round. No client's descriptor is closed before all events of a round were seen, so a number
+// can't come back among them; and in later rounds the generation in the event's token tells it
+// from its predecessor.
+//
+// Thread: the loop's, but for Stop(), Post(), GetMailbox() and ConnectionCount().
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "core/connection.h"
+#include "core/mailbox.h"
+#include "core/poller.h"
+
+namespace TURTLE_SERVER {
+
+struct ReadScratch;
+
+/// Called with a connection, on its loop's thread.
+using ConnectionCallback = std::function<void(Connection*)>;
+
+/// Called when a watched descriptor is ready, on the loop's thread.
+using WatchCallback = std::function<void(const PollEvent&)>;
+
+/// What a kind of connection does. Made once and shared by all of them.
+struct ConnectionCallbacks {
+  ConnectionCallback on_accept{};  ///< may be empty: a new client, before its first byte
+  /// Input, end of input, or room for output after a pause may let the connection go on. A call
+  /// with nothing to do is legal: Recv() says {0, false}.
+  ConnectionCallback on_handle{};
+};
+
+/// Names a watch of one loop for ever.
+struct WatchId {
+  int fd;                    ///< the watched descriptor
+  std::uint32_t generation;  ///< which of the users of that number
+};
+
+/// One thread's event loop.
+class Looper {
+ public:
+  /// Throws std::system_error when the process is out of descriptors.
+  Looper();
+
+  /// Deletes what is left. The loop must not be running.
+  ~Looper();
+
+  Looper(const Looper&) = delete;
+  auto operator=(const Looper&) -> Looper& = delete;
+
+  /// Runs until Stop(), on the thread that calls it, which becomes the loop's. Tasks that were
+  /// posted before the end run; connections get one last flush. Runs once.
+  void Loop();
+
+  /// Ends the loop after the round that is under way; before Loop(), Loop() returns at once. Any
+  /// thread, and signal handlers.
+  void Stop() noexcept;
+
+  /// Runs `task` on the loop's thread, in the order of the posts of one thread.
+  /// @return false: the loop has ended, `task` was destroyed and will not run. Any thread.
+  [[nodiscard]] auto Post(Task task) -> bool { return mailbox_->Post(std::move(task)); }
+
+  /// The mailbox behind Post(), for who may outlive the loop. Any thread.
+  [[nodiscard]] auto GetMailbox() const -> std::shared_ptr<Mailbox> { return mailbox_; }
+
+  /// Takes over a connected, non-blocking socket: calls `on_accept`, and serves it in this round
+  /// or the next.
+  /// @param client the descriptor
+  /// @param callbacks must outlive the loop
+  /// @return the connection; valid, though already deleted, even if `on_accept` deletes it
+  auto AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection*;
+
+  /// Lets the connection with this number go: no handler is called any more, its calls do
+  /// nothing, what it had queued is flushed once, and at the end of the round it is destroyed and
+  /// its descriptor closed. Repeated, or without such a connection, nothing happens.
+  void DeleteConnection(int fd);
+
+  /// The connection of that name, nullptr if it was deleted.
+  [[nodiscard]] auto Find(ConnectionId id) const noexcept -> Connection*;
+
+  /// Calls `visit` with every connection that is not deleted. It may add and delete any.
+  void ForEachConnection(const ConnectionCallback& visit);
+
+  /// Has the connection's handler called, in this round or the next, input or not.
+  void Schedule(Connection* connection);
+
+  /// Calls `callback` whenever `fd` is ready for `interest`, until Unwatch(). Level-triggered
+  /// unless Interest::kEdge is in it. The descriptor stays the caller's, who calls Unwatch()
+  /// before closing it. Throws std::system_error if the kernel can't watch it (a plain file).
+  auto Watch(int fd, Interest interest, WatchCallback callback) -> WatchId;
+
+  /// Watches for something else from now on; Interest::kNone rests.
+  void ChangeWatch(WatchId id, Interest interest);
+
+  /// Ends a watch, also from within its callback. Repeated, nothing happens.
+  void Unwatch(WatchId id);
+
+  /// Connections that are not destroyed yet. Any thread.
+  [[nodiscard]] auto ConnectionCount() const noexcept -> std::size_t {
+    return connection_count_.load(std::memory_order_relaxed);
+  }
+
+  /// The room that this loop's connections read into; for Connection.
+  [[nodiscard]] auto GetScratch() const noexcept -> ReadScratch& { return *scratch_; }
+
+ private:
+  // What a descriptor's number stands for in this loop: a connection, a watch, or nothing.
+  struct Slot {
+    std::uint32_t generation = 0;  // grows when the number is given up
+    std::unique_ptr<Connection> connection;
+    std::unique_ptr<WatchCallback> watch;
+  };
+
+  void Round();
+  void Dispatch(const PollEvent& event);
+  void RunTasks(std::vector<Task> tasks);
+  void List(Connection& connection);
+  void ServeReady();
+  void Serve(Connection& connection);
+  auto Register(Connection& connection) -> bool;
+  void Bury();
+  void PartWith(Connection& connection);
+  void Destroy(int fd);
+  void End();
+
+  auto SlotOf(int fd) -> Slot&;
+  auto WatchOf(WatchId id) noexcept -> Slot*;
+
+  const std::unique_ptr<ReadScratch> scratch_;  // const after construction
+  const std::unique_ptr<Poller> poller_;
+  const std::shared_ptr<Mailbox> mailbox_;  // shared with posters, who may outlive the loop
+
+  std::atomic<bool> stop_{false};                 // any thread
+  std::atomic<std::size_t> connection_count_{0};  // the loop's thread writes, any reads
+
+  // Loop thread only.
+  std::vector<Slot> slots_;  // by descriptor
+  std::vector<ConnectionId> ready_;
+  std::vector<ConnectionId> serving_;
+  std::vector<int> dying_;                               // deleted, to be buried in this round
+  std::vector<std::unique_ptr<WatchCallback>> retired_;  // ended, may be running in this round
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,48 @@
+// What other threads want a loop to do.
+//
+// Interface:
+//  * Post() leaves a task and wakes the loop; false when the loop has ended.
+//  * The loop watches GetWakeup() and runs what TakeAll() gives it.
+//  * Close() ends it: what was accepted before is given back to be run, later posts are refused.
+//
+// A loop shares its mailbox with whoever posts to it, because a poster may outlive the loop: it
+// then still finds a mailbox, which says no.
+//
+// Thread: Post() from any; the rest is the loop's.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "core/wakeup.h"
+
+namespace TURTLE_SERVER {
+
+/// Something to do, once.
+using Task = std::function<void()>;
+
+/// A queue of tasks for one loop.
+class Mailbox {
+ public:
+  /// Leaves `task` for the loop. Tasks of one thread run in the order of their posts.
+  /// @return false: the loop has ended, `task` was destroyed and will not run.
+  [[nodiscard]] auto Post(Task task) -> bool;
+
+  /// All tasks left so far, oldest first.
+  [[nodiscard]] auto TakeAll() -> std::vector<Task>;
+
+  /// Refuses posts from now on. @return the tasks that were accepted before.
+  [[nodiscard]] auto Close() -> std::vector<Task>;
+
+  /// What the loop watches.
+  [[nodiscard]] auto GetWakeup() noexcept -> Wakeup& { return wakeup_; }
+
+ private:
+  Wakeup wakeup_;  // const after construction
+  std::mutex mutex_;
+  std::vector<Task> tasks_;  // guarded by mutex_
+  bool closed_ = false;      // guarded by mutex_
+};
+
+}  // namespace TURTLE_SERVER

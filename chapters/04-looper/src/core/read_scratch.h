@@ -1,0 +1,27 @@
+// The room that all connections of one loop read into.
+//
+// A loop serves one connection at a time, so one large buffer is enough for all of them: most
+// input is used up by the handler that asked for it, and what is left over is copied to the
+// connection's own Buffer before the next one reads. An idle connection owns no input memory.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace TURTLE_SERVER {
+
+class Connection;
+
+/// One loop's read buffer, and whose bytes are in it.
+struct ReadScratch {
+  static constexpr std::size_t kSize = std::size_t{64} * 1024;  ///< the most that one recv(2) takes
+
+  Connection* owner = nullptr;    ///< whose input is here; nullptr: nobody's
+  std::size_t begin = 0;          ///< the first byte not consumed
+  std::size_t end = 0;            ///< behind the last byte
+  std::array<char, kSize> bytes;  ///< the room; not initialised
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,42 @@
+# cmake --install: headers, library, program, CMake package, pkg-config file.
+#
+#   find_package(turtle REQUIRED)                 pkg-config --cflags --libs turtle
+#   target_link_libraries(app turtle::turtle)
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# A folder of their own, on the include path of whoever links: "core/socket.h" is found there.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/turtle"
+        FILES_MATCHING PATTERN "*.h" PATTERN app EXCLUDE)
+install(TARGETS turtle_library EXPORT turtle-targets
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+if(TARGET turtle)
+  install(TARGETS turtle RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+
+set(package "${CMAKE_INSTALL_LIBDIR}/cmake/turtle")
+install(EXPORT turtle-targets NAMESPACE turtle:: DESTINATION "${package}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/turtle-config-version.cmake"
+                                 VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/turtle-config.cmake" @ONLY CONTENT
+"include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+include(\"\${CMAKE_CURRENT_LIST_DIR}/turtle-targets.cmake\")
+")
+install(FILES "${PROJECT_BINARY_DIR}/turtle-config.cmake"
+              "${PROJECT_BINARY_DIR}/turtle-config-version.cmake" DESTINATION "${package}")
+
+# Relative to the .pc file: an installed tree may be moved.
+file(RELATIVE_PATH to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/turtle.pc" @ONLY CONTENT
+"prefix=\${pcfiledir}/${to_prefix}
+libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
+includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}/turtle
+
+Name: turtle
+Description: ${PROJECT_DESCRIPTION}
+Version: ${PROJECT_VERSION}
+Libs: -L\${libdir} -lturtle ${CMAKE_THREAD_LIBS_INIT}
+Cflags: -I\${includedir}
+")
+install(FILES "${PROJECT_BINARY_DIR}/turtle.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -1,0 +1,255 @@
+"""What MkDocs does for Turtle beyond docs/: see https://www.mkdocs.org/user-guide/configuration/#hooks
+
+* The pages of the chapters, chapters/NN-name/README.md, become pages of the site where they
+  are; nothing is copied. So do CONTRIBUTING.md and CHANGELOG.md.
+* Links are written for a code host, relative to the file. Here they are pointed at the page that
+  the target became. A linked source file or folder becomes a page under source/.
+* The navigation lists the chapters that are there.
+* A page with a diagram loads the vendored mermaid; any other page doesn't.
+
+MkDocs is imported only where it is needed: tools/site.py uses the first part without it.
+"""
+
+import html
+import json
+import pathlib
+import posixpath
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MERMAID = "assets/vendor/mermaid.min.js"
+
+# Pages that stand at the top of the repository.
+TOP_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+
+LANGUAGES = {
+    ".c": "c", ".cc": "cpp", ".cpp": "cpp", ".h": "cpp", ".cmake": "cmake", ".in": "cmake",
+    ".json": "json", ".md": "markdown", ".py": "python", ".sh": "bash", ".yml": "yaml",
+}
+
+# A link target of Markdown: [text](target "title"), ![alt](target) and [label]: target.
+INLINE_LINK = re.compile(r"(\]\()([^()\s]+)((?:\s+\"[^\"]*\")?\))")
+REFERENCE_LINK = re.compile(r"^( {0,3}\[[^\]]+\]: +)(\S+)(.*)$", re.MULTILINE)
+# What holds no links: fenced blocks, HTML comments, code in a line.
+NOT_PROSE = re.compile(r"(^(?P<fence>```+|~~~+).*?^(?P=fence)[ \t]*$|<!--.*?-->|(?P<tick>`+)[^`].*?(?P=tick))",
+                       re.MULTILINE | re.DOTALL)
+
+
+# ---------------------------------------------------------------- the chapters and their table
+
+
+def chapters(root=ROOT):
+    """The chapters that have a page, in order, as docs/chapters.json describes them."""
+    plan = json.loads((root / "docs/chapters.json").read_text(encoding="utf-8"))
+    there = [c for c in plan["chapters"] if (root / "chapters" / c["folder"] / "README.md").is_file()]
+    return plan["parts"], there
+
+
+def chapter_table(path, root=ROOT):
+    """The Markdown table of the chapters with links that are right in the file `path`."""
+    parts, there = chapters(root)
+    to_root = posixpath.relpath(".", posixpath.dirname(path) or ".")
+    to_root = "" if to_root == "." else to_root + "/"
+    lines = ["| | chapter | what goes wrong before it | what it adds | at its end |", "|---|---|---|---|---|"]
+    part = None
+    for chapter in there:
+        if chapter["part"] != part:
+            part = chapter["part"]
+            lines.append(f"| **{part}** | **{parts[part]}** | | | |")
+        link = f"[{chapter['title']}]({to_root}chapters/{chapter['folder']}/README.md)"
+        lines.append(
+            f"| {chapter['folder'][:2]} | {link} | {chapter['problem']} | {chapter['new']} | {chapter['end']} |"
+        )
+    return "\n".join(lines)
+
+
+def with_chapter_table(text, path, root=ROOT):
+    """`text` with the table between its two markers made anew."""
+    return re.sub(
+        r"(<!-- chapters -->\n).*?(<!-- /chapters -->)",
+        lambda match: match.group(1) + chapter_table(path, root) + "\n" + match.group(2),
+        text,
+        flags=re.DOTALL,
+    )
+
+
+# ---------------------------------------------------------------- where a file is on the site
+
+
+def page_uri(path):
+    """The page's name for MkDocs if the repository's file `path` is a page of the site."""
+    if path in TOP_PAGES:
+        return TOP_PAGES[path]
+    if path == "README.md":
+        return "index.md"
+    if re.fullmatch(r"chapters/\d\d-[^/]+/README\.md", path) and (ROOT / path).is_file():
+        return path
+    if path.startswith("docs/"):
+        return path[len("docs/") :]
+    return None
+
+
+def repository_path(src_uri):
+    """The other way round: the repository's file behind a page."""
+    for path, uri in TOP_PAGES.items():
+        if uri == src_uri:
+            return path
+    return src_uri if src_uri.startswith("chapters/") else "docs/" + src_uri
+
+
+def source_uri(path):
+    return f"source/{path}.md" if (ROOT / path).is_file() else f"source/{path}/index.md"
+
+
+def target_of(link, page_path):
+    """(repository path, anchor) of a relative link on the page `page_path`, else None."""
+    if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:|/|#", link):
+        return None
+    location, _, anchor = link.partition("#")
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(page_path), location))
+    if path.startswith("..") or not (ROOT / path).exists():
+        return None  # MkDocs complains about it
+    if (ROOT / path).is_dir() and (ROOT / path / "README.md").is_file():
+        if page_uri(path + "/README.md"):
+            path += "/README.md"
+    return path, anchor
+
+
+def in_prose(text, change):
+    """`text` with `change` applied to what is neither code nor comment."""
+    result, end = [], 0
+    for match in NOT_PROSE.finditer(text):
+        result += [change(text[end : match.start()]), match.group()]
+        end = match.end()
+    return "".join(result) + change(text[end:])
+
+
+def each_link(text, change):
+    def inline(match):
+        return match.group(1) + change(match.group(2)) + match.group(3)
+
+    return in_prose(text, lambda prose: REFERENCE_LINK.sub(inline, INLINE_LINK.sub(inline, prose)))
+
+
+def without_future_links(text):
+    """A link to a chapter that is planned but not there yet becomes its bare text."""
+    plan = json.loads((ROOT / "docs/chapters.json").read_text(encoding="utf-8"))["chapters"]
+    for folder in (c["folder"] for c in plan if not (ROOT / "chapters" / c["folder"] / "README.md").is_file()):
+        text = re.sub(r"\[([^\]\n]+)\]\([^()\s]*\b" + folder + r"/(?:README\.md)?(?:#[^()\s]*)?\)", r"\1", text)
+    return text
+
+
+def source_page(path):
+    """The Markdown of the page that shows one file or folder of the repository."""
+    head = "---\nsearch:\n  exclude: true\nhide:\n  - toc\n---\n"
+    place = ROOT / path
+    if place.is_dir():
+        files = sorted(p for p in place.rglob("*") if p.is_file() and shown_as_source(p))
+        names = [p.relative_to(place).as_posix() for p in files]
+        return head + f"# {path}\n\n" + "".join(
+            f"- [{name}]({posixpath.relpath(source_uri(f'{path}/{name}'), f'source/{path}')})\n" for name in names
+        )
+    text = place.read_text(encoding="utf-8", errors="replace")
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    language = "cmake" if place.name == "CMakeLists.txt" else LANGUAGES.get(place.suffix, "text")
+    return head + f"# {path}\n\n{fence}{language} linenums=\"1\"\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}\n"
+
+
+def shown_as_source(path):
+    if any(part in ("__pycache__", "build") or part.startswith(".") for part in path.relative_to(ROOT).parts):
+        return False
+    return path.stat().st_size < 200_000 and b"\0" not in path.read_bytes()[:4096]
+
+
+def linked_sources(pages):
+    """The files and folders, which are no pages, that the given pages link to."""
+    found = set()
+
+    def note(link, page):
+        target = target_of(link, page)
+        if target and not page_uri(target[0]):
+            found.add(target[0])
+        return link
+
+    for page in pages:
+        each_link((ROOT / page).read_text(encoding="utf-8"), lambda link, page=page: note(link, page))
+    for folder in [path for path in found if (ROOT / path).is_dir()]:
+        found |= {
+            p.relative_to(ROOT).as_posix()
+            for p in (ROOT / folder).rglob("*")
+            if p.is_file() and shown_as_source(p)
+        }
+    return sorted(found)
+
+
+# ---------------------------------------------------------------- the events of MkDocs
+
+
+def on_config(config):
+    parts, there = chapters()
+    nav = [{"Turtle": "index.md"}, {"Reading map": "reading-map.md"}]
+    for part, title in parts.items():
+        pages = [
+            {f"{c['folder'][:2]} {c['title']}": f"chapters/{c['folder']}/README.md"}
+            for c in there
+            if c["part"] == part
+        ]
+        if pages:
+            nav.append({f"{part} · {title}": pages})
+    nav.append(
+        {
+            "Behind the book": [
+                {"Design": "design.md"},
+                {"Reference": "reference.md"},
+                {"Contributing": "contributing.md"},
+                {"Changes": "changelog.md"},
+            ]
+        }
+    )
+    config.nav = nav
+    return config
+
+
+def on_files(files, config):
+    from mkdocs.structure.files import File
+
+    _, there = chapters()
+    pages = {f"chapters/{c['folder']}/README.md": f"chapters/{c['folder']}/README.md" for c in there}
+    pages.update(TOP_PAGES)
+    for path, uri in pages.items():
+        files.append(File.generated(config, uri, abs_src_path=str(ROOT / path)))
+    own = [repository_path(file.src_uri) for file in files.documentation_pages()]
+    for path in linked_sources(own):
+        files.append(File.generated(config, source_uri(path), content=source_page(path)))
+    return files
+
+
+def on_page_markdown(markdown, page, config, files):
+    if page.file.src_uri.startswith("source/"):
+        return markdown
+    path = repository_path(page.file.src_uri)
+    markdown = without_future_links(with_chapter_table(markdown, path))
+    here = posixpath.dirname(page.file.src_uri)
+
+    def on_site(link):
+        target = target_of(link, path)
+        if target is None:
+            return link
+        uri = page_uri(target[0]) or source_uri(target[0])
+        return posixpath.relpath(uri, here or ".") + ("#" + target[1] if target[1] else "")
+
+    markdown = each_link(markdown, on_site)
+    if path.startswith("chapters/"):  # what feeds a console block is no concern of the reader's
+        markdown = re.sub(r"^<!-- run\b.*?-->\n", "", markdown, flags=re.MULTILINE | re.DOTALL)
+    return markdown
+
+
+def on_post_page(output, page, config):
+    if 'class="mermaid"' not in output:
+        return output
+    from mkdocs.utils import get_relative_url
+
+    script = html.escape(get_relative_url(MERMAID, page.url))
+    # Before Material's own script, which takes a mermaid that is there and else asks the network.
+    return output.replace("<script id=\"__config\"", f'<script src="{script}"></script>\n<script id="__config"', 1)

@@ -1,0 +1,129 @@
+# Targets, from the files that are there: a library, examples, tests, the program `turtle`.
+find_package(Threads REQUIRED)
+file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.cpp")
+file(GLOB app_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/app/*.cpp")
+file(GLOB examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
+file(GLOB cgi_programs CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/cgi-bin/*.cpp")
+file(GLOB_RECURSE example_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+     "${PROJECT_SOURCE_DIR}/examples/*")
+file(GLOB_RECURSE tests CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+     "${PROJECT_SOURCE_DIR}/tests/*_test.cpp")
+if(app_sources)
+  list(REMOVE_ITEM library_sources ${app_sources})
+endif()
+
+# --- the library --------------------------------------------------------------------------------
+if(library_sources)
+  add_library(turtle_library STATIC ${library_sources})
+  target_link_libraries(turtle_library PUBLIC Threads::Threads)
+  set(scope PUBLIC)
+else()
+  add_library(turtle_library INTERFACE)  # headers only
+  target_link_libraries(turtle_library INTERFACE Threads::Threads)
+  set(scope INTERFACE)
+endif()
+add_library(turtle::turtle ALIAS turtle_library)
+set_target_properties(turtle_library PROPERTIES OUTPUT_NAME turtle EXPORT_NAME turtle)
+target_compile_features(turtle_library ${scope} cxx_std_17)
+target_include_directories(turtle_library ${scope}
+                           "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>"
+                           "$<INSTALL_INTERFACE:include/turtle>")
+
+# --- the program: src/app; all of it but main.cpp is a library too, so that tests can link it ---
+set(app_main "${PROJECT_SOURCE_DIR}/src/app/main.cpp")
+set(test_libraries turtle_library)
+if(app_main IN_LIST app_sources)
+  list(REMOVE_ITEM app_sources "${app_main}")
+  find_package(CLI11 REQUIRED)
+  add_executable(turtle "${app_main}")
+  target_link_libraries(turtle PRIVATE turtle_library CLI11::CLI11)
+  if(app_sources)
+    add_library(turtle_app STATIC ${app_sources})
+    target_link_libraries(turtle_app PUBLIC turtle_library CLI11::CLI11)
+    target_compile_definitions(turtle_app PRIVATE TURTLE_VERSION="${PROJECT_VERSION}")
+    target_link_libraries(turtle PRIVATE turtle_app)
+    list(PREPEND test_libraries turtle_app)
+  endif()
+  target_compile_definitions(turtle PRIVATE TURTLE_VERSION="${PROJECT_VERSION}")
+  set_target_properties(turtle PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+endif()
+
+# --- examples: a program each, in <build>/examples; their scripts and data are copied beside ----
+add_custom_target(all_examples ALL)
+foreach(source IN LISTS examples cgi_programs)
+  get_filename_component(name "${source}" NAME_WE)
+  get_filename_component(folder "${source}" DIRECTORY)
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${folder}")
+  add_executable(${name} "${source}")
+  target_link_libraries(${name} PRIVATE turtle_library)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/${folder}")
+  add_dependencies(all_examples ${name})
+endforeach()
+
+list(FILTER example_files EXCLUDE REGEX "[.](cpp|h)$")
+foreach(file IN LISTS example_files)
+  file(REAL_PATH "${PROJECT_SOURCE_DIR}/${file}" source)
+  set(mode USE_SOURCE_PERMISSIONS)
+  if(file MATCHES "/cgi-bin/")
+    set(mode FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+                              WORLD_READ WORLD_EXECUTE)
+  endif()
+  configure_file("${source}" "${CMAKE_BINARY_DIR}/${file}" COPYONLY ${mode})
+endforeach()
+
+# --- tests: one program for each tests/*_test.cpp and tests/next/NN_*_test.cpp ------------------
+# A test's label is the chapter that its file comes from, ch05. In the top-level build it is the
+# chapter that was built, TURTLE_TEST_LABEL, and the name says so too: CTest gives the properties
+# of a name to all tests of that name.
+option(BUILD_TESTING "Build the tests" ON)
+enable_testing()
+if(BUILD_TESTING AND tests)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+if(NOT BUILD_TESTING)
+  set(tests)
+endif()
+if(tests)
+  # Where the tests find the examples. Not a definition on the command line of each test: a
+  # compiler cache could then not share the object between the builds of two chapters.
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/test_paths.cpp" @ONLY CONTENT
+       "namespace TURTLE_SERVER::test {
+extern const char* const kExamplesDir;
+const char* const kExamplesDir = \"@CMAKE_BINARY_DIR@/examples\";
+}
+")
+  add_library(turtle_test_paths STATIC "${PROJECT_BINARY_DIR}/test_paths.cpp")
+endif()
+foreach(file IN LISTS tests)
+  get_filename_component(name "${file}" NAME_WE)
+  add_executable(${name} "${file}")
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${name} PRIVATE ${test_libraries} turtle_test_paths GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  add_dependencies(${name} all_examples)
+  if(TARGET turtle)
+    add_dependencies(${name} turtle)
+  endif()
+
+  set(prefix "${name}/")
+  set(label final)
+  if(TURTLE_TEST_LABEL)
+    set(prefix "${TURTLE_TEST_LABEL}/${name}/")
+    set(label "${TURTLE_TEST_LABEL}")
+  elseif(DEFINED "TURTLE_ORIGIN_${file}")
+    set(label "ch${TURTLE_ORIGIN_${file}}")
+  endif()
+
+  # tests/next/05_…: what the system can't do in chapter 05, and can from chapter 06 on. What the
+  # newest chapter can't do, the finished system can't either.
+  if(file MATCHES "^tests/next/(${TURTLE_CHAPTER}|${TURTLE_NEWEST_CHAPTER})_")
+    add_test(NAME "${prefix}fails_by_assertion"
+             COMMAND "${CMAKE_COMMAND}" "-DTEST=$<TARGET_FILE:${name}>"
+                     -P "${PROJECT_SOURCE_DIR}/cmake/expect_failure.cmake")
+    set_tests_properties("${prefix}fails_by_assertion" PROPERTIES LABELS ${label} TIMEOUT 60)
+  else()
+    gtest_discover_tests(${name} TEST_PREFIX "${prefix}" DISCOVERY_TIMEOUT 60
+                         PROPERTIES LABELS ${label} TIMEOUT 60)
+  endif()
+endforeach()

@@ -1,0 +1,51 @@
+// Owns one file descriptor and closes it exactly once.
+//
+// Interface:
+//  * Get() lends the number; Release() gives the ownership away.
+//  * Reset() closes what is owned and takes over another descriptor, or none.
+//  * A moved-from UniqueFd owns nothing; moving an object onto itself is harmless.
+//
+// Thread: like an int; one thread at a time.
+#pragma once
+
+namespace TURTLE_SERVER {
+
+/// Owner of a file descriptor: a `unique_ptr` whose pointer is an int and whose null is -1.
+class UniqueFd {
+ public:
+  /// Owns nothing.
+  UniqueFd() noexcept = default;
+
+  /// Takes over `fd`, which nobody else may close from now on; a negative number owns nothing.
+  explicit UniqueFd(int fd) noexcept : fd_(fd < 0 ? -1 : fd) {}
+
+  /// Takes over what `other` owns.
+  UniqueFd(UniqueFd&& other) noexcept : fd_(other.Release()) {}
+
+  /// Closes what this owns and takes over what `other` owns; nothing happens on self-move.
+  auto operator=(UniqueFd&& other) noexcept -> UniqueFd&;
+
+  UniqueFd(const UniqueFd&) = delete;
+  auto operator=(const UniqueFd&) -> UniqueFd& = delete;
+
+  /// Closes the descriptor.
+  ~UniqueFd() { Reset(); }
+
+  /// The descriptor, still owned by this object; -1 when there is none.
+  [[nodiscard]] auto Get() const noexcept -> int { return fd_; }
+
+  /// The descriptor, from now on owned by the caller; -1 when there is none.
+  [[nodiscard]] auto Release() noexcept -> int;
+
+  /// Closes the descriptor, if there is one, and takes over `fd`. Keeps errno. Aborts when the
+  /// descriptor turns out to be closed already: the next close would hit somebody else's file.
+  void Reset(int fd = -1) noexcept;
+
+  /// True when a descriptor is owned. Zero is one too.
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,35 @@
+#include "core/mailbox.h"
+
+#include <utility>
+
+namespace TURTLE_SERVER {
+
+auto Mailbox::Post(Task task) -> bool {
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) {
+      return false;
+    }
+    first = tasks_.empty();
+    tasks_.push_back(std::move(task));
+  }
+  if (first) {
+    wakeup_.Signal();  // whoever came before has woken the loop already
+  }
+  return true;
+}
+
+auto Mailbox::TakeAll() -> std::vector<Task> {
+  wakeup_.Clear();  // before the tasks are taken: a post in between wakes the loop once more
+  const std::lock_guard lock(mutex_);
+  return std::exchange(tasks_, {});
+}
+
+auto Mailbox::Close() -> std::vector<Task> {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  return std::exchange(tasks_, {});
+}
+
+}  // namespace TURTLE_SERVER

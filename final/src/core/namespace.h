@@ -1,0 +1,11 @@
+// The library's namespace and its short alias.
+//
+// TURTLE_SERVER is the real namespace and turtle the alias, not the other way round: C++ lets a
+// user reopen a namespace to forward-declare a class in it, but not an alias.
+#pragma once
+
+/// Everything in Turtle.
+namespace TURTLE_SERVER {}
+
+/// The short name: `turtle::Socket` is `TURTLE_SERVER::Socket`.
+namespace turtle = TURTLE_SERVER;

@@ -1,0 +1,22 @@
+// A line of log: when, how bad, what. To stderr, by one write(2), so that lines of several threads
+// never mix.
+//
+// Interface:
+//  * Log() writes one line.
+//
+// Thread: any.
+#pragma once
+
+#include <string_view>
+
+namespace TURTLE_SERVER {
+
+/// How bad it is.
+enum class LogLevel { kInfo, kWarning, kError };
+
+/// Writes one line, `2026-01-31T23:59:59.123Z ERROR text`, in UTC. Control characters in `text`
+/// come out as `?`: what a client sent can't forge a second line. Never throws, and never waits
+/// for more than stderr does.
+void Log(LogLevel level, std::string_view text) noexcept;
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,164 @@
+"""`cmake --install` of final, as a program outside the repository meets it."""
+
+import os
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# The documented echo server, but for the port and the thread that ends it.
+PROGRAM = """\
+#include "core/turtle_server.h"
+
+#include <iostream>
+#include <thread>
+
+#include "core/socket.h"
+
+int main() {
+  TURTLE_SERVER::NetAddress local_address("127.0.0.1", 0);
+  TURTLE_SERVER::TurtleServer echo_server(local_address);
+  std::thread client([&] {
+    TURTLE_SERVER::Socket socket;
+    socket.Connect(echo_server.LocalAddress());
+    (void)socket.Send("hello");
+    char reply[5];
+    std::size_t got = 0;
+    while (got < sizeof reply) {
+      auto result = socket.Recv(reply + got, sizeof reply - got);
+      if (result.status != TURTLE_SERVER::IoStatus::kBytes) break;
+      got += result.bytes;
+    }
+    std::cout << std::string_view(reply, got) << std::endl;
+    echo_server.Stop();
+  });
+  echo_server
+      .OnHandle([&](TURTLE_SERVER::Connection* client_conn) {
+        int from_fd = client_conn->GetFd();
+        auto [read, exit] = client_conn->Recv();
+        if (exit) {
+          client_conn->GetLooper()->DeleteConnection(from_fd);
+          return;
+        }
+        if (read) {
+          client_conn->WriteToWriteBuffer(client_conn->ReadAsString());
+          client_conn->Send();
+          client_conn->ClearReadBuffer();
+        }
+      })
+      .Begin();
+  client.join();
+  return 0;
+}
+"""
+
+PROJECT = """\
+cmake_minimum_required(VERSION 3.22)
+project(outside LANGUAGES CXX)
+find_package(turtle {version} REQUIRED)
+add_executable(outside main.cpp)
+target_link_libraries(outside PRIVATE turtle::turtle)
+"""
+
+
+def call(*command, **options):
+    result = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, check=False, timeout=600, **options
+    )
+    output = result.stdout + result.stderr
+    assert result.returncode == 0, f"{command}\n{output}"
+    return output
+
+
+BUILD = ROOT / "build" / "final-install"  # as deep as build/final: ccache knows its objects
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    """A prefix into which final was installed, and which was moved afterwards."""
+    folder = tmp_path_factory.mktemp("install")
+    generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+    if (BUILD / "CMakeCache.txt").exists():
+        generator = []
+    options = ["-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF"]
+    call("cmake", "-S", ROOT / "final", "-B", BUILD, *generator, *options)
+    call("cmake", "--build", BUILD, "--parallel", os.cpu_count() or 1)
+    call("cmake", "--install", BUILD, "--prefix", folder / "installed")
+    (folder / "installed").rename(folder / "moved")
+    return folder / "moved"
+
+
+@pytest.fixture(scope="module")
+def version(prefix):
+    package = next(prefix.glob("lib*/**/turtle-config-version.cmake")).read_text()
+    return package.split('set(PACKAGE_VERSION "', 1)[1].split('"', 1)[0]
+
+
+def test_headers_stand_below_a_folder_of_their_own(prefix):
+    assert (prefix / "include/turtle/core/socket.h").is_file()
+    assert (prefix / "include/turtle/core/turtle_server.h").is_file()
+    assert [file.name for file in (prefix / "include").iterdir()] == ["turtle"]
+    assert not (prefix / "include/turtle/app").exists()
+
+
+def test_nothing_points_back_to_where_it_was_built(prefix):
+    for file in prefix.rglob("*"):
+        if file.suffix in (".cmake", ".pc"):
+            assert str(ROOT) not in file.read_text(), file
+            assert str(prefix.parent / "installed") not in file.read_text(), file
+
+
+def test_each_installed_header_compiles_alone(prefix):
+    folder = prefix / "include" / "turtle"
+    headers = sorted(header.relative_to(folder).as_posix() for header in folder.rglob("*.h"))
+    assert headers
+
+    def compile_alone(header):
+        call(
+            *("c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++"),
+            *("-I", folder, "-include", header, "/dev/null"),
+        )
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_alone, headers))
+
+
+def test_a_project_finds_the_package(prefix, version, tmp_path):
+    (tmp_path / "main.cpp").write_text(PROGRAM)
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT.format(version=version))
+    build = tmp_path / "build"
+    call("cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    call("cmake", "--build", build)
+    assert call(build / "outside") == "hello\n"
+
+
+def test_a_newer_version_than_the_installed_one_is_refused(prefix, tmp_path):
+    (tmp_path / "main.cpp").write_text(PROGRAM)
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT.format(version="99.0"))
+    result = subprocess.run(
+        ["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode != 0
+    assert 'compatible with requested version "99.0"' in " ".join(result.stderr.split())
+
+
+@pytest.mark.skipif(not shutil.which("pkg-config"), reason="pkg-config is not installed")
+def test_pkg_config_knows_it(prefix, version, tmp_path):
+    (tmp_path / "main.cpp").write_text(PROGRAM)
+    folder = next(prefix.glob("lib*/**/turtle.pc")).parent
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(folder)}
+    assert call("pkg-config", "--modversion", "turtle", env=environment).strip() == version
+    flags = call("pkg-config", "--cflags", "--libs", "turtle", env=environment).split()
+    call("c++", "-std=c++17", tmp_path / "main.cpp", *flags, "-o", tmp_path / "outside")
+    assert call(tmp_path / "outside") == "hello\n"
+
+
+def test_the_program_runs_and_knows_its_version(prefix, version):
+    assert version in call(prefix / "bin" / "turtle", "--version")

@@ -1,0 +1,95 @@
+"""tools/learn/gtests.py, with scripts in the place of test programs."""
+
+import textwrap
+
+import pytest
+from learn import gtests
+from learn.gtests import Outcome
+
+# Speaks GoogleTest's language: --gtest_list_tests, --gtest_filter, --gtest_output.
+PROGRAM = '''\
+#!{python}
+import json, os, sys, time
+tests = {tests!r}
+options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
+if "gtest_list_tests" in options:
+    print("Running main() from somewhere")
+    print("S.")
+    for name in tests:
+        print("  " + name + "  # a comment")
+    sys.exit()
+report, failed = [], False
+for name, what in tests.items():
+    if options.get("gtest_filter", "S." + name) != "S." + name:
+        continue
+    print("[ RUN      ] S." + name, flush=True)
+    failures = []
+    if what == "crash":
+        os.abort()
+    if what == "fail and hang":
+        print("a_test.cpp:3: Failure", flush=True)
+    if "hang" in what:
+        time.sleep(60)
+    if what == "fail":
+        failures.append({{"failure": "a_test.cpp:3\\nExpected: 1"}})
+    print("[  FAILED  ] S." + name + " (0 ms)" if failures else "[       OK ] S." + name + " (0 ms)", flush=True)
+    failed = failed or bool(failures)
+    entry = {{"name": name, "status": "RUN", "result": "SKIPPED" if what == "skip" else "COMPLETED"}}
+    report.append({{**entry, "failures": failures}} if failures else entry)
+with open(options["gtest_output"].partition(":")[2], "w") as file:
+    json.dump({{"testsuites": [{{"name": "S", "testsuite": report}}]}}, file)
+sys.exit(failed)
+'''
+
+
+@pytest.fixture
+def program(tmp_path):
+    import sys
+
+    def make(**tests):
+        path = tmp_path / "some_test"
+        path.write_text(textwrap.dedent(PROGRAM).format(python=sys.executable, tests=tests))
+        path.chmod(0o755)
+        return path
+
+    return make
+
+
+def outcomes(results):
+    return {result.test: result.outcome for result in results}
+
+
+def test_a_program_that_comes_to_its_end(program, tmp_path):
+    results = gtests.run_program(program(A="pass", B="fail", C="skip"), tmp_path)
+    assert outcomes(results) == {"S.A": Outcome.PASSED, "S.B": Outcome.FAILED, "S.C": Outcome.SKIPPED}
+    assert "Expected: 1" in results[1].message
+    assert [result.is_bad for result in results] == [False, True, False]
+
+
+def test_a_crash_says_nothing_about_the_others(program, tmp_path):
+    results = gtests.run_program(program(A="pass", B="crash", C="fail"), tmp_path)
+    assert outcomes(results) == {"S.A": Outcome.PASSED, "S.B": Outcome.CRASHED, "S.C": Outcome.FAILED}
+    assert "SIGABRT" in results[1].message
+
+
+def test_a_test_that_hangs_is_ended(program, tmp_path):
+    results = gtests.run_program(program(A="hang", B="pass"), tmp_path, seconds=1, seconds_per_test=1)
+    assert outcomes(results) == {"S.A": Outcome.HUNG, "S.B": Outcome.PASSED}
+
+
+def test_three_hanging_tests_are_enough(program, tmp_path):
+    made = program(A="hang", B="hang", C="hang", D="hang")
+    results = gtests.run_program(made, tmp_path, seconds=0.5, seconds_per_test=0.5)
+    assert list(outcomes(results)) == ["S.A", "S.B", "S.C"]
+
+
+@pytest.mark.parametrize("what", ["fail", "fail and hang"])
+def test_one_failure_may_be_enough(program, tmp_path, what):
+    """Seen in the output of the program that did not come to its end: it is not run again."""
+    made = program(A=what, B="hang")
+    results = gtests.run_program(made, tmp_path, seconds=2, seconds_per_test=0.1, stop_at_first_failure=True)
+    assert outcomes(results) == {"S.A": Outcome.FAILED}
+
+
+def test_a_program_that_was_not_built(tmp_path):
+    assert outcomes(gtests.run_program(tmp_path / "no_test", tmp_path)) == {"no_test": Outcome.MISSING}

@@ -1,0 +1,128 @@
+"""The built site, and the tools that build it."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+
+def html_of(site, page):
+    return (site / page / "index.html").read_text(encoding="utf-8")
+
+
+def test_every_chapter_has_its_page(site, hooks):
+    _, chapters = hooks.chapters()
+    assert chapters
+    for chapter in chapters:
+        source = (ROOT / "chapters" / chapter["folder"] / "README.md").read_text(encoding="utf-8")
+        title = re.match(r"# (.+)\n", source).group(1)
+        assert title.startswith(chapter["folder"][:2] + " "), title
+        page = html_of(site, f"chapters/{chapter['folder']}")
+        assert re.search(r"<h1[^>]*>" + re.escape(title), page)
+
+
+def test_no_chapter_is_left_out(hooks):
+    _, chapters = hooks.chapters()
+    there = sorted(path.parent.name for path in ROOT.glob("chapters/*/README.md"))
+    assert [chapter["folder"] for chapter in chapters] == there
+
+
+def test_the_other_pages_are_there(site):
+    for page in ("", "reading-map", "design", "reference", "contributing", "changelog"):
+        assert "<h1" in html_of(site, page), page
+    assert (site / "api/index.html").is_file()
+    assert (site / "api/annotated.html").is_file()
+    assert (site / "assets/vendor/mermaid.min.js").is_file()
+    assert (site / "search/search_index.json").is_file()
+
+
+def test_what_is_for_us_is_not_served(site):
+    for name in ("hooks.py", "Doxyfile", "chapters.json"):
+        assert not (site / name).exists()
+    for path in site.glob("chapters/*/index.html"):
+        assert "<!-- run" not in path.read_text(encoding="utf-8"), path
+    assert "&lt;!-- run" in re.sub(r"<[^>]*>", "", html_of(site, "contributing"))  # shown as an example
+
+
+def test_only_pages_with_diagrams_load_mermaid(site):
+    for path in site.rglob("index.html"):
+        if not path.is_relative_to(site / "api"):
+            text = path.read_text(encoding="utf-8")
+            assert ("mermaid.min.js" in text) == ('class="mermaid"' in text), path
+
+
+def test_all_links_lead_somewhere(site, site_tool):
+    assert site_tool.check_links(site) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ('<a href="b/">', "no such page"),
+        ('<a href="../secret.html">', "no such page"),
+        ('<a href="#there">', "no such anchor"),
+        ('<a href="c.html#gone">', "no such anchor"),
+        ('<script src="https://cdn.example/x.js"></script>', "from the network"),
+        ('<link rel="stylesheet" href="//fonts.example/x.css">', "from the network"),
+        ('<img srcset="https://example.org/a.png 2x">', "from the network"),
+        ('<style>@import "https://example.org/a.css";</style>', "from the network"),
+        ('<div style="background: url(https://example.org/a.png)">', "from the network"),
+        ('<img src="lost.png">', "no such page"),
+    ],
+)
+def test_a_wrong_link_is_found(tmp_path, site_tool, body, problem):
+    (tmp_path / "c.html").write_text('<h1 id="here">c</h1>')
+    (tmp_path / "index.html").write_text('<a href="c.html#here"></a><a href="https://example.org/"></a>')
+    assert site_tool.check_links(tmp_path) == []
+    (tmp_path / "index.html").write_text(body)
+    assert [line for line in site_tool.check_links(tmp_path) if problem in line]
+
+
+def test_a_style_sheet_that_loads_from_elsewhere_is_found(tmp_path, site_tool):
+    (tmp_path / "index.html").write_text("<p>")
+    (tmp_path / "a.css").write_text("body { background: url('https://example.org/a.png') }")
+    assert len(site_tool.check_links(tmp_path)) == 1
+
+
+def test_the_tables_of_the_chapters_are_fresh():
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools/site.py", "texts", "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_table_lists_what_is_there_with_links_from_where_it_stands(tmp_path, hooks):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/chapters.json").write_bytes((ROOT / "docs/chapters.json").read_bytes())
+    (tmp_path / "chapters/02-poller").mkdir(parents=True)
+    (tmp_path / "chapters/02-poller/README.md").write_text("# 02 Poller\n")
+    text = "before\n<!-- chapters -->\nold\n<!-- /chapters -->\nafter\n"
+    at_top = hooks.with_chapter_table(text, "README.md", tmp_path)
+    assert "(chapters/02-poller/README.md)" in at_top
+    assert "01-socket" not in at_top and "old" not in at_top
+    in_docs = hooks.with_chapter_table(text, "docs/index.md", tmp_path)
+    assert "(../chapters/02-poller/README.md)" in in_docs
+    assert hooks.with_chapter_table(at_top, "README.md", tmp_path) == at_top
+
+
+def test_links_are_found_in_prose_only(hooks):
+    seen = []
+    text = (
+        "[a](one.md) `[b](two.md)` [`c`](three.md#x)\n\n```cpp\nauto f = [d](four.md) {};\n```\n"
+        "<!-- [e](five.md) -->\n\n[g]: six.md\n![h](seven.png \"title\")\n"
+    )
+    after = hooks.each_link(text, lambda link: seen.append(link) or "X")
+    assert sorted(seen) == ["one.md", "seven.png", "six.md", "three.md#x"]
+    assert "[d](four.md)" in after and "[b](two.md)" in after and "five.md" in after
+
+
+def test_links_to_files_become_links_to_pages(hooks):
+    page = "chapters/01-socket/README.md"
+    assert hooks.target_of("../../docs/design.md#x", page) == ("docs/design.md", "x")
+    assert hooks.page_uri("docs/design.md") == "design.md"
+    assert hooks.target_of("src/core/socket.h", page) == ("chapters/01-socket/src/core/socket.h", "")
+    assert hooks.source_uri("chapters/01-socket/src/core/socket.h").startswith("source/chapters/01-socket/")
+    for outside in ("https://example.org/", "#here", "../../../elsewhere.md", "missing.md", "mailto:a@example.org"):
+        assert hooks.target_of(outside, page) is None

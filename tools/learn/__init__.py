@@ -1,0 +1,1 @@
+"""What ./learn hands over to."""

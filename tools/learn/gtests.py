@@ -1,0 +1,179 @@
+"""Runs GoogleTest programs and tells how each of their tests ended.
+
+A program runs as a whole first. When it crashes or hangs, its tests run again one at a time, so
+that one bad test says nothing about the others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+
+
+class Outcome(enum.Enum):
+    PASSED = "passed"
+    FAILED = "failed"  # by an assertion or an exception: the program went on
+    CRASHED = "crashed"
+    HUNG = "hung"
+    SKIPPED = "skipped"
+    MISSING = "not built"
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    test: str  # "Suite.Name"; the program's name when it did not get that far
+    outcome: Outcome
+    message: str = ""
+
+    @property
+    def is_bad(self) -> bool:
+        return self.outcome not in (Outcome.PASSED, Outcome.SKIPPED)
+
+
+def run_bounded(
+    command: list[str], seconds: float, cwd: pathlib.Path, env: dict[str, str] | None = None
+) -> tuple[int | None, str]:
+    """Exit status (None: the time was up and its process group was ended) and output."""
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            status: int | None = process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            try:  # also what the program started and left behind
+                os.killpg(process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+            process.wait()
+        output.seek(0)
+        return status, output.read().decode("utf-8", "replace")
+
+
+def run_program(
+    program: pathlib.Path,
+    cwd: pathlib.Path,
+    seconds: float = 60.0,
+    seconds_per_test: float = 10.0,
+    stop_at_first_failure: bool = False,
+) -> list[Result]:
+    """The results of all tests of `program`.
+
+    A program that is run test by test is left when three tests have hung. With
+    `stop_at_first_failure`, one test that failed by assertion is enough: a program that did not
+    come to its end is not run again then.
+    """
+    if not program.is_file():
+        return [Result(program.name, Outcome.MISSING)]
+    status, output, results = _run(program, cwd, seconds, [])
+    if results is not None:
+        return results
+    if stop_at_first_failure:
+        results = _results_so_far(output)
+        if any(each.outcome is Outcome.FAILED for each in results):
+            return results
+    listed_status, listing = run_bounded([str(program), "--gtest_list_tests"], 10.0, cwd)
+    names = _listed(listing) if listed_status == 0 else []
+    if not names:
+        outcome = Outcome.HUNG if status is None else Outcome.CRASHED
+        return [Result(program.name, outcome, _how_it_ended(status))]
+    results = []
+    for name in names:
+        status, _, single = _run(program, cwd, seconds_per_test, [f"--gtest_filter={name}"])
+        if single is not None:
+            results.extend(single)
+        elif status is None:
+            results.append(Result(name, Outcome.HUNG, f"not done after {seconds_per_test:g} s"))
+        else:
+            results.append(Result(name, Outcome.CRASHED, _how_it_ended(status)))
+        if stop_at_first_failure and results and results[-1].outcome is Outcome.FAILED:
+            break
+        if sum(each.outcome is Outcome.HUNG for each in results) == 3:
+            break
+    return results
+
+
+def _run(
+    program: pathlib.Path, cwd: pathlib.Path, seconds: float, options: list[str]
+) -> tuple[int | None, str, list[Result] | None]:
+    """Status, output, results; no results: the program did not come to its end."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        command = [str(program), f"--gtest_output=json:{report}", *options]
+        status, output = run_bounded(command, seconds, cwd)
+        if status not in (0, 1) or not report.is_file():
+            return status, output, None
+        try:
+            return status, output, _read_report(report.read_text(encoding="utf-8", errors="replace"))
+        except ValueError:
+            return status, output, None
+
+
+def _results_so_far(output: str) -> list[Result]:
+    """Of a program that did not come to its end: the tests that did, or that failed on the way."""
+    words = {"OK": Outcome.PASSED, "FAILED": Outcome.FAILED, "SKIPPED": Outcome.SKIPPED}
+    results = []
+    for part in re.split(r"^\[ RUN +\] ", output, flags=re.MULTILINE)[1:]:
+        name = part.split("\n", 1)[0].strip()
+        ended = re.search(r"^\[ +(OK|FAILED|SKIPPED) +\] ", part, re.MULTILINE)
+        if ended:
+            results.append(Result(name, words[ended[1]]))
+        elif re.search(r": Failure$", part, re.MULTILINE):
+            results.append(Result(name, Outcome.FAILED, part))
+    return results
+
+
+def _read_report(text: str) -> list[Result]:
+    results = []
+    for suite in json.loads(text).get("testsuites", []):
+        for test in suite.get("testsuite", []):
+            if test.get("status") == "NOTRUN":
+                continue
+            name = f"{suite['name']}.{test['name']}"
+            failures = [each.get("failure", "") for each in test.get("failures", [])]
+            if failures:
+                results.append(Result(name, Outcome.FAILED, "\n".join(failures)))
+            elif test.get("result") == "SKIPPED":
+                results.append(Result(name, Outcome.SKIPPED))
+            else:
+                results.append(Result(name, Outcome.PASSED))
+    return results
+
+
+def _listed(listing: str) -> list[str]:
+    names, suite = [], ""
+    for line in listing.splitlines():
+        word = line.split("#")[0].strip()
+        if not word or line.startswith("Running main()"):
+            continue
+        if line.startswith(" "):
+            names.append(suite + word)
+        elif word.endswith("."):
+            suite = word
+    return [name for name in names if "DISABLED_" not in name]
+
+
+def _how_it_ended(status: int | None) -> str:
+    if status is None:
+        return "the time was up"
+    if status < 0:
+        try:
+            return f"ended by {signal.Signals(-status).name}"
+        except ValueError:
+            return f"ended by signal {-status}"
+    return f"ended with status {status}"

@@ -1,0 +1,139 @@
+"""What has to be installed for which purpose, and its installation.
+
+Nothing is installed that is there already, from wherever it came: a program is looked for in PATH,
+a library by its header. What is missing is installed in one go, by apt-get (with sudo where one is
+not root) or by Homebrew.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+
+from learn.errors import LearnError
+
+
+@dataclasses.dataclass(frozen=True)
+class Need:
+    """One thing: how to see whether it is there, and the packages that bring it."""
+
+    probe: Callable[[], bool]
+    apt: str
+    brew: str = ""  # "": macOS has it, or does without
+
+
+def command(*names: str) -> Callable[[], bool]:
+    """Any of these programs is in PATH."""
+    return lambda: any(shutil.which(name) for name in names)
+
+
+def header(name: str) -> Callable[[], bool]:
+    places = ("/usr/include", "/usr/local/include", "/opt/homebrew/include")
+    return lambda: any((pathlib.Path(place) / name).exists() for place in places)
+
+
+def file(name: str) -> Callable[[], bool]:
+    return lambda: pathlib.Path(name).exists()
+
+
+def python_module(name: str) -> Callable[[], bool]:
+    return lambda: importlib.util.find_spec(name) is not None
+
+
+def is_ubuntu() -> bool:
+    try:
+        return "ID=ubuntu" in pathlib.Path("/etc/os-release").read_text(encoding="utf-8").split("\n")
+    except OSError:
+        return False
+
+
+BUILD = (
+    Need(command("c++", "g++"), "g++"),
+    Need(command("cmake"), "cmake", "cmake"),
+    Need(command("ninja"), "ninja-build", "ninja"),
+    Need(command("ccache"), "ccache", "ccache"),
+)
+PROGRAM = (Need(header("CLI/CLI.hpp"), "libcli11-dev", "cli11"),)
+TESTS = (Need(header("gtest/gtest.h"), "libgtest-dev", "googletest"),)
+PYTHON = (
+    Need(python_module("ensurepip"), "python3-venv"),
+    Need(lambda: sys.platform == "darwin" or file("/etc/ssl/certs/ca-certificates.crt")(), "ca-certificates"),
+)
+SITE = (*PYTHON, Need(command("doxygen"), "doxygen", "doxygen"))
+TOOLS = (Need(command("git"), "git", "git"), Need(command("pkg-config"), "pkg-config", "pkg-config"))
+# What the commands on the pages use.
+PAGES = (
+    Need(command("curl"), "curl", "curl"),
+    Need(command("nc"), "netcat-openbsd"),
+    Need(lambda: sys.platform == "darwin" or command("ss")(), "iproute2"),
+    Need(lambda: sys.platform == "darwin" or command("strace")(), "strace"),
+    Need(command("ps"), "procps"),
+)
+SYSTEM = (
+    Need(command("curl"), "curl", "curl"),
+    Need(command("wrk"), "wrk", "wrk"),
+    Need(
+        command("chromium", "chromium-browser", "google-chrome"),
+        "chromium-browser" if is_ubuntu() else "chromium",
+    ),
+    Need(command("chromedriver"), "chromium-chromedriver" if is_ubuntu() else "chromium-driver"),
+)
+ANALYSIS = (
+    Need(command("clang++"), "clang", "llvm"),
+    Need(command("clang-format"), "clang-format", "clang-format"),
+    Need(command("run-clang-tidy"), "clang-tidy", "llvm"),
+    Need(command("cpplint"), "cpplint", "cpplint"),
+    Need(header("benchmark/benchmark.h"), "libbenchmark-dev", "google-benchmark"),
+)
+
+
+def missing(needs: tuple[Need, ...]) -> list[Need]:
+    found: list[Need] = []
+    for need in needs:
+        if not need.probe() and all(each.apt != need.apt for each in found):
+            found.append(need)
+    return found
+
+
+def install_command(needs: list[Need]) -> list[list[str]]:
+    """The commands that install them; a LearnError that says what to do by hand where none can."""
+    if sys.platform == "darwin":
+        formulas = sorted({need.brew for need in needs if need.brew})
+        if not shutil.which("brew"):
+            raise LearnError(f"Homebrew is missing: see https://brew.sh, then: brew install {' '.join(formulas)}")
+        return [["brew", "install", *formulas]] if formulas else []
+    packages = [need.apt for need in needs]
+    if not shutil.which("apt-get"):
+        raise LearnError(
+            "this system has no apt-get. Install what these Debian packages hold, then come back:\n  "
+            + " ".join(packages)
+        )
+    sudo: list[str] = []
+    if os.geteuid() != 0:
+        if not shutil.which("sudo"):
+            raise LearnError(f"neither root nor sudo. As root: apt-get install {' '.join(packages)}")
+        sudo = ["sudo"]
+    apt = [*sudo, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=300"]
+    return [
+        [*apt, "-q", "update"],
+        [*apt, "-q", "install", "--yes", "--no-install-recommends", *packages],
+    ]
+
+
+def names(needs: list[Need]) -> str:
+    attribute = "brew" if sys.platform == "darwin" else "apt"
+    return " ".join(getattr(need, attribute) for need in needs if getattr(need, attribute))
+
+
+def brew_prefixes() -> dict[str, str]:
+    """Environment by which CMake finds Homebrew's libraries."""
+    if sys.platform != "darwin" or not shutil.which("brew"):
+        return {}
+    done = subprocess.run(["brew", "--prefix"], capture_output=True, text=True, check=False)
+    return {"CMAKE_PREFIX_PATH": done.stdout.strip()} if done.returncode == 0 else {}

@@ -1,0 +1,287 @@
+"""./learn test: builds and tests everything, or some chapters.
+
+What there is to do is read off the tree (which chapters, which test folders, whether the program
+exists yet), never off what happened to be built. With CI=true a few slow proofs are added: other
+compilers and sanitizers on `final`, clang-tidy, assembled copies, stubs.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import stubs
+from learn import chapters, machine, serve, setup
+from learn.chapters import ROOT, Chapter
+from learn.errors import LearnError
+from learn.steps import Command, Failed, Runner, count_ctest, count_pytest
+
+BUILD = setup.BUILD
+FINAL = ROOT / "final"
+CHAPTERS_TOOL = [sys.executable, ROOT / "tools" / "chapters.py"]
+PACKAGES = "set up: packages"
+PYTHON = "set up: Python packages"
+
+# Suites under tests/, in the order in which they run, with their time limits.
+SUITES = {"tools": 900.0, "learn": 900.0, "install": 900.0, "site": 900.0, "system": 1200.0}
+
+# What a suite is about; before final has it there is nothing to test.
+NEEDED_SOURCES = {"install": "src/core/turtle_server.h", "system": "src/app/main.cpp"}
+
+
+def test(numbers: list[str], only: str, is_ci: bool) -> int:
+    try:
+        chosen = [chapters.find(number) for number in numbers]
+    except LookupError as error:
+        raise LearnError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
+    runner = Runner(only=only)
+    setup.environment(runner)
+    if chosen:
+        setup.packages(runner, (*machine.BUILD, *machine.PROGRAM, *machine.TESTS))
+        for chapter in chosen:
+            test_chapter(runner, chapter, is_ci)
+    else:
+        test_everything(runner, is_ci)
+    runner.summary()
+    return 0 if runner.ok() and runner.outcomes else 1
+
+
+def test_everything(runner: Runner, is_ci: bool) -> None:
+    needs = (
+        *machine.BUILD,
+        *machine.PROGRAM,
+        *machine.TESTS,
+        *machine.SITE,
+        *machine.TOOLS,
+        *machine.PAGES,
+        *machine.SYSTEM,
+        *machine.ANALYSIS,
+    )
+    setup.packages(runner, needs)
+    setup.python_environment(runner, [setup.SITE_REQUIREMENTS, *setup.test_requirements()])
+
+    check_sources(runner)
+    for chapter in chapters.all_chapters():
+        test_chapter(runner, chapter, is_ci)
+    has_program = (FINAL / "src" / "app" / "main.cpp").is_file()
+    if FINAL.is_dir():
+        test_final(runner, "gcc", strict=is_ci)
+        if has_program:
+            serve.build_program(runner)
+    if (ROOT / "mkdocs.yml").is_file():
+        serve.build_site(runner)
+    check_pages(runner)
+    for name, seconds in SUITES.items():
+        if name not in NEEDED_SOURCES or (FINAL / NEEDED_SOURCES[name]).is_file():
+            test_suite(runner, name, seconds, has_program)
+    if is_ci:
+        prove_more(runner)
+
+
+# --- steps ---------------------------------------------------------------------------------------
+
+
+def check_sources(runner: Runner) -> None:
+    runner.step(
+        "chapters.py check",
+        [[*CHAPTERS_TOOL, "check"]],
+        advice="`python3 tools/chapters.py carry NN PATH` takes a fix forward, `sync` makes final/ anew",
+    )
+    runner.step(
+        "chapters.py excerpts",
+        [[*CHAPTERS_TOOL, "excerpts"]],
+        advice="the code on the page has to be the code of the chapter, character by character",
+    )
+
+
+def test_chapter(runner: Runner, chapter: Chapter, is_ci: bool) -> None:
+    folder = BUILD / chapter.number
+    runner.step(
+        f"chapter {chapter.number} {chapter.name}",
+        [setup.configure(chapter.folder, folder), setup.build(folder), ctest(folder)],
+        needs=[PACKAGES],
+        seconds=1200,
+        count=count_ctest,
+        no_warnings=is_ci,
+        advice=f"cmake --build build/{chapter.number} && ctest --test-dir build/{chapter.number} --rerun-failed"
+        " --output-on-failure",
+    )
+
+
+def ctest(folder: pathlib.Path, *options: str) -> Command:
+    return ["ctest", "--test-dir", str(folder), "--parallel", str(setup.jobs()), "--output-on-failure", *options]
+
+
+# Name -> CMake options of a build of `final`; the first is the one the other suites may use.
+FINAL_BUILDS = {
+    "gcc": ["-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_BUILD_TYPE=Debug"],
+    "clang": ["-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Debug"],
+    "ASan+UBSan": [
+        "-DCMAKE_CXX_COMPILER=g++",
+        "-DCMAKE_BUILD_TYPE=None",
+        "-DCMAKE_CXX_FLAGS=-O1 -g1",
+        "-DTURTLE_SANITIZE=address;undefined",
+    ],
+    "TSan": [
+        "-DCMAKE_CXX_COMPILER=g++",
+        "-DCMAKE_BUILD_TYPE=None",
+        "-DCMAKE_CXX_FLAGS=-O1 -g1",
+        "-DTURTLE_SANITIZE=thread",
+    ],
+}
+SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "second_deadlock_stack=1:halt_on_error=1",
+}
+
+
+def test_final(runner: Runner, name: str, strict: bool = True) -> None:
+    folder = BUILD / ("final-test" if name == "gcc" else f"final-{name.lower().replace('+', '-')}")
+    options = list(FINAL_BUILDS[name])
+    if sys.platform == "darwin":
+        options = [option for option in options if "COMPILER" not in option]
+    if strict:
+        options.append("-DTURTLE_WARNINGS_AS_ERRORS=ON")
+    # A thread sanitizer of this age can't work with addresses as random as new kernels make them.
+    fixed = fixed_addresses() if name == "TSan" else []
+    # The newest chapter's felt problem is solved by a chapter that is not written yet.
+    newest = chapters.all_chapters()[-1].number
+    unsolved = ["--exclude-regex", f"^{newest}_"] if any((FINAL / "tests/next").glob(f"{newest}_*")) else []
+
+    def work() -> None:
+        runner.run(setup.configure(FINAL, folder, *options))
+        # The build runs the tests once too, to list them.
+        runner.run([*fixed, *setup.build(folder)], env=SANITIZER_OPTIONS)
+        runner.run([*fixed, *ctest(folder, *unsolved)], env=SANITIZER_OPTIONS)
+
+    runner.step(
+        f"final {name}",
+        work,
+        needs=[PACKAGES],
+        seconds=1500,
+        count=count_ctest,
+        advice=f"ctest --test-dir {folder.relative_to(ROOT)} --rerun-failed --output-on-failure",
+    )
+
+
+def fixed_addresses() -> list[str]:
+    """A prefix that runs a command without randomised addresses, where that is allowed."""
+    prefix = ["setarch", "-R"]
+    if shutil.which("setarch") and subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0:
+        return prefix
+    return []
+
+
+def check_pages(runner: Runner) -> None:
+    pages = [each for each in chapters.all_chapters() if (each.folder / "README.md").is_file()]
+    if (ROOT / "README.md").is_file():
+        runner.step(
+            "site.py texts",
+            [[setup.python(), ROOT / "tools" / "site.py", "texts", "--check"]],
+            needs=[PYTHON],
+            advice="python3 tools/site.py texts",
+        )
+    for chapter in pages:
+        before = chapters.before(chapter)
+        runner.step(
+            f"transcripts {chapter.number}",
+            [[sys.executable, ROOT / "tools" / "transcripts.py", "check", chapter.number]],
+            needs=[f"chapter {each.number} {each.name}" for each in (before, chapter) if each],
+            seconds=300,
+            advice=f"look at the difference; if it is right: python3 tools/transcripts.py update {chapter.number}",
+        )
+
+
+def test_suite(runner: Runner, name: str, seconds: float, has_program: bool) -> None:
+    folder = ROOT / "tests" / name
+    if not any(folder.rglob("test_*.py")):
+        return
+    needs = [PACKAGES, PYTHON]
+    if name == "site" and (ROOT / "mkdocs.yml").is_file():
+        needs.append("site")
+    environment = {"TURTLE_SITE": str(serve.SITE)}
+    if name in ("site", "system") and has_program:
+        needs.append("final: Release")
+        environment["TURTLE_BINARY"] = str(serve.PROGRAM)
+
+    def work() -> None:
+        command = [setup.python(), "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", folder]
+        runner.run(command, env=environment)
+
+    runner.step(
+        f"tests/{name}",
+        work,
+        needs=needs,
+        seconds=seconds,
+        count=count_pytest,
+        no_skips=has_program,  # before that, what needs the program can only be skipped
+        advice=f"build/venv/bin/python -m pytest tests/{name}",
+    )
+
+
+# --- what only CI does ---------------------------------------------------------------------------
+
+
+def prove_more(runner: Runner) -> None:
+    for chapter in chapters.all_chapters():
+        prove_assembled(runner, chapter)
+    for chapter in chapters.all_chapters():
+        prove_stubs(runner, chapter)
+    if FINAL.is_dir():
+        for name in ("clang", "ASan+UBSan", "TSan"):
+            test_final(runner, name)
+        analyse(runner)
+
+
+def prove_assembled(runner: Runner, chapter: Chapter) -> None:
+    """The chapter's program, copied out of the repository, is an ordinary project that passes."""
+    folder = BUILD / "assembled" / chapter.number
+
+    def work() -> None:
+        fresh = folder / "fresh"
+        shutil.rmtree(fresh, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        runner.run([*CHAPTERS_TOOL, "assemble", chapter.number, fresh])
+        if any(path.is_symlink() for path in fresh.rglob("*")):
+            raise Failed("the assembled copy holds links, so it does not stand alone")
+        stubs.update_tree(fresh, folder / "tree")
+        runner.run(setup.configure(folder / "tree", folder))
+        runner.run(setup.build(folder))
+        runner.run(ctest(folder))
+
+    runner.step(
+        f"assembled {chapter.number}",
+        work,
+        needs=[PACKAGES, f"chapter {chapter.number} {chapter.name}"],
+        seconds=1200,
+        count=count_ctest,
+        advice=f"python3 tools/chapters.py assemble {chapter.number} DIR, then build it there",
+    )
+
+
+def prove_stubs(runner: Runner, chapter: Chapter) -> None:
+    runner.step(
+        f"stubs {chapter.number}",
+        [[sys.executable, ROOT / "tools" / "stubs.py", "prove", chapter.number]],
+        needs=[PACKAGES, f"chapter {chapter.number} {chapter.name}"],
+        seconds=1200,
+        advice=f"chapters/{chapter.folder.name}/stubs.txt holds the exceptions; tools/stubs.py says which there are",
+    )
+
+
+def analyse(runner: Runner) -> None:
+    """The tasks of the top-level build; it compiles nothing."""
+    folder = BUILD / "all"
+    ready = runner.step("configure the tasks", [setup.configure(ROOT, folder)], needs=[PACKAGES])
+    if not ready:
+        return
+    tasks = {
+        "check-format": "cmake --build build/all --target format",
+        "cpplint": "",
+        "check-clang-tidy": "",
+    }
+    for task, advice in tasks.items():
+        runner.step(task, [setup.build(folder, task)], needs=[PACKAGES], seconds=1800, advice=advice)

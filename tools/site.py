@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""Builds and checks the site.
+
+    tools/site.py build [DIR]   the whole site: MkDocs (strict), the reference under DIR/api/, links
+    tools/site.py api   [DIR]   only the reference: Doxygen, a warning is an error
+    tools/site.py links [DIR]   checks every internal link and anchor of a built site, and that no
+                                page loads anything from the network
+    tools/site.py texts         writes the table of the chapters in README.md and docs/ anew
+                                (--check: only says whether it is as it should be)
+
+DIR is build/site unless given. MkDocs is taken from this Python if it has the pinned versions;
+otherwise a virtual environment is made once, under build/ (--venv PATH puts it elsewhere).
+"""
+
+import argparse
+import hashlib
+import html.parser
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+REQUIREMENTS = ROOT / "tools/site-requirements.txt"
+WITH_TABLE = ["README.md", "docs/index.md", "docs/reading-map.md"]
+
+
+# What Doxygen may find undocumented: copying, moving and destroying, which the head of the class
+# speaks of once.
+SPECIAL_MEMBER = re.compile(
+    r"Member (?:(?P<class>\w+)\((?:const )?(?P=class)(?:<[^>]*>)? ?&&?[^)]*\)|~\w+\(|operator=\()"
+    r".* is not documented"
+)
+
+
+class SiteError(Exception):
+    """Something that the caller can do something about."""
+
+
+def say(text):
+    print(f"site: {text}", flush=True)
+
+
+# ---------------------------------------------------------------- MkDocs
+
+
+def has_requirements(python):
+    """Whether this interpreter has exactly what tools/site-requirements.txt pins."""
+    code = (
+        "import importlib.metadata as m, sys\n"
+        "for line in open(sys.argv[1]):\n"
+        "  name, _, version = line.split('#')[0].strip().partition('==')\n"
+        "  if name and m.version(name) != version: sys.exit(1)\n"
+    )
+    run = subprocess.run([python, "-c", code, str(REQUIREMENTS)], capture_output=True, check=False)
+    return run.returncode == 0
+
+
+def python_with_mkdocs(venv):
+    """An interpreter with the pinned packages: this one, or a virtual environment's."""
+    if has_requirements(sys.executable):
+        return sys.executable
+    python = venv / "bin/python"
+    stamp = venv / "requirements.sha256"
+    wanted = hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()
+    if python.exists() and stamp.exists() and stamp.read_text() == wanted:
+        return str(python)
+    say(f"installing MkDocs into {venv}")
+    shutil.rmtree(venv, ignore_errors=True)
+    if subprocess.run([sys.executable, "-m", "venv", str(venv)], check=False).returncode:
+        raise SiteError("no virtual environment could be made; on Debian: apt-get install python3-venv")
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    if subprocess.run([*install, "-r", str(REQUIREMENTS)], check=False).returncode:
+        raise SiteError("pip could not install tools/site-requirements.txt; is the network there?")
+    stamp.write_text(wanted)
+    return str(python)
+
+
+def build_pages(site, venv):
+    python = python_with_mkdocs(venv)
+    say(f"building the pages into {site}")
+    command = [python, "-m", "mkdocs", "build", "--strict", "--quiet", "--clean"]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([*command, "--site-dir", str(site)], cwd=ROOT, env=environment, check=False)
+    if done.returncode:
+        raise SiteError("MkDocs does not build the pages; its messages are above")
+
+
+# ---------------------------------------------------------------- Doxygen
+
+
+def build_api(site):
+    if not (ROOT / "final/src").is_dir():
+        raise SiteError("final/src is not there: python3 tools/chapters.py sync")
+    doxygen = shutil.which("doxygen")
+    if not doxygen:
+        raise SiteError("doxygen is not there; on Debian: apt-get install doxygen")
+    target = site / "api"
+    say(f"building the reference into {target}")
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    settings = (ROOT / "docs/Doxyfile").read_text(encoding="utf-8")
+    done = subprocess.run(
+        [doxygen, "-"],
+        input=f'{settings}\nOUTPUT_DIRECTORY = "{target}"\n',
+        text=True,
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    sys.stdout.write(done.stdout)
+    complaints = sorted({line for line in done.stderr.splitlines() if not SPECIAL_MEMBER.search(line)})
+    for line in complaints:
+        print(line.replace(f"{ROOT}/", ""), file=sys.stderr)
+    if done.returncode or complaints:
+        raise SiteError("Doxygen complains; its messages are above")
+
+
+# ---------------------------------------------------------------- links
+
+
+class Links(html.parser.HTMLParser):
+    """The ids of a page, what it links to, and what it loads."""
+
+    LOADS = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("video", "src"),
+             ("audio", "src"), ("embed", "src"), ("object", "data"), ("form", "action")}
+    LINK_LOADS = {"stylesheet", "icon", "shortcut", "preload", "modulepreload", "preconnect", "dns-prefetch",
+                  "manifest", "prefetch"}
+
+    def __init__(self):
+        super().__init__()
+        self.ids, self.links, self.loads, self.inline = set(), [], [], []
+        self._in = None
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        for key in ("id", "name"):
+            if values.get(key) and (key == "id" or tag == "a"):
+                self.ids.add(values[key])
+        for key, value in attributes:
+            if value is None:
+                continue
+            if (tag, key) in self.LOADS:
+                self.loads.append(value)
+            elif key == "srcset":
+                self.loads += [part.split()[0] for part in value.split(",") if part.strip()]
+            elif key == "style":
+                self.inline.append(value)
+        if tag in ("a", "area") and values.get("href") is not None:
+            self.links.append(values["href"])
+        if tag == "link" and values.get("href"):
+            relations = set((values.get("rel") or "").split())
+            (self.loads if relations & self.LINK_LOADS else self.links).append(values["href"])
+        self._in = tag if tag == "style" else None
+
+    def handle_endtag(self, tag):
+        if tag == "style":
+            self._in = None
+
+    def handle_data(self, data):
+        if self._in == "style":
+            self.inline.append(data)
+
+
+def css_loads(text):
+    found = re.findall(r"@import\s+(?:url\()?[\"']?([^\"');\s]+)", text)
+    found += re.findall(r"url\(\s*[\"']?([^\"')]+?)[\"']?\s*\)", text)
+    return [url for url in found if not url.startswith(("data:", "#"))]
+
+
+def is_elsewhere(url):
+    parts = urllib.parse.urlsplit(url)
+    return bool(parts.netloc) or parts.scheme in ("http", "https", "ftp", "ws", "wss")
+
+
+def read_pages(site):
+    pages = {}
+    for path in sorted(site.rglob("*.html")):
+        parser = Links()
+        parser.feed(path.read_text(encoding="utf-8", errors="replace"))
+        pages[path] = parser
+    return pages
+
+
+def target_file(site, page, url):
+    """(file, anchor) that an internal URL on `page` leads to; None for another scheme."""
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme:
+        return None
+    location, anchor = urllib.parse.unquote(parts.path), urllib.parse.unquote(parts.fragment)
+    if not location:
+        return page, anchor
+    start = site if location.startswith("/") else page.parent
+    target = pathlib.Path(os.path.normpath(start / location.lstrip("/")))
+    if target.is_dir():
+        target /= "index.html"
+    return target, anchor
+
+
+def check_links(site):
+    """Every complaint about the built site, as a line of text."""
+    pages = read_pages(site)
+    if not pages:
+        raise SiteError(f"{site} holds no page; build it first")
+    problems, count = [], 0
+    for page, parser in pages.items():
+        name = page.relative_to(site)
+        loads = parser.loads + [url for text in parser.inline for url in css_loads(text)]
+        problems += [f"{name}: loads {url} from the network" for url in loads if is_elsewhere(url)]
+        # The page of the error 404 is sent for any address, so its links start at the top.
+        for url in parser.links + loads:
+            if is_elsewhere(url) or not url:
+                continue
+            target = target_file(site, page, url)
+            if target is None:
+                continue
+            count += 1
+            file, anchor = target
+            if not file.is_relative_to(site) or not file.is_file():
+                problems.append(f"{name}: {url}: no such page")
+            elif anchor and file in pages and anchor not in pages[file].ids:
+                if anchor == "nested-classes" and name.parts[0] == "api":
+                    continue  # Doxygen 1.9 writes this link where the nested classes are private
+                problems.append(f"{name}: {url}: no such anchor")
+    for path in sorted(site.rglob("*.css")):
+        for url in css_loads(path.read_text(encoding="utf-8", errors="replace")):
+            if is_elsewhere(url):
+                problems.append(f"{path.relative_to(site)}: loads {url} from the network")
+            elif not (path.parent / urllib.parse.urlsplit(url).path).exists():
+                problems.append(f"{path.relative_to(site)}: {url}: no such file")
+    say(f"{len(pages)} pages, {count} internal links")
+    return sorted(set(problems))
+
+
+def run_links(site):
+    problems = check_links(site)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        raise SiteError(f"{len(problems)} links are wrong")
+
+
+# ---------------------------------------------------------------- the table of the chapters
+
+
+def load_hooks():
+    spec = importlib.util.spec_from_file_location("turtle_hooks", ROOT / "docs/hooks.py")
+    hooks = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode = True
+    spec.loader.exec_module(hooks)
+    return hooks
+
+
+def run_texts(check):
+    hooks = load_hooks()
+    stale = []
+    for name in WITH_TABLE:
+        path = ROOT / name
+        text = path.read_text(encoding="utf-8")
+        fresh = hooks.with_chapter_table(text, name)
+        if fresh != text:
+            stale.append(name)
+            if not check:
+                path.write_text(fresh, encoding="utf-8")
+    if check and stale:
+        raise SiteError(f"the table of the chapters is old in {', '.join(stale)}: python3 tools/site.py texts")
+    say(f"written: {', '.join(stale)}" if stale else "the tables are as they should be")
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("action", choices=["build", "api", "links", "texts"])
+    parser.add_argument("dir", nargs="?", type=pathlib.Path, default=ROOT / "build/site")
+    parser.add_argument("--venv", type=pathlib.Path, default=ROOT / "build/site-venv")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args(arguments)
+    site = options.dir.resolve()
+    try:
+        if options.action == "texts":
+            run_texts(options.check)
+        elif options.action == "api":
+            build_api(site)
+        elif options.action == "links":
+            run_links(site)
+        else:
+            build_in_place(site, options.venv.resolve())
+    except SiteError as error:
+        print(f"site: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def build_in_place(site, venv):
+    """Builds beside `site` and swaps at the end: a failed build leaves the old site alone."""
+    site.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=site.parent, prefix=".site-") as scratch:
+        fresh = pathlib.Path(scratch) / "site"
+        build_pages(fresh, venv)
+        build_api(fresh)
+        run_links(fresh)
+        if site.exists():
+            site.rename(pathlib.Path(scratch) / "old")
+        fresh.rename(site)
+    say(f"the site is in {site}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

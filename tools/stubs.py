@@ -1,0 +1,594 @@
+#!/usr/bin/env python3
+"""Stubs of a chapter, derived from its solution, so that they can't go stale.
+
+    tools/stubs.py write NN DIR    chapter NN's program with its new functions emptied
+    tools/stubs.py prove NN [...]  the stubs compile, the new tests fail on them, the old ones pass
+    tools/stubs.py show NN         which function is treated how
+
+Only functions that the chapter adds or changes are touched: a new one gets a body that compiles
+and says what is to be written; a changed one keeps the body it had in the chapter before. The rest
+stays complete: headers with their one-line functions, constexpr functions, functions whose return
+type is deduced from their body, and a constructor's initialiser list.
+
+Whether a body compiles is decided by the compiler: an earlier body that does not fit the new
+header is emptied too, and a type that can't be made from `{}` gets a throw.
+
+`chapters/NN-name/stubs.txt` holds a chapter's exceptions, one a line, `#` begins a comment:
+
+    given PATH [FUNCTION]   keep the whole file, or one function, complete
+    empty PATH FUNCTION     empty a function that would be kept, even its earlier body
+    throw PATH FUNCTION     empty it and let it throw, where a returned {} would crash every test
+    again TEST_FILE         these earlier tests break with the stubs and have to be won back
+
+FUNCTION is a name with its class, `Socket::Recv`; it means all overloads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import dataclasses
+import enum
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import cpp_functions  # noqa: E402
+from learn import chapters, gtests  # noqa: E402
+
+ROOT = chapters.ROOT
+WIDTH = 100
+SOURCE = (".cpp", ".cc")
+HEADER = (".h", ".hpp")
+
+
+class StubError(Exception):
+    """Something that the person who writes the chapter has to put right."""
+
+
+class Treatment(enum.Enum):
+    EARLIER = "keeps the body of the chapter before"
+    EMPTIED = "emptied"
+    THROWS = "emptied, throws"  # its return type can't be made from {}, or is no use when empty
+
+
+# Each turn of the screw that makes a body compile after all.
+NEXT_TREATMENT = {Treatment.EARLIER: Treatment.EMPTIED, Treatment.EMPTIED: Treatment.THROWS}
+
+
+@dataclasses.dataclass(frozen=True)
+class Rules:
+    given: frozenset[tuple[str, str]] = frozenset()  # (path, function), "" for the whole file
+    empty: frozenset[tuple[str, str]] = frozenset()
+    throw: frozenset[tuple[str, str]] = frozenset()
+    again: frozenset[str] = frozenset()
+
+    @classmethod
+    def read(cls, chapter: chapters.Chapter, present: set[str]) -> "Rules":
+        listed = chapter.folder / "stubs.txt"
+        given, empty, throw, again = set(), set(), set(), set()
+        lines = listed.read_text(encoding="utf-8").splitlines() if listed.is_file() else []
+        for number, line in enumerate(lines, 1):
+            words = line.split("#")[0].split(maxsplit=2)
+            where = f"{listed}:{number}"
+            if not words:
+                continue
+            if len(words) < 2 or words[0] not in ("given", "empty", "throw", "again"):
+                raise StubError(f"{where}: expected given, empty, throw or again, and a path: {line}")
+            if words[1] not in present:
+                raise StubError(f"{where}: chapter {chapter.number} has no {words[1]}")
+            if words[0] == "again":
+                again.add(words[1])
+            elif words[0] == "given":
+                given.add((words[1], words[2].strip() if len(words) > 2 else ""))
+            elif len(words) > 2:
+                (empty if words[0] == "empty" else throw).add((words[1], words[2].strip()))
+            else:
+                raise StubError(f"{where}: `{words[0]}` needs a function: {line}")
+        return cls(frozenset(given), frozenset(empty), frozenset(throw), frozenset(again))
+
+
+@dataclasses.dataclass(frozen=True)
+class Stub:
+    path: str
+    function: cpp_functions.Function  # as it stands in the solution
+    treatment: Treatment
+
+
+class Deriver:
+    """Makes the stubs of one chapter from its sources and those of the chapter before."""
+
+    def __init__(self, chapter: chapters.Chapter, root: pathlib.Path = ROOT) -> None:
+        self.chapter = chapter
+        self.files = chapters.layered(chapter.number, root)
+        previous = chapters.before(chapter, root)
+        self.earlier_files = chapters.layered(previous.number, root) if previous else {}
+        self.rules = Rules.read(chapter, set(self.files))
+        self.forced: dict[tuple[str, str], Treatment] = {}  # (path, key), set by the compiler
+        self.changed = {
+            path: file.read_text(encoding="utf-8")
+            for path, file in chapter.files().items()
+            if path.startswith("src/") and path.endswith(SOURCE + HEADER)
+        }
+        self._read_headers()
+        self._read_earlier()
+        self._check_rules()
+
+    def _read_headers(self) -> None:
+        """The comments of all declarations, and the classes that {} can't make."""
+        self.comments: dict[str, list[tuple[cpp_functions.Function, str]]] = {}
+        declared: list[cpp_functions.Function] = []
+        for path, file in self.files.items():
+            if path.startswith("src/") and path.endswith(HEADER):
+                text = file.read_text(encoding="utf-8")
+                for function in cpp_functions.functions(text):
+                    declared.append(function)
+                    comment = cpp_functions.comment_above(text, function.start)
+                    if comment:
+                        self.comments.setdefault(function.name, []).append((function, comment))
+        self.needy = cpp_functions.without_default_constructor(declared)
+
+    def _read_earlier(self) -> None:
+        """The bodies of the chapter before: by file and, for members, wherever they were."""
+        self.earlier: dict[tuple[str, str], str] = {}
+        self.earlier_names: dict[str, dict[str, str]] = {}  # name -> key -> body
+        for path, file in self.earlier_files.items():
+            if not (path.startswith("src/") and path.endswith(SOURCE + HEADER)):
+                continue
+            text = file.read_text(encoding="utf-8")
+            for function in cpp_functions.definitions(text):
+                body = text[slice(*function.body)]
+                self.earlier[path, function.key] = body
+                self.earlier_names.setdefault(function.name, {})[function.key] = body
+                if function.class_name:
+                    self.earlier.setdefault(("", function.key), body)
+
+    def _check_rules(self) -> None:
+        for path, name in self.rules.given | self.rules.empty | self.rules.throw:
+            if path not in self.changed:
+                raise StubError(f"stubs.txt of chapter {self.chapter.number}: it does not touch {path}")
+            there = {function.name for function in cpp_functions.definitions(self.changed[path])}
+            if name and name not in there:
+                raise StubError(
+                    f"stubs.txt of chapter {self.chapter.number}: {path} defines no {name}"
+                )
+
+    def earlier_body(self, path: str, function: cpp_functions.Function) -> str | None:
+        for place in (path, ""):
+            if (place, function.key) in self.earlier:
+                return self.earlier[place, function.key]
+        # One that has only got other parameters since: there was one of that name, and there is one.
+        before = self.earlier_names.get(function.name, {})
+        now = {each.key for each in cpp_functions.definitions(self.changed[path]) if each.name == function.name}
+        if function.class_name and len(before) == 1 and len(now) == 1:
+            return next(iter(before.values()))
+        return None
+
+    def treatment(self, path: str, function: cpp_functions.Function, body: str) -> Treatment | None:
+        """None: it stays as it is in the solution."""
+        if (path, "") in self.rules.given or (path, function.name) in self.rules.given:
+            return None
+        if is_for_another_system(self.changed[path]):
+            return None
+        thrown = (path, function.name) in self.rules.throw
+        asked = thrown or (path, function.name) in self.rules.empty
+        if not asked and not self._can_be_emptied(path, function, body):
+            return None
+        earlier = self.earlier_body(path, function)
+        if earlier is not None and cpp_functions.normalised(earlier) == cpp_functions.normalised(body):
+            return None
+        if (path, function.key) in self.forced:
+            return self.forced[path, function.key]
+        if earlier is not None and not asked:
+            return Treatment.EARLIER
+        return Treatment.THROWS if thrown or self._needs_throw(function) else Treatment.EMPTIED
+
+    def _can_be_emptied(self, path: str, function: cpp_functions.Function, body: str) -> bool:
+        deduced = function.returns in ("auto", "decltype(auto)", "auto&", "const auto&", "auto&&")
+        if function.specifiers & {"constexpr", "consteval"} or deduced:
+            return False
+        if not re.search(r"\w", cpp_functions.mask(body)):
+            return False  # an empty body has nothing to be written
+        return "\n" in body or not path.endswith(HEADER)
+
+    def _needs_throw(self, function: cpp_functions.Function) -> bool:
+        returns = function.returns
+        if "noreturn" in function.specifiers:
+            return True
+        if returns.endswith("&"):
+            return not self._returns_itself(function)
+        if returns.endswith("*") or re.match(r"std::(unique|shared)_ptr<", returns):
+            return "noexcept" not in function.specifiers  # whoever asked for an object would crash
+        return returns.split("::")[-1].removeprefix("const ") in self.needy
+
+    @staticmethod
+    def _returns_itself(function: cpp_functions.Function) -> bool:
+        returns = function.returns.removesuffix("&").strip()
+        return bool(function.class_name) and returns == function.class_name and function.returns != "&&"
+
+    def body(self, path: str, text: str, function: cpp_functions.Function, treatment: Treatment) -> str:
+        """The new text from "{" to "}"."""
+        line_start = text.rfind("\n", 0, function.start) + 1
+        indent = re.match(r"[ \t]*", text[line_start:])[0] + "  "
+        what = cpp_functions.first_sentence(self.comment(text, function))
+        if treatment is Treatment.EARLIER:
+            note = f"TODO({self.chapter.number}): as it was in the chapter before; change it. {what}"
+        else:
+            note = f"TODO({self.chapter.number}): {what or f'write {function.name}().'}"
+        lines = textwrap.wrap(
+            note.strip(), WIDTH - len(indent) - 3, break_long_words=False, break_on_hyphens=False
+        )
+        comment = "".join(f"{indent}// {line}\n" for line in lines)
+        if treatment is Treatment.EARLIER:
+            inside = self.earlier_body(path, function)[1:-1].strip("\n")
+            if "\n" not in inside.strip():
+                inside = indent + inside.strip()
+            return "{\n" + comment + inside.rstrip() + "\n" + indent[:-2] + "}"
+        statement = self._statement(function, treatment)
+        return "{\n" + comment + (f"{indent}{statement}\n" if statement else "") + indent[:-2] + "}"
+
+    def _statement(self, function: cpp_functions.Function, treatment: Treatment) -> str:
+        if treatment is Treatment.THROWS:
+            return f'throw std::logic_error("TODO({self.chapter.number}): {function.name}");'
+        returns = function.returns
+        if function.kind in (cpp_functions.Kind.CONSTRUCTOR, cpp_functions.Kind.DESTRUCTOR):
+            return ""
+        if returns == "void" or not returns:
+            return ""
+        if self._returns_itself(function):
+            return "return *this;"
+        if returns == "bool":
+            return "return false;"
+        if re.fullmatch(r"(unsigned |signed )?(int|long|short|char)|(std::)?u?(size|int\d+)_t", returns):
+            return "return 0;"
+        return "return nullptr;" if returns.endswith("*") else "return {};"
+
+    def comment(self, text: str, function: cpp_functions.Function) -> str:
+        """What the header says of the function; "" when its definition carries its own comment."""
+        declared = self.comments.get(function.name, [])
+        for other, comment in declared:
+            if other.key == function.key:
+                return comment
+        if cpp_functions.comment_above(text, function.start) or len(declared) != 1:
+            return ""  # the comment above the definition is still there
+        return declared[0][1]
+
+    def derive(self, path: str) -> tuple[str, list[Stub]]:
+        """The stubbed text of a file that the chapter adds or changes."""
+        text = self.changed[path]
+        stubs = []
+        pieces: list[tuple[int, int, str]] = []
+        for function in cpp_functions.definitions(text):
+            begin, end = function.body
+            treatment = self.treatment(path, function, text[begin:end])
+            if treatment:
+                stubs.append(Stub(path, function, treatment))
+                pieces.append((begin, end, self.body(path, text, function, treatment)))
+        for begin, end, body in reversed(pieces):
+            text = text[:begin] + body + text[end:]
+        if any(stub.treatment is Treatment.THROWS for stub in stubs):
+            text = with_include(text, "<stdexcept>")
+        return text, stubs
+
+
+def is_for_another_system(text: str) -> bool:
+    """True for a source whose one guard around everything keeps it away from this machine."""
+    directives = re.findall(r"^#\s*(if|ifdef|ifndef|else|elif|endif)\b(.*)$", text, re.MULTILINE)
+    depth = 0
+    for index, (word, _) in enumerate(directives):
+        depth += (word in ("if", "ifdef", "ifndef")) - (word == "endif")
+        is_last = index == len(directives) - 1
+        if (depth == 0 and not is_last) or (depth == 1 and word in ("else", "elif")):
+            return False  # the guard is only around a part
+    if not directives:
+        return False
+    word, condition = directives[0]
+    negated = word == "ifndef" or "!" in condition
+    systems = set(re.findall(r"__(linux|APPLE|FreeBSD)__", condition))
+    here = {"linux": "linux", "darwin": "APPLE"}.get(sys.platform, "FreeBSD")
+    return bool(systems) and (here in systems) == negated
+
+
+def with_include(text: str, header: str) -> str:
+    """The text with one more #include <...>, sorted in among those of the standard library."""
+    line = f"#include {header}"
+    if re.search(rf"^{re.escape(line)}$", text, re.MULTILINE):
+        return text
+    there = list(re.finditer(r"^#include <[a-z_]+>$", text, re.MULTILINE))
+    for match in there:
+        if match[0] > line:
+            return text[: match.start()] + line + "\n" + text[match.start() :]
+    if there:
+        at = there[-1].end()
+        return text[:at] + "\n" + line + text[at:]
+    first = re.search(r"^#(include|pragma once).*$", text, re.MULTILINE)  # a later one may be conditional
+    at = first.end() if first else 0
+    return text[:at] + ("\n\n" if at else "") + line + ("" if at else "\n") + text[at:]
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def assemble(number: str, target: pathlib.Path) -> None:
+    tool = ROOT / "tools" / "chapters.py"
+    done = subprocess.run(
+        [sys.executable, str(tool), "assemble", number, str(target)], capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        raise StubError(done.stderr.strip() or done.stdout.strip() or f"{tool} assemble failed")
+
+
+def compiler() -> str | None:
+    for name in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
+        if shutil.which(name.split()[0]):
+            return name
+    return None
+
+
+def compile_errors(file: pathlib.Path, include: pathlib.Path, cxx: str) -> list[int]:
+    """The lines of `file` that the compiler finds fault with."""
+    command = [*cxx.split(), "-std=c++17", "-fsyntax-only", "-w", f"-I{include}", "-x", "c++", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+    if done.returncode == 0:
+        return []
+    found = re.findall(rf"^{re.escape(str(file))}:(\d+):\d+: (?:fatal )?error", done.stderr, re.MULTILINE)
+    return [int(line) for line in found] or [0]
+
+
+def mend(deriver: Deriver, target: pathlib.Path, path: str) -> list[Stub]:
+    """Writes the stubs of one file, and empties further what does not compile."""
+    cxx = compiler()
+    while True:
+        text, stubs = deriver.derive(path)
+        file = target / path
+        file.write_text(text, encoding="utf-8")
+        if not stubs or cxx is None or path.endswith(HEADER):
+            return stubs
+        lines = compile_errors(file, target / "src", cxx)
+        culprits = set()
+        for function in cpp_functions.definitions(text):
+            last = text.count("\n", 0, function.end) + 1
+            if any(function.line <= line <= last for line in lines):
+                culprits.add(function.key)
+        worse = False
+        for stub in stubs:
+            harder = NEXT_TREATMENT.get(stub.treatment)
+            if stub.function.key in culprits and harder:
+                deriver.forced[path, stub.function.key] = harder
+                worse = True
+        if not worse:
+            return stubs  # it compiles, or the build will say what is wrong
+
+
+def write(number: str, target: pathlib.Path, root: pathlib.Path = ROOT) -> list[Stub]:
+    """Chapter `number`'s program in the new folder `target`, its new functions emptied."""
+    chapter = chapters.find(number, root)
+    deriver = Deriver(chapter, root)
+    assemble(chapter.number, target)
+    for path in deriver.changed:  # headers first: the sources are tried against them
+        if path.endswith(HEADER):
+            (target / path).write_text(deriver.derive(path)[0], encoding="utf-8")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda path: mend(deriver, target, path), sorted(deriver.changed))
+        return [stub for stubs in found for stub in stubs]
+
+
+# --- proving -------------------------------------------------------------------------------------
+
+# Empty functions don't use their parameters, and nobody calls the helpers of an empty function.
+QUIET = (
+    "-Wno-unused-parameter -Wno-unused-function -Wno-unused-variable -Wno-unused-const-variable"
+    " -Wno-unused-but-set-variable"
+)
+
+
+def build(
+    source: pathlib.Path, folder: pathlib.Path, log: pathlib.Path | None = None, quiet: bool = False
+) -> None:
+    """Configures and builds; a StubError with the compiler's words."""
+    configure = ["cmake", "-S", str(source), "-B", str(folder)]
+    if quiet:
+        configure.append(f"-DCMAKE_CXX_FLAGS={QUIET}")
+    if not (folder / "CMakeCache.txt").is_file() and shutil.which("ninja"):
+        configure += ["-G", "Ninja"]
+    output = ""
+    for command in (configure, ["cmake", "--build", str(folder), "--parallel", str(os.cpu_count())]):
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        output += done.stdout
+        if log:
+            log.write_text(output, encoding="utf-8")
+        if done.returncode != 0:
+            words = re.compile(r"error: |^CMake Error|undefined reference")
+            errors = [line for line in done.stdout.splitlines() if words.search(line)]
+            shown = "\n".join(errors[:10] or done.stdout.splitlines()[-20:])
+            raise StubError(f"it does not build:\n{shown}")
+
+
+def test_programs(files: dict[str, pathlib.Path]) -> dict[str, str]:
+    """Test file -> name of its program."""
+    return {
+        path: pathlib.PurePosixPath(path).stem
+        for path in sorted(files)
+        if path.startswith("tests/") and path.endswith("_test.cpp")
+    }
+
+
+@dataclasses.dataclass
+class Proof:
+    number: str
+    emptied: int = 0
+    earlier_bodies: int = 0
+    lines: list[str] = dataclasses.field(default_factory=list)
+    faults: list[str] = dataclasses.field(default_factory=list)
+
+
+def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT) -> Proof:
+    """Builds the stubs in `folder` and runs every test on them."""
+    chapter = chapters.find(number, root)
+    proof = Proof(chapter.number)
+    fresh = folder / "fresh"
+    if fresh.exists():
+        shutil.rmtree(fresh)
+    folder.mkdir(parents=True, exist_ok=True)
+    stubs = write(chapter.number, fresh, root)
+    proof.earlier_bodies = sum(stub.treatment is Treatment.EARLIER for stub in stubs)
+    proof.emptied = len(stubs) - proof.earlier_bodies
+    if not stubs:
+        proof.faults.append("no function is emptied: is there nothing to write in this chapter?")
+    tree = folder / "tree"
+    update_tree(fresh, tree)
+    try:
+        build(tree, folder)
+    except StubError as error:
+        proof.faults.append(str(error))
+        return proof
+
+    files = chapters.layered(chapter.number, root)
+    new = {path for path in chapter.files() if path.startswith("tests/")}
+    previous = chapters.before(chapter, root)
+    known = set(chapters.layered(previous.number, root)) if previous else set()
+    again = Rules.read(chapter, set(files)).again
+    examples = {pathlib.PurePosixPath(path).stem for path in chapter.files() if path.startswith("examples/")}
+    programs = test_programs(files)
+
+    felt = f"tests/next/{previous.number}_" if previous else "no file"
+
+    def run(path: str) -> list[gtests.Result]:
+        is_new = path in new or path.startswith(felt)
+        return gtests.run_program(
+            folder / "tests" / programs[path],
+            folder,
+            seconds=15.0 if is_new else 60.0,  # a test that waits in vain gives up after 10 s
+            seconds_per_test=20.0,
+            stop_at_first_failure=is_new,
+        )
+
+    # The felt problem of this chapter is the next one's to solve; the one before's is solved here.
+    # What starts a program that the chapter brings says nothing about the stubs.
+    considered = []
+    for path in programs:
+        if path in new or path in again or path.startswith(felt):
+            wanted = not path.startswith(f"tests/next/{chapter.number}_")
+        else:
+            wanted = not starts_one_of(examples, files[path], files)
+            if not wanted:
+                proof.lines.append(f"{path}: not run, it starts a new example")
+        if wanted:
+            considered.append(path)
+    with concurrent.futures.ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:  # most of them wait
+        outcomes = dict(zip(considered, pool.map(run, considered)))
+
+    passed_before = 0
+    for path, results in outcomes.items():
+        failed = [each for each in results if each.outcome is gtests.Outcome.FAILED]
+        bad = [each for each in results if each.is_bad]
+        if path in new:
+            worst = ", ".join(f"{each.test} {each.outcome.value}" for each in bad[:3])
+            some = "at least " if len(results) < count_tests(files[path]) else ""
+            proof.lines.append(f"{path}: {some}{len(bad)} of {max(len(results), count_tests(files[path]))} fail")
+            if not bad and path not in known:
+                proof.faults.append(f"{path}: passes on the stubs, so it does not test what is new")
+            elif bad and not failed:
+                proof.faults.append(f"{path}: fails by crashing only ({worst}), not by an assertion")
+        elif path.startswith(felt):
+            note = "the felt problem" if bad else "the felt problem is cured outside src/"
+            proof.lines.append(f"{path}: {len(bad)} of {len(results)} fail ({note})")
+        elif path in again:
+            proof.lines.append(f"{path}: {len(bad)} of {len(results)} fail, to be won back")
+            if not bad:
+                proof.faults.append(f"{path}: passes on the stubs: take its `again` out of stubs.txt")
+        else:
+            passed_before += len(results) - len(bad)
+            for each in bad:
+                words = each.message.strip().splitlines()
+                proof.faults.append(
+                    f"{path}: {each.test}, an earlier test, {each.outcome.value} on the stubs"
+                    + (f": {words[0]}" if words else "")
+                )
+    proof.lines.append(f"earlier chapters: {passed_before} tests pass")
+    return proof
+
+
+def count_tests(test: pathlib.Path) -> int:
+    """How many tests its source writes down; parameterised ones count once."""
+    return len(re.findall(r"^(?:TYPED_)?TEST(?:_[FP])?\(", test.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def starts_one_of(examples: set[str], test: pathlib.Path, files: dict[str, pathlib.Path]) -> bool:
+    """Whether a test names one of the programs, itself or by a header of tests/support."""
+    text = test.read_text(encoding="utf-8")
+    for header in re.findall(r'#include "(support/[^"]+)"', text):
+        if f"tests/{header}" in files:
+            text += files[f"tests/{header}"].read_text(encoding="utf-8")
+    return any(f'"{name}"' in text for name in examples)
+
+
+def update_tree(fresh: pathlib.Path, tree: pathlib.Path) -> None:
+    """Makes `tree` equal to `fresh`; files that are the same keep their time, for a short rebuild."""
+    tree.mkdir(exist_ok=True)
+    wanted = {path.relative_to(fresh) for path in fresh.rglob("*") if path.is_file()}
+    for path in [path for path in tree.rglob("*") if path.is_file() or path.is_symlink()]:
+        if path.relative_to(tree) not in wanted:
+            path.unlink()
+    for name in wanted:
+        source, target = fresh / name, tree / name
+        if not target.is_file() or target.read_bytes() != source.read_bytes():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+    shutil.rmtree(fresh)
+
+
+# --- command line --------------------------------------------------------------------------------
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    writing = commands.add_parser("write", help="write chapter NN's stubs into a new folder")
+    writing.add_argument("number", metavar="NN")
+    writing.add_argument("folder", metavar="DIR", type=pathlib.Path)
+    showing = commands.add_parser("show", help="list which function is treated how")
+    showing.add_argument("number", metavar="NN")
+    proving = commands.add_parser("prove", help="build the stubs and run all tests on them")
+    proving.add_argument("numbers", metavar="NN", nargs="*", help="default: every chapter")
+    proving.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "stubs")
+    arguments = parser.parse_args()
+    try:
+        if arguments.command == "write":
+            stubs = write(arguments.number, arguments.folder)
+            print(f"{arguments.folder}: {len(stubs)} functions to write")
+            return 0
+        if arguments.command == "show":
+            deriver = Deriver(chapters.find(arguments.number))
+            for path in sorted(deriver.changed):
+                for stub in deriver.derive(path)[1]:
+                    print(f"{path}:{stub.function.line}: {stub.function.key}: {stub.treatment.value}")
+            return 0
+        failed = False
+        for number in arguments.numbers or [each.number for each in chapters.all_chapters()]:
+            number = chapters.find(number).number
+            proof = prove(number, arguments.build.resolve() / number)
+            failed = failed or bool(proof.faults)
+            print(
+                f"{number}: {'FAILED' if proof.faults else 'ok'}: {proof.emptied} functions emptied, "
+                f"{proof.earlier_bodies} keep their earlier body"
+            )
+            for line in proof.lines:
+                print(f"    {line}")
+            for fault in proof.faults:
+                print(textwrap.indent(f"fault: {fault}", "    "))
+            sys.stdout.flush()
+        return 1 if failed else 0
+    except (StubError, LookupError) as error:
+        print(f"stubs.py: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
