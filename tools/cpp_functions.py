@@ -40,7 +40,7 @@ class Function:
     specifiers: frozenset[str]  # constexpr, static, noexcept, noreturn, template, deleted, ...
     start: int  # first character, with template<...> and attributes
     end: int  # just behind the closing brace or the semicolon
-    body: tuple[int, int] | None  # from "{" to just behind "}"; None: a declaration
+    body: tuple[int, int] | None  # from "{", or `try {`, to just behind "}"; None: a declaration
     line: int  # of `start`, counted from 1
     required_parameters: int  # those without a default value
 
@@ -337,6 +337,7 @@ class _Parser:
         qualifiers = ""
         specifiers = set(specifiers)
         body = None
+        tried: int | None = None
         while index < len(self.tokens):
             token = self.tokens[index]
             if token in ("const", "volatile"):
@@ -362,17 +363,19 @@ class _Parser:
             elif token == ";":
                 index += 1
                 break
+            elif token == "try" and self.at(index + 1) == "{":
+                tried = index
+                index += 1
             elif token == "try" or token == ":":
+                specifiers.update({"try"} & {token})
                 if token == "try" and self.at(index + 1) == ":":
                     index += 1
                 if self.at(index) == ":":
                     index = self.initialisers(index + 1)
-                else:
-                    index += 1
                 if self.at(index) != "{":
                     return self.skip_statement(index)
             elif token == "{":
-                begin = index
+                begin = index if tried is None else tried
                 index = self.skip_group(index)
                 while self.at(index) == "catch":
                     index = self.skip_group(self.skip_group(index + 1))
@@ -414,7 +417,7 @@ class _Parser:
     def return_type_end(self, index: int) -> int:
         while index < len(self.tokens):
             token = self.tokens[index]
-            if token in ("{", ";", "=", "override", "final", "requires"):
+            if token in ("{", ";", "=", "try", "override", "final", "requires"):
                 return index
             if token == "<":
                 index = self.skip_angles(index)

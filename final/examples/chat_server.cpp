@@ -1,4 +1,4 @@
-// A chat room: every line that a guest sends goes to all the others.
+// A chat room on every core: every line that a guest sends goes to all the others.
 //
 //   chat_server [PORT [ADDRESS]]      20080 and 127.0.0.1 unless given; port 0: any free one
 //
@@ -8,32 +8,28 @@
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
-#include "core/connection.h"
-#include "core/looper.h"
-#include "core/socket.h"
+#include "core/connection_ticket.h"
+#include "core/turtle_server.h"
 
 namespace {
 
 using turtle::Connection;
-using turtle::ConnectionCallbacks;
 using turtle::ConnectionState;
-using turtle::Interest;
-using turtle::Looper;
+using turtle::ConnectionTicket;
 using turtle::NetAddress;
-using turtle::PollEvent;
-using turtle::Socket;
-using turtle::UniqueFd;
+using turtle::TurtleServer;
 
 constexpr std::size_t kMaxLine = 1024;
 
-Looper* to_stop = nullptr;  // the only thing that the signal handler needs to know
+TurtleServer* to_stop = nullptr;  // the only thing that the signal handler needs to know
 
 auto ParsePort(std::string_view text) -> int {
   int port = 0;
@@ -44,76 +40,74 @@ auto ParsePort(std::string_view text) -> int {
   return port;
 }
 
-// Who sits at a connection.
-struct Guest : ConnectionState {
-  explicit Guest(int number) : name("guest " + std::to_string(number)) {}
-
-  const std::string name;
-};
-
+// Who is in the room, on whichever loop. Any thread.
 class ChatRoom {
  public:
-  explicit ChatRoom(const NetAddress& address)
-      : callbacks_{[this](Connection* guest) { Welcome(guest); },
-                   [this](Connection* guest) { Listen(guest); }} {
-    listener_.SetNonBlocking();
-    listener_.Bind(address);
-    listener_.Listen();
-    looper_.Watch(listener_.GetFd(), Interest::kRead, [this](const PollEvent&) { AcceptAll(); });
+  // Makes a guest of a new client. On its loop's thread, as the next one.
+  void Welcome(Connection* client) {
+    const ConnectionTicket ticket(*client);
+    int number = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      number = ++last_number_;
+      guests_.emplace(number, ticket);
+    }
+    client->SetState(std::make_unique<Guest>(*this, number));
+    client->WriteToWriteBuffer("you are guest " + std::to_string(number) + "\n");
   }
 
-  auto LocalAddress() const -> NetAddress { return listener_.LocalAddress(); }
-  auto GetLooper() -> Looper& { return looper_; }
+  void Listen(Connection* client) {
+    const bool exit = client->Recv().exit;
+    const int number = static_cast<const Guest*>(client->State())->number;
+    // A segment may hold half a line or seven. What has no end yet waits in Read().
+    for (std::size_t end = client->Read().find('\n'); end != std::string_view::npos;
+         end = client->Read().find('\n')) {
+      Tell(number, "guest " + std::to_string(number) + ": " +
+                       std::string(client->Read().substr(0, end + 1)));
+      client->Consume(end + 1);
+    }
+    if (client->Read().size() > kMaxLine) {
+      client->WriteToWriteBuffer("that line is too long\n");
+      client->GetLooper()->DeleteConnection(client->GetFd());
+    } else if (exit) {
+      client->GetLooper()->DeleteConnection(client->GetFd());
+    }
+  }
 
  private:
-  static auto Name(const Connection* guest) -> const std::string& {
-    return static_cast<const Guest*>(guest->State())->name;  // set by Welcome(), for all of them
-  }
+  // Sits at a connection, and leaves the room when that goes.
+  struct Guest : ConnectionState {
+    Guest(ChatRoom& chat_room, int guest_number) : room(chat_room), number(guest_number) {}
 
-  // Until nobody is waiting. Out of descriptors, the guests stay in the kernel's queue.
-  void AcceptAll() {
-    NetAddress from;
-    while (UniqueFd fd{listener_.Accept(from)}) {
-      looper_.AddConnection(std::move(fd), callbacks_);
+    ~Guest() override {
+      const std::lock_guard lock(room.mutex_);
+      room.guests_.erase(number);
     }
-  }
 
-  void Welcome(Connection* guest) {
-    guest->SetState(std::make_unique<Guest>(++guests_));
-    guest->WriteToWriteBuffer("you are " + Name(guest) + "\n");
-  }
+    ChatRoom& room;
+    const int number;
+  };
 
-  void Listen(Connection* guest) {
-    const bool exit = guest->Recv().exit;
-    // A segment may hold half a line or seven. What has no end yet waits in Read().
-    for (std::size_t end = guest->Read().find('\n'); end != std::string_view::npos;
-         end = guest->Read().find('\n')) {
-      Tell(*guest, Name(guest) + ": " + std::string(guest->Read().substr(0, end + 1)));
-      guest->Consume(end + 1);
-    }
-    if (guest->Read().size() > kMaxLine) {
-      guest->WriteToWriteBuffer("that line is too long\n");
-      looper_.DeleteConnection(guest->GetFd());
-    } else if (exit) {
-      looper_.DeleteConnection(guest->GetFd());
-    }
-  }
-
-  void Tell(const Connection& speaker, const std::string& line) {
-    looper_.ForEachConnection([&](Connection* guest) {
-      if (guest->Paused()) {
-        looper_.DeleteConnection(guest->GetFd());  // it doesn't read, and our memory is not its own
-      } else if (guest != &speaker) {
-        guest->WriteToWriteBuffer(line);
-        guest->Send();
+  // The lock is held until all have the line in their mailboxes, so that all hear the lines of
+  // several speakers in one order. It is not held while anything is written.
+  void Tell(int speaker, const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [number, ticket] : guests_) {
+      if (number != speaker) {
+        static_cast<void>(ticket.Post([line](Connection* client) {
+          if (client->Paused()) {  // it doesn't read, and our memory is not its own
+            client->GetLooper()->DeleteConnection(client->GetFd());
+          } else {
+            client->WriteToWriteBuffer(line);
+          }
+        }));
       }
-    });
+    }
   }
 
-  const ConnectionCallbacks callbacks_;
-  Socket listener_;
-  Looper looper_;
-  int guests_ = 0;
+  std::mutex mutex_;
+  std::map<int, ConnectionTicket> guests_;  // guarded by mutex_
+  int last_number_ = 0;                     // guarded by mutex_
 };
 
 }  // namespace
@@ -123,14 +117,17 @@ int main(int argc, char** argv) {
     if (argc > 3) {
       throw std::invalid_argument("usage: chat_server [PORT [ADDRESS]]");
     }
-    ChatRoom room(
+    ChatRoom room;  // before the server, whose last guests leave it
+    TurtleServer server(
         NetAddress(argc > 2 ? argv[2] : "127.0.0.1", argc > 1 ? ParsePort(argv[1]) : 20080));
-    to_stop = &room.GetLooper();
+    to_stop = &server;
     for (const int signal : {SIGINT, SIGTERM}) {
       std::signal(signal, [](int) { to_stop->Stop(); });
     }
-    std::cout << "listening on " << room.LocalAddress().ToString() << std::endl;
-    room.GetLooper().Loop();
+    std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
+    server.OnAccept([&](Connection* client) { room.Welcome(client); })
+        .OnHandle([&](Connection* client) { room.Listen(client); })
+        .Begin();
   } catch (const std::exception& error) {
     std::cerr << "chat_server: " << error.what() << '\n';
     return 1;

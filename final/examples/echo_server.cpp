@@ -1,10 +1,11 @@
-// Sends back what it receives, until SIGINT or SIGTERM.
+// Sends back what it receives, on every core, until SIGINT or SIGTERM.
 //
 //   echo_server [PORT [ADDRESS [IDLE_MS]]]
 //
-// 20080 and 127.0.0.1 unless given; port 0: any free one. IDLE_MS, after how long a silent client
-// is to be closed, has no effect: there are no timers before chapter 05.
+// 20080 and 127.0.0.1 unless given; port 0: any free one. A client that says nothing for IDLE_MS
+// milliseconds, a minute unless given, is closed.
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -12,69 +13,43 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
-#include "core/connection.h"
-#include "core/looper.h"
-#include "core/socket.h"
+#include "core/turtle_server.h"
 
 namespace {
 
+using std::chrono::milliseconds;
 using turtle::Connection;
-using turtle::ConnectionCallbacks;
-using turtle::Interest;
-using turtle::Looper;
 using turtle::NetAddress;
-using turtle::PollEvent;
-using turtle::Socket;
-using turtle::UniqueFd;
+using turtle::TurtleServer;
 
-Looper* to_stop = nullptr;  // the only thing that the signal handler needs to know
+TurtleServer* to_stop = nullptr;  // the only thing that the signal handler needs to know
 
-auto ParsePort(std::string_view text) -> int {
-  int port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+auto ParseNumber(const std::string& what, std::string_view text) -> int {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw std::invalid_argument("port \"" + std::string(text) + "\": not a number");
+    throw std::invalid_argument(what + " \"" + std::string(text) + "\": not a number");
   }
-  return port;
+  return number;
 }
 
-void Echo(Connection* client) {
-  const auto [read, exit] = client->Recv();
-  if (read != 0) {
-    client->WriteToWriteBuffer(client->Read());
-    client->ClearReadBuffer();
-  }
-  if (exit && client->UnsentBytes() == 0) {  // a client that has finished sending may be reading
-    client->GetLooper()->DeleteConnection(client->GetFd());
-  }
-}
-
-// Until nobody is waiting. Out of descriptors, the clients stay in the kernel's queue.
-void AcceptAll(Socket& listener, Looper& looper, const ConnectionCallbacks& callbacks) {
-  NetAddress from;
-  while (UniqueFd fd{listener.Accept(from)}) {
-    looper.AddConnection(std::move(fd), callbacks);
-  }
-}
-
-void Serve(const NetAddress& address) {
-  Socket listener;
-  listener.SetNonBlocking();
-  listener.Bind(address);
-  listener.Listen();
-
-  const ConnectionCallbacks callbacks{{}, Echo};
-  Looper looper;
-  looper.Watch(listener.GetFd(), Interest::kRead,
-               [&](const PollEvent&) { AcceptAll(listener, looper, callbacks); });
-  to_stop = &looper;
-  for (const int signal : {SIGINT, SIGTERM}) {
-    std::signal(signal, [](int) { to_stop->Stop(); });
-  }
-  std::cout << "listening on " << listener.LocalAddress().ToString() << std::endl;
-  looper.Loop();
+void Serve(TurtleServer& server, milliseconds idle) {
+  const auto await = [idle](Connection* client) {  // whoever says nothing for so long is deleted
+    client->GetLooper()->SetDeadline(client, client->GetLooper()->Now() + idle);
+  };
+  server.OnAccept(await)
+      .OnHandle([await](Connection* client) {
+        const auto [read, exit] = client->Recv();
+        if (exit) {  // what is unsent is sent, for as long as the client reads
+          client->GetLooper()->DeleteConnection(client->GetFd());
+        } else if (read != 0) {
+          client->WriteToWriteBuffer(client->Read());
+          client->ClearReadBuffer();
+          await(client);
+        }
+      })
+      .Begin();
 }
 
 }  // namespace
@@ -84,7 +59,15 @@ int main(int argc, char** argv) {
     if (argc > 4) {
       throw std::invalid_argument("usage: echo_server [PORT [ADDRESS [IDLE_MS]]]");
     }
-    Serve(NetAddress(argc > 2 ? argv[2] : "127.0.0.1", argc > 1 ? ParsePort(argv[1]) : 20080));
+    const int idle_ms = argc > 3 ? ParseNumber("idle time", argv[3]) : 60'000;
+    TurtleServer server(NetAddress(argc > 2 ? argv[2] : "127.0.0.1",
+                                   argc > 1 ? ParseNumber("port", argv[1]) : 20080));
+    to_stop = &server;
+    for (const int signal : {SIGINT, SIGTERM}) {
+      std::signal(signal, [](int) { to_stop->Stop(); });
+    }
+    std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
+    Serve(server, milliseconds(idle_ms));
   } catch (const std::exception& error) {
     std::cerr << "echo_server: " << error.what() << '\n';
     return 1;

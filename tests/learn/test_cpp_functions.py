@@ -83,6 +83,11 @@ def test_constructors_with_initialisers():
     assert "defaulted" in functions[4].specifiers and "deleted" in functions[5].specifiers
 
 
+def test_a_body_that_is_a_try_block_begins_with_try():
+    text = "auto F() -> int try { return G(); } catch (...) { return 0; }\nvoid H() {}"
+    assert found(text) == {"F()": "try { return G(); } catch (...) { return 0; }", "H()": "{}"}
+
+
 def test_operators_and_conversions():
     text = """
     struct A {
@@ -182,7 +187,7 @@ def test_every_source_of_the_book_is_understood():
         assert len(masked) == len(text)
         for function in cpp_functions.definitions(text):
             body = masked[slice(*function.body)]
-            assert body.startswith("{") and body.endswith("}"), f"{path}: {function.key}"
+            assert body.startswith(("{", "try")) and body.endswith("}"), f"{path}: {function.key}"
             assert body.count("{") == body.count("}"), f"{path}: {function.key}"
             assert function.returns or function.kind is not cpp_functions.Kind.FUNCTION, f"{path}: {function.key}"
             seen += 1

@@ -92,8 +92,22 @@ void Connection::Consume(std::size_t count) noexcept {
 }
 
 void Connection::WriteToWriteBuffer(std::string_view bytes) {
-  if (!broken_ && !deleted_) {
+  if (TakesOutput()) {
     output_.Append(bytes);
+    UpdatePaused();
+  }
+}
+
+void Connection::WritePinned(std::string_view bytes, Pin pin) {
+  if (TakesOutput()) {
+    output_.AppendPinned(bytes, std::move(pin));
+    UpdatePaused();
+  }
+}
+
+void Connection::WriteFile(FileSlice slice) {
+  if (TakesOutput()) {
+    output_.AppendFile(std::move(slice));
     UpdatePaused();
   }
 }
@@ -105,15 +119,16 @@ void Connection::Send() {
 }
 
 void Connection::SendQueued() {
-  while (!output_.Empty()) {
-    const IoResult result = Flush();
-    if (result.status == IoStatus::kError) {
-      Break();
-      return;
-    }
-    if (result.status != IoStatus::kBytes) {
-      break;
-    }
+  if (output_.Empty()) {
+    return;
+  }
+  const IoResult result = Flush();
+  if (result.status == IoStatus::kError) {
+    Break();
+    return;
+  }
+  if (result.status == IoStatus::kBytes && !output_.Empty()) {
+    looper_.Schedule(this);  // it was enough for this round; the kernel may not tell of more room
   }
   UpdatePaused();
 }
@@ -141,11 +156,7 @@ auto Connection::Fill() -> IoResult {
 }
 
 auto Connection::Flush() -> IoResult {
-  const IoResult result = socket_.Send(output_.View());
-  if (result.status == IoStatus::kBytes) {
-    output_.Consume(result.bytes);
-  }
-  return result;
+  return output_.FlushTo(socket_, deleted_);  // a deleted connection's FIN rides on the last bytes
 }
 
 void Connection::Note(const PollEvent& event) noexcept {

@@ -4,6 +4,7 @@
 //  * Recv() takes what has arrived, by one recv(2); Read() shows it, Consume() drops what is used.
 //  * WriteToWriteBuffer() queues a reply, Send() sends what the kernel takes; the loop sends the
 //    rest as soon as there is room, and flushes once after every handler anyway.
+//  * WritePinned() and WriteFile() queue memory and parts of files without a copy.
 //  * Above the high-water mark of unsent bytes the connection is Paused(): its handler is not
 //    called, and Recv() takes nothing more, until the client has read the queue down to the
 //    low-water mark. So a client that sends and never reads costs a bounded amount of memory, and
@@ -22,9 +23,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/file_slice.h"
+#include "base/pin.h"
 #include "core/buffer.h"
 #include "core/io_result.h"
 #include "core/net_address.h"
+#include "core/out_queue.h"
 #include "core/poller.h"
 #include "core/socket.h"
 
@@ -121,6 +125,12 @@ class Connection {
   /// Queues a copy of `bytes`. Dropped when the line is broken: nobody could read them.
   void WriteToWriteBuffer(std::string_view bytes);
 
+  /// Queues `bytes` without a copy: they must neither move nor change while `pin` lives.
+  void WritePinned(std::string_view bytes, Pin pin);
+
+  /// Queues a part of a file, which sendfile(2) will send from where it is.
+  void WriteFile(FileSlice slice);
+
   /// Sends what the kernel takes of the queue and keeps the rest, which the loop sends as soon as
   /// there is room. A handler need not call it; a task that was posted must.
   void Send();
@@ -140,6 +150,7 @@ class Connection {
   // The only two places where a client's bytes meet the kernel.
   auto Fill() -> IoResult;
   auto Flush() -> IoResult;
+  auto TakesOutput() const noexcept -> bool { return !broken_ && !deleted_; }
 
   void Note(const PollEvent& event) noexcept;  // what the poller says
   auto WantsHandler() const noexcept -> bool;
@@ -153,7 +164,7 @@ class Connection {
   const ConnectionCallbacks& callbacks_;
   std::unique_ptr<ConnectionState> state_;
   Buffer input_;
-  Buffer output_;
+  OutQueue output_;
   Socket socket_;
   const std::uint32_t generation_;
   bool ended_ : 1;   // the client's FIN has been read

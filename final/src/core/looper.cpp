@@ -1,5 +1,8 @@
 #include "core/looper.h"
 
+#include <sys/socket.h>
+
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <optional>
@@ -38,10 +41,12 @@ auto Guarded(const char* what, const Callback& callback, Arguments&&... argument
 
 }  // namespace
 
-Looper::Looper()
-    : scratch_(new ReadScratch),  // not make_unique, which would fill 64 KiB with zeros
+Looper::Looper(ClockSource clock)
+    : clock_(std::move(clock)),
+      scratch_(new ReadScratch),  // not make_unique, which would fill 64 KiB with zeros
       poller_(Poller::Create()),
-      mailbox_(std::make_shared<Mailbox>()) {
+      mailbox_(std::make_shared<Mailbox>()),
+      now_(clock_()) {
   Watch(mailbox_->GetWakeup().Fd(), Interest::kRead,
         [this](const PollEvent&) { RunTasks(mailbox_->TakeAll()); });
 }
@@ -49,8 +54,18 @@ Looper::Looper()
 Looper::~Looper() { End(); }
 
 void Looper::Loop() {
-  while (!stop_.load(std::memory_order_acquire)) {
-    Round();
+  now_ = clock_();
+  try {
+    while (!stop_.load(std::memory_order_acquire)) {
+      Round();
+    }
+    BeginStop();
+    while (ConnectionCount() != 0 && now_ < stop_deadline_) {
+      Round();
+    }
+  } catch (...) {  // the poller is broken; whatever happens, no connection outlives the loop
+    End();
+    throw;
   }
   End();
 }
@@ -73,24 +88,24 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
   if (callbacks.on_accept && !Guarded("on_accept", callbacks.on_accept, connection)) {
     DeleteConnection(fd);
   }
+  if (stopping_ && !connection->deleted_) {
+    StopConnection(*connection);
+  }
   List(*connection);
   return connection;
 }
 
-void Looper::DeleteConnection(int fd) {
+void Looper::DeleteConnection(int fd, Closing closing) {
   const auto index = static_cast<std::size_t>(fd);  // without a connection it may be anything
   if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->deleted_) {
     slots_[index].connection->deleted_ = true;
+    slots_[index].closing = closing;
     dying_.push_back(fd);
   }
 }
 
 auto Looper::Find(ConnectionId id) const noexcept -> Connection* {
-  const auto index = static_cast<std::size_t>(id.fd);
-  if (id.fd < 0 || index >= slots_.size() || slots_[index].generation != id.generation) {
-    return nullptr;
-  }
-  Connection* connection = slots_[index].connection.get();
+  Connection* connection = At(id);
   return connection != nullptr && !connection->deleted_ ? connection : nullptr;
 }
 
@@ -106,6 +121,25 @@ void Looper::ForEachConnection(const ConnectionCallback& visit) {
 void Looper::Schedule(Connection* connection) {
   connection->scheduled_ = true;
   List(*connection);
+}
+
+auto Looper::RunAfter(Clock::duration delay, Task task) -> TimerId {
+  return timers_.Add(now_ + delay, [task = std::move(task)] { Guarded("timer", task); });
+}
+
+void Looper::SetDeadline(Connection* connection, TimePoint when) {
+  if (!connection->deleted_) {
+    SetDeadline(connection->GetFd(), when);
+  }
+}
+
+void Looper::SetDeadline(int fd, TimePoint when) {
+  Slot& slot = SlotOf(fd);
+  slot.deadline = when;
+  if (when < slot.armed) {
+    slot.armed = when;
+    deadlines_.Push({when, fd});
+  }
 }
 
 auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId {
@@ -134,13 +168,64 @@ void Looper::Unwatch(WatchId id) {
 }
 
 void Looper::Round() {
-  using std::chrono::milliseconds;
-  const auto timeout = ready_.empty() ? std::optional<milliseconds>() : milliseconds(0);
-  for (const PollEvent& event : poller_->Wait(timeout)) {
+  const std::vector<PollEvent>& events = poller_->Wait(Timeout());
+  now_ = clock_();
+  for (const PollEvent& event : events) {
     Dispatch(event);
   }
+  timers_.RunDue(now_);
+  ExpireDeadlines();
   ServeReady();
   Bury();
+}
+
+// How long the poller may sleep: not at all while somebody is listed, else until the next
+// deadline, rounded up, or the loop would wake early and spin for the rest of the millisecond.
+auto Looper::Timeout() const -> std::optional<std::chrono::milliseconds> {
+  if (!ready_.empty()) {
+    return std::chrono::milliseconds(0);
+  }
+  const TimePoint never = TimePoint::max();
+  const TimePoint next =
+      std::min({timers_.Next().value_or(never), deadlines_.Next().value_or(never), stop_deadline_});
+  if (next == never) {
+    return std::nullopt;
+  }
+  const auto left = std::max(next - clock_(), Clock::duration::zero());
+  return std::chrono::ceil<std::chrono::milliseconds>(left);
+}
+
+void Looper::ExpireDeadlines() {
+  // All of them first: a deadline that a callback sets to the past waits for the next round.
+  while (const auto due = deadlines_.PopDue(now_)) {
+    due_.push_back(*due);
+  }
+  for (const DeadlineHeap::Entry& due : due_) {
+    Expire(due);
+  }
+  due_.clear();
+}
+
+void Looper::Expire(const DeadlineHeap::Entry& due) {
+  Slot& slot = SlotOf(due.fd);
+  if (slot.armed != due.when) {
+    return;  // an earlier entry has replaced this one
+  }
+  slot.armed = TimePoint::max();
+  if (slot.deadline > now_) {
+    SetDeadline(due.fd, slot.deadline);  // it has been moved since: look again then
+    return;
+  }
+  slot.deadline = TimePoint::max();
+  if (slot.parting) {
+    Destroy(due.fd);
+  } else if (slot.connection && !slot.connection->deleted_) {
+    Connection* connection = slot.connection.get();
+    const ConnectionCallback& on_timeout = connection->callbacks_.on_timeout;
+    if (!on_timeout || !Guarded("on_timeout", on_timeout, connection)) {
+      DeleteConnection(due.fd);
+    }
+  }
 }
 
 void Looper::Dispatch(const PollEvent& event) {
@@ -173,9 +258,14 @@ void Looper::List(Connection& connection) {
 void Looper::ServeReady() {
   ready_.swap(serving_);  // who is listed from here on is served in the next round
   for (const ConnectionId id : serving_) {
-    Connection* connection = Find(id);
-    if (connection != nullptr) {
-      connection->listed_ = false;
+    Connection* connection = At(id);
+    if (connection == nullptr) {
+      continue;
+    }
+    connection->listed_ = false;
+    if (SlotOf(id.fd).parting) {
+      ServeParting(*connection);
+    } else if (!connection->deleted_) {
       Serve(*connection);
     }
   }
@@ -224,23 +314,97 @@ void Looper::Bury() {
   retired_.clear();
 }
 
+// The last words. Most connections have said theirs, and nothing came that they did not read:
+// they are closed without another system call.
 void Looper::PartWith(Connection& connection) {
   connection.SetState(nullptr);
   connection.SendQueued();
-  Destroy(connection.GetFd());
+  Slot& slot = SlotOf(connection.GetFd());
+  if (slot.closing == Closing::kReset) {
+    const linger at_once{1, 0};
+    setsockopt(connection.GetFd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    Destroy(connection.GetFd());
+    return;
+  }
+  const bool done = connection.UnsentBytes() == 0 && !connection.readable_;
+  if (connection.broken_ || (done && (slot.closing == Closing::kAuto || connection.ended_))) {
+    Destroy(connection.GetFd());
+    return;
+  }
+  slot.parting = true;
+  SetDeadline(connection.GetFd(), now_ + kFlushTime);
+  ServeParting(connection);
+}
+
+void Looper::ServeParting(Connection& connection) {
+  const int fd = connection.GetFd();
+  Slot& slot = SlotOf(fd);
+  const std::size_t before = connection.UnsentBytes();
+  connection.SendQueued();
+  if (connection.UnsentBytes() < before) {
+    SetDeadline(fd, now_ + kFlushTime);
+  }
+  if (!connection.ended_ && !connection.broken_) {
+    const IoResult unread = connection.Fill();
+    connection.ClearReadBuffer();
+    if (unread.status == IoStatus::kBytes) {
+      slot.closing = Closing::kLinger;  // the client is still sending
+    }
+    connection.ended_ = unread.status == IoStatus::kEnd;
+    connection.broken_ = unread.status == IoStatus::kError;
+  }
+  const bool sent = connection.UnsentBytes() == 0;
+  const bool done = sent && (connection.ended_ || slot.closing == Closing::kAuto);
+  if (connection.broken_ || done || !Register(connection)) {
+    Destroy(fd);
+    return;
+  }
+  if (sent && !slot.half_closed) {
+    slot.half_closed = true;
+    connection.socket_.ShutdownWrite();
+    SetDeadline(fd, now_ + kLingerTime);
+  }
+  if (connection.readable_ && !connection.ended_) {
+    List(connection);
+  }
 }
 
 void Looper::Destroy(int fd) {
-  const std::unique_ptr<Connection> dead = std::move(SlotOf(fd).connection);
-  ++SlotOf(fd).generation;
+  Slot& slot = SlotOf(fd);
+  const std::unique_ptr<Connection> dead = std::move(slot.connection);
+  ++slot.generation;
+  slot.parting = false;
+  slot.half_closed = false;
+  slot.deadline = TimePoint::max();
   connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
   // Closing the descriptor, which happens here, takes it out of the poller too.
+}
+
+void Looper::BeginStop() {
+  RunTasks(mailbox_->TakeAll());  // clients that another thread has handed over are clients
+  stopping_ = true;
+  stop_deadline_ = now_ + stop_timeout_;
+  RunTasks(std::move(at_stop_));
+  ForEachConnection([this](Connection* connection) { StopConnection(*connection); });
+  Bury();
+}
+
+void Looper::StopConnection(Connection& connection) {
+  const ConnectionCallback& on_stop = connection.callbacks_.on_stop;
+  if (!on_stop || !Guarded("on_stop", on_stop, &connection)) {
+    DeleteConnection(connection.GetFd());
+  }
 }
 
 void Looper::End() {
   RunTasks(mailbox_->Close());
   ForEachConnection([this](Connection* connection) { DeleteConnection(connection->GetFd()); });
   Bury();
+  for (std::size_t fd = 0; fd < slots_.size(); ++fd) {
+    if (slots_[fd].connection) {
+      Destroy(static_cast<int>(fd));  // time is up for the last words
+    }
+  }
 }
 
 auto Looper::SlotOf(int fd) -> Slot& {
@@ -252,6 +416,13 @@ auto Looper::SlotOf(int fd) -> Slot& {
     slots_.resize(index + 1);
   }
   return slots_[index];
+}
+
+auto Looper::At(ConnectionId id) const noexcept -> Connection* {
+  const auto index = static_cast<std::size_t>(id.fd);
+  const bool ours =
+      id.fd >= 0 && index < slots_.size() && slots_[index].generation == id.generation;
+  return ours ? slots_[index].connection.get() : nullptr;
 }
 
 auto Looper::WatchOf(WatchId id) noexcept -> Slot* {

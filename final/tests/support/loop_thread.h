@@ -21,8 +21,9 @@ namespace TURTLE_SERVER::test {
 /// it; clients after it, so that they have gone when the loop waits for its connections to end.
 class LoopThread {
  public:
-  LoopThread()
-      : thread_([this] {
+  /// @param clock the time by which the loop's deadlines pass
+  explicit LoopThread(ClockSource clock = Clock::now)
+      : looper_(std::move(clock)), thread_([this] {
           looper_.Loop();
           ended_.set_value();
         }) {}

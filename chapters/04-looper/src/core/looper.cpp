@@ -49,8 +49,13 @@ Looper::Looper()
 Looper::~Looper() { End(); }
 
 void Looper::Loop() {
-  while (!stop_.load(std::memory_order_acquire)) {
-    Round();
+  try {
+    while (!stop_.load(std::memory_order_acquire)) {
+      Round();
+    }
+  } catch (...) {  // the poller is broken; whatever happens, no connection outlives the loop
+    End();
+    throw;
   }
   End();
 }

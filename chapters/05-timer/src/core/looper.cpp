@@ -1,0 +1,435 @@
+#include "core/looper.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "core/read_scratch.h"
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr Interest kConnectionInterest = Interest::kRead | Interest::kWrite | Interest::kEdge;
+
+auto TokenOf(int fd, std::uint32_t generation) noexcept -> std::uint64_t {
+  return std::uint64_t{generation} << 32 | static_cast<std::uint32_t>(fd);
+}
+
+// The one place where user code is called. A callback that throws costs its connection at most,
+// never the loop. @return false: it threw, which has been logged.
+template <typename Callback, typename... Arguments>
+auto Guarded(const char* what, const Callback& callback, Arguments&&... arguments) noexcept
+    -> bool {
+  try {
+    callback(std::forward<Arguments>(arguments)...);
+    return true;
+  } catch (const std::exception& error) {
+    Log(LogLevel::kError, std::string(what) + " threw: " + error.what());
+  } catch (...) {
+    Log(LogLevel::kError, std::string(what) + " threw something that is no std::exception");
+  }
+  return false;
+}
+
+}  // namespace
+
+Looper::Looper(ClockSource clock)
+    : clock_(std::move(clock)),
+      scratch_(new ReadScratch),  // not make_unique, which would fill 64 KiB with zeros
+      poller_(Poller::Create()),
+      mailbox_(std::make_shared<Mailbox>()),
+      now_(clock_()) {
+  Watch(mailbox_->GetWakeup().Fd(), Interest::kRead,
+        [this](const PollEvent&) { RunTasks(mailbox_->TakeAll()); });
+}
+
+Looper::~Looper() { End(); }
+
+void Looper::Loop() {
+  now_ = clock_();
+  try {
+    while (!stop_.load(std::memory_order_acquire)) {
+      Round();
+    }
+    BeginStop();
+    while (ConnectionCount() != 0 && now_ < stop_deadline_) {
+      Round();
+    }
+  } catch (...) {  // the poller is broken; whatever happens, no connection outlives the loop
+    End();
+    throw;
+  }
+  End();
+}
+
+void Looper::Stop() noexcept {
+  stop_.store(true, std::memory_order_release);
+  mailbox_->GetWakeup().Signal();
+}
+
+auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection* {
+  const int fd = client.Get();
+  Slot& slot = SlotOf(fd);
+  if (slot.connection || slot.watch) {
+    throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
+  }
+  slot.connection =
+      std::make_unique<Connection>(Socket(std::move(client)), *this, callbacks, slot.generation);
+  Connection* connection = slot.connection.get();
+  connection_count_.store(ConnectionCount() + 1, std::memory_order_relaxed);
+  if (callbacks.on_accept && !Guarded("on_accept", callbacks.on_accept, connection)) {
+    DeleteConnection(fd);
+  }
+  if (stopping_ && !connection->deleted_) {
+    StopConnection(*connection);
+  }
+  List(*connection);
+  return connection;
+}
+
+void Looper::DeleteConnection(int fd, Closing closing) {
+  const auto index = static_cast<std::size_t>(fd);  // without a connection it may be anything
+  if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->deleted_) {
+    slots_[index].connection->deleted_ = true;
+    slots_[index].closing = closing;
+    dying_.push_back(fd);
+  }
+}
+
+auto Looper::Find(ConnectionId id) const noexcept -> Connection* {
+  Connection* connection = At(id);
+  return connection != nullptr && !connection->deleted_ ? connection : nullptr;
+}
+
+void Looper::ForEachConnection(const ConnectionCallback& visit) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {  // by number: `visit` may make slots_ grow
+    Connection* connection = slots_[i].connection.get();
+    if (connection != nullptr && !connection->deleted_) {
+      visit(connection);
+    }
+  }
+}
+
+void Looper::Schedule(Connection* connection) {
+  connection->scheduled_ = true;
+  List(*connection);
+}
+
+auto Looper::RunAfter(Clock::duration delay, Task task) -> TimerId {
+  return timers_.Add(now_ + delay, [task = std::move(task)] { Guarded("timer", task); });
+}
+
+void Looper::SetDeadline(Connection* connection, TimePoint when) {
+  if (!connection->deleted_) {
+    SetDeadline(connection->GetFd(), when);
+  }
+}
+
+void Looper::SetDeadline(int fd, TimePoint when) {
+  Slot& slot = SlotOf(fd);
+  slot.deadline = when;
+  if (when < slot.armed) {
+    slot.armed = when;
+    deadlines_.Push({when, fd});
+  }
+}
+
+auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId {
+  Slot& slot = SlotOf(fd);
+  if (slot.connection || slot.watch) {
+    throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
+  }
+  poller_->Add(fd, interest, TokenOf(fd, slot.generation));
+  slot.watch = std::make_unique<WatchCallback>(std::move(callback));
+  return {fd, slot.generation};
+}
+
+void Looper::ChangeWatch(WatchId id, Interest interest) {
+  if (WatchOf(id) != nullptr) {
+    poller_->Change(id.fd, interest, TokenOf(id.fd, id.generation));
+  }
+}
+
+void Looper::Unwatch(WatchId id) {
+  Slot* slot = WatchOf(id);
+  if (slot != nullptr) {
+    poller_->Remove(id.fd);
+    ++slot->generation;
+    retired_.push_back(std::move(slot->watch));
+  }
+}
+
+void Looper::Round() {
+  const std::vector<PollEvent>& events = poller_->Wait(Timeout());
+  now_ = clock_();
+  for (const PollEvent& event : events) {
+    Dispatch(event);
+  }
+  timers_.RunDue(now_);
+  ExpireDeadlines();
+  ServeReady();
+  Bury();
+}
+
+// How long the poller may sleep: not at all while somebody is listed, else until the next
+// deadline, rounded up, or the loop would wake early and spin for the rest of the millisecond.
+auto Looper::Timeout() const -> std::optional<std::chrono::milliseconds> {
+  if (!ready_.empty()) {
+    return std::chrono::milliseconds(0);
+  }
+  const TimePoint never = TimePoint::max();
+  const TimePoint next =
+      std::min({timers_.Next().value_or(never), deadlines_.Next().value_or(never), stop_deadline_});
+  if (next == never) {
+    return std::nullopt;
+  }
+  const auto left = std::max(next - clock_(), Clock::duration::zero());
+  return std::chrono::ceil<std::chrono::milliseconds>(left);
+}
+
+void Looper::ExpireDeadlines() {
+  // All of them first: a deadline that a callback sets to the past waits for the next round.
+  while (const auto due = deadlines_.PopDue(now_)) {
+    due_.push_back(*due);
+  }
+  for (const DeadlineHeap::Entry& due : due_) {
+    Expire(due);
+  }
+  due_.clear();
+}
+
+void Looper::Expire(const DeadlineHeap::Entry& due) {
+  Slot& slot = SlotOf(due.fd);
+  if (slot.armed != due.when) {
+    return;  // an earlier entry has replaced this one
+  }
+  slot.armed = TimePoint::max();
+  if (slot.deadline > now_) {
+    SetDeadline(due.fd, slot.deadline);  // it has been moved since: look again then
+    return;
+  }
+  slot.deadline = TimePoint::max();
+  if (slot.parting) {
+    Destroy(due.fd);
+  } else if (slot.connection && !slot.connection->deleted_) {
+    Connection* connection = slot.connection.get();
+    const ConnectionCallback& on_timeout = connection->callbacks_.on_timeout;
+    if (!on_timeout || !Guarded("on_timeout", on_timeout, connection)) {
+      DeleteConnection(due.fd);
+    }
+  }
+}
+
+void Looper::Dispatch(const PollEvent& event) {
+  const auto fd = static_cast<int>(event.token & 0xffffffffU);
+  Slot& slot = SlotOf(fd);
+  if (slot.generation != event.token >> 32) {
+    return;  // meant for a predecessor, who left earlier in this round
+  }
+  if (slot.watch) {
+    Guarded("watch", *slot.watch, event);
+  } else if (slot.connection) {
+    slot.connection->Note(event);
+    List(*slot.connection);
+  }
+}
+
+void Looper::RunTasks(std::vector<Task> tasks) {
+  for (const Task& task : tasks) {
+    Guarded("task", task);
+  }
+}
+
+void Looper::List(Connection& connection) {
+  if (!connection.listed_) {
+    connection.listed_ = true;
+    ready_.push_back(connection.Id());
+  }
+}
+
+void Looper::ServeReady() {
+  ready_.swap(serving_);  // who is listed from here on is served in the next round
+  for (const ConnectionId id : serving_) {
+    Connection* connection = At(id);
+    if (connection == nullptr) {
+      continue;
+    }
+    connection->listed_ = false;
+    if (SlotOf(id.fd).parting) {
+      ServeParting(*connection);
+    } else if (!connection->deleted_) {
+      Serve(*connection);
+    }
+  }
+  serving_.clear();
+}
+
+void Looper::Serve(Connection& connection) {
+  connection.SendQueued();  // there may be room again
+  if (connection.WantsHandler()) {
+    connection.scheduled_ = false;
+    connection.progress_ = false;
+    const bool served = Guarded("on_handle", connection.callbacks_.on_handle, &connection) &&
+                        Guarded("read", [&] { connection.Settle(); });
+    if (!served) {
+      DeleteConnection(connection.GetFd());
+    }
+  }
+  if (connection.deleted_) {
+    return;
+  }
+  connection.SendQueued();  // all that the handler wrote, by one send
+  if (!Register(connection)) {
+    DeleteConnection(connection.GetFd());
+  } else if (connection.HasMore()) {
+    List(connection);
+  }
+}
+
+// Not before the first service: a connection that was served whole at its first moment never
+// meets the poller. Input, room or a FIN that are already there raise an event, epoll(7).
+auto Looper::Register(Connection& connection) -> bool {
+  if (!connection.registered_) {
+    connection.registered_ = Guarded("register", [&] {
+      poller_->Add(connection.GetFd(), kConnectionInterest,
+                   TokenOf(connection.GetFd(), connection.generation_));
+    });
+  }
+  return connection.registered_;
+}
+
+void Looper::Bury() {
+  for (std::size_t i = 0; i < dying_.size(); ++i) {  // by number: a destructor may delete others
+    PartWith(*SlotOf(dying_[i]).connection);
+  }
+  dying_.clear();
+  retired_.clear();
+}
+
+// The last words. Most connections have said theirs, and nothing came that they did not read:
+// they are closed without another system call.
+void Looper::PartWith(Connection& connection) {
+  connection.SetState(nullptr);
+  connection.SendQueued();
+  Slot& slot = SlotOf(connection.GetFd());
+  if (slot.closing == Closing::kReset) {
+    const linger at_once{1, 0};
+    setsockopt(connection.GetFd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    Destroy(connection.GetFd());
+    return;
+  }
+  const bool done = connection.UnsentBytes() == 0 && !connection.readable_;
+  if (connection.broken_ || (done && (slot.closing == Closing::kAuto || connection.ended_))) {
+    Destroy(connection.GetFd());
+    return;
+  }
+  slot.parting = true;
+  SetDeadline(connection.GetFd(), now_ + kFlushTime);
+  ServeParting(connection);
+}
+
+void Looper::ServeParting(Connection& connection) {
+  const int fd = connection.GetFd();
+  Slot& slot = SlotOf(fd);
+  const std::size_t before = connection.UnsentBytes();
+  connection.SendQueued();
+  if (connection.UnsentBytes() < before) {
+    SetDeadline(fd, now_ + kFlushTime);
+  }
+  if (!connection.ended_ && !connection.broken_) {
+    const IoResult unread = connection.Fill();
+    connection.ClearReadBuffer();
+    if (unread.status == IoStatus::kBytes) {
+      slot.closing = Closing::kLinger;  // the client is still sending
+    }
+    connection.ended_ = unread.status == IoStatus::kEnd;
+    connection.broken_ = unread.status == IoStatus::kError;
+  }
+  const bool sent = connection.UnsentBytes() == 0;
+  const bool done = sent && (connection.ended_ || slot.closing == Closing::kAuto);
+  if (connection.broken_ || done || !Register(connection)) {
+    Destroy(fd);
+    return;
+  }
+  if (sent && !slot.half_closed) {
+    slot.half_closed = true;
+    connection.socket_.ShutdownWrite();
+    SetDeadline(fd, now_ + kLingerTime);
+  }
+  if (connection.readable_ && !connection.ended_) {
+    List(connection);
+  }
+}
+
+void Looper::Destroy(int fd) {
+  Slot& slot = SlotOf(fd);
+  const std::unique_ptr<Connection> dead = std::move(slot.connection);
+  ++slot.generation;
+  slot.parting = false;
+  slot.half_closed = false;
+  slot.deadline = TimePoint::max();
+  connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
+  // Closing the descriptor, which happens here, takes it out of the poller too.
+}
+
+void Looper::BeginStop() {
+  RunTasks(mailbox_->TakeAll());  // clients that another thread has handed over are clients
+  stopping_ = true;
+  stop_deadline_ = now_ + stop_timeout_;
+  RunTasks(std::move(at_stop_));
+  ForEachConnection([this](Connection* connection) { StopConnection(*connection); });
+  Bury();
+}
+
+void Looper::StopConnection(Connection& connection) {
+  const ConnectionCallback& on_stop = connection.callbacks_.on_stop;
+  if (!on_stop || !Guarded("on_stop", on_stop, &connection)) {
+    DeleteConnection(connection.GetFd());
+  }
+}
+
+void Looper::End() {
+  RunTasks(mailbox_->Close());
+  ForEachConnection([this](Connection* connection) { DeleteConnection(connection->GetFd()); });
+  Bury();
+  for (std::size_t fd = 0; fd < slots_.size(); ++fd) {
+    if (slots_[fd].connection) {
+      Destroy(static_cast<int>(fd));  // time is up for the last words
+    }
+  }
+}
+
+auto Looper::SlotOf(int fd) -> Slot& {
+  if (fd < 0) {
+    throw std::logic_error("there is no descriptor " + std::to_string(fd));
+  }
+  const auto index = static_cast<std::size_t>(fd);
+  if (index >= slots_.size()) {
+    slots_.resize(index + 1);
+  }
+  return slots_[index];
+}
+
+auto Looper::At(ConnectionId id) const noexcept -> Connection* {
+  const auto index = static_cast<std::size_t>(id.fd);
+  const bool ours =
+      id.fd >= 0 && index < slots_.size() && slots_[index].generation == id.generation;
+  return ours ? slots_[index].connection.get() : nullptr;
+}
+
+auto Looper::WatchOf(WatchId id) noexcept -> Slot* {
+  const auto index = static_cast<std::size_t>(id.fd);
+  const bool ours = index < slots_.size() && slots_[index].generation == id.generation &&
+                    slots_[index].watch != nullptr;
+  return ours ? &slots_[index] : nullptr;
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,17 @@
+// What is wrong with a request's head: the status to answer with, and a reason for people.
+//
+// Thread: a value.
+#pragma once
+
+namespace TURTLE_SERVER {
+
+/// A fault, or none.
+struct [[nodiscard]] HeadFault {
+  int status = 0;           ///< Status code of the answer (400, 414, …); 0: no fault.
+  const char* reason = "";  ///< One short sentence without a stop; lives for ever.
+
+  /// True if there is a fault.
+  explicit operator bool() const { return status != 0; }
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,37 @@
+#include "http/request.h"
+
+#include <cstring>
+
+#include "http/view_shift.h"
+
+namespace TURTLE_SERVER {
+
+void Request::Clear() {
+  // Member by member: assigning a fresh Request would free the memory of headers and path. The
+  // Uri is left to its own Parse(), which forgets the one before.
+  method = Method::kOther;
+  method_text = target = host = head = {};
+  minor_version = 1;
+  headers.Clear();
+  framing = {};
+  keep_alive = true;
+  expectation = Expectation::kNone;
+  owned_.reset();
+}
+
+void Request::Detach() {
+  if (owned_ != nullptr || head.empty()) {
+    return;
+  }
+  owned_ = std::make_unique<char[]>(head.size());
+  std::memcpy(owned_.get(), head.data(), head.size());
+  const ViewShift shift{head.data(), owned_.get()};
+  shift(head);
+  shift(method_text);
+  shift(target);
+  shift(host);
+  uri.Rebase(shift);
+  headers.Rebase(shift);
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,57 @@
+// Conditional requests: "only if it has changed", "only if it has not" (RFC 9110, section 13).
+//
+// Interface: EvaluateConditions() compares the five conditional fields of a request, in the order
+// of precedence that section 13.2.2 lays down, with the validators of what would be sent.
+//
+// Ask only when the request would otherwise succeed: preconditions of what would be 404 anyway are
+// ignored (section 13.2.1).
+//
+// Thread: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/headers.h"
+#include "http/http_date.h"
+#include "http/method.h"
+
+namespace TURTLE_SERVER {
+
+/// What identifies the state of a representation (RFC 9110, section 8.8).
+struct Validators {
+  std::string_view opaque_tag{};            ///< with its quotes, without W/; "" for no ETag
+  bool strong = false;                      ///< two states never share these validators
+  std::optional<HttpTime> last_modified{};  ///< as sent in Last-Modified
+  bool exists = true;                       ///< false: there is no representation yet (PUT)
+};
+
+/// What the conditions of a request come to.
+struct ConditionResult {
+  /// How to answer.
+  enum class Action : std::uint8_t {
+    kServe,               ///< go on, as if there were no conditions
+    kNotModified,         ///< 304
+    kPreconditionFailed,  ///< 412
+  };
+
+  Action action = Action::kServe;  ///< how to answer
+  bool range_applies = true;       ///< false: ignore Range, If-Range names another state
+};
+
+/// Evaluates If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since and If-Range.
+/// @param method of the request: only GET and HEAD can be answered by 304, and only GET by a range
+/// @param fields of the request
+/// @param validators of the representation that would be sent, or changed
+/// @param now the current time, for dates with a two-digit year
+/// @return how to answer
+[[nodiscard]] auto EvaluateConditions(Method method, const Headers& fields,
+                                      const Validators& validators, HttpTime now)
+    -> ConditionResult;
+
+/// Appends the value of the ETag field: the tag, with W/ before it if it is weak.
+void AppendEtag(const Validators& validators, std::string& out);
+
+}  // namespace TURTLE_SERVER

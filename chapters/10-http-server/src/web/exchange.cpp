@@ -1,0 +1,36 @@
+#include "web/exchange.h"
+
+#include <cstdlib>
+
+#include "log/log.h"
+#include "web/http_session.h"
+
+namespace TURTLE_SERVER {
+
+void Exchange::Reply(const Response& response) {
+  if (replied_) {
+    Log(LogLevel::kError, "a handler has replied twice to one request");
+    std::abort();
+  }
+  session_->SendReply(*this, response);
+  replied_ = true;
+}
+
+auto Exchange::Id() const noexcept -> ExchangeId { return session_->CurrentId(); }
+
+auto Exchange::GetConnection() const noexcept -> Connection& { return session_->GetConnection(); }
+
+auto Exchange::GetLooper() const noexcept -> Looper& { return *GetConnection().GetLooper(); }
+
+void Exchange::Open(HttpSession& session) {
+  session_ = &session;
+  prefix_bytes_ = 0;
+  replied_ = false;
+}
+
+void Exchange::Close() noexcept {
+  state_.reset();
+  request_.Clear();
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,66 @@
+#include "web/file_validators.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+
+#ifdef __APPLE__
+auto ContentTime(const struct stat& status) noexcept -> timespec { return status.st_mtimespec; }
+auto InodeTime(const struct stat& status) noexcept -> timespec { return status.st_ctimespec; }
+#else
+auto ContentTime(const struct stat& status) noexcept -> timespec { return status.st_mtim; }
+auto InodeTime(const struct stat& status) noexcept -> timespec { return status.st_ctim; }
+#endif
+
+auto Nanoseconds(const timespec& time) noexcept -> std::int64_t {
+  return std::int64_t{time.tv_sec} * kNanosecondsPerSecond + time.tv_nsec;
+}
+
+// How long the file system's clock may stand still. Kernels that keep nanoseconds take them from
+// the timer tick, at least 100 a second; a time of whole seconds comes from one that keeps two
+// seconds at worst (FAT).
+auto ClockGrain(const timespec& time) noexcept -> std::int64_t {
+  return time.tv_nsec == 0 ? 2 * kNanosecondsPerSecond : kNanosecondsPerSecond / 50;
+}
+
+}  // namespace
+
+FileValidators::FileValidators(const struct stat& status, const timespec& now) noexcept
+    : tag_{}, tag_bytes_(0) {
+  const timespec content = ContentTime(status);
+  const timespec inode = InodeTime(status);
+  const std::array<std::uint64_t, 4> parts = {static_cast<std::uint64_t>(status.st_ino),
+                                              static_cast<std::uint64_t>(status.st_size),
+                                              static_cast<std::uint64_t>(Nanoseconds(content)),
+                                              static_cast<std::uint64_t>(Nanoseconds(inode))};
+  char* end = tag_.data();
+  char separator = '"';
+  for (const std::uint64_t part : parts) {
+    *end++ = separator;
+    end = std::to_chars(end, tag_.data() + tag_.size(), part, 16).ptr;
+    separator = '-';
+  }
+  *end++ = '"';
+  tag_bytes_ = static_cast<std::size_t>(end - tag_.data());
+
+  const timespec latest = Nanoseconds(content) < Nanoseconds(inode) ? inode : content;
+  strong_ = Nanoseconds(now) - Nanoseconds(latest) > ClockGrain(latest);
+  // A time in the future would tell clients that their copy is newer than the file.
+  last_modified_ = HttpTime(std::min<std::int64_t>(content.tv_sec, now.tv_sec));
+}
+
+auto FileValidators::Get() const noexcept -> Validators {
+  Validators validators;
+  validators.opaque_tag = std::string_view(tag_.data(), tag_bytes_);
+  validators.strong = strong_;
+  validators.last_modified = last_modified_;
+  return validators;
+}
+
+}  // namespace TURTLE_SERVER

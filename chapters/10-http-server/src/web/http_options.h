@@ -1,0 +1,21 @@
+// How a web server treats its clients.
+#pragma once
+
+#include <chrono>
+
+#include "http/parser_limits.h"
+
+namespace TURTLE_SERVER {
+
+/// Limits and time-outs of an HttpServer.
+struct HttpOptions {
+  ParserLimits parser{};  ///< how large a request's head may be
+  /// From the first byte of a head to its last; then 408.
+  std::chrono::milliseconds head_timeout{10'000};
+  /// How long a connection may wait for its next request.
+  std::chrono::milliseconds idle_timeout{60'000};
+  /// How long a client may go without reading any of a reply.
+  std::chrono::milliseconds write_timeout{30'000};
+};
+
+}  // namespace TURTLE_SERVER

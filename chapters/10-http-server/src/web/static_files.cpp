@@ -1,0 +1,210 @@
+#include "web/static_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <ctime>
+#include <system_error>
+#include <utility>
+
+#include "http/conditional.h"
+#include "http/mime.h"
+#include "http/range.h"
+#include "http/request.h"
+#include "web/exchange.h"
+#include "web/file_validators.h"
+#include "web/open_beneath.h"
+#include "web/read_file.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr std::string_view kAllowed = "GET, HEAD, OPTIONS";
+
+auto OpenRoot(const std::string& root) -> UniqueFd {
+  UniqueFd folder(open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) {
+    throw std::system_error(errno, std::generic_category(), "open folder " + root);
+  }
+  return folder;
+}
+
+// The client learns whether something is there only where it may: a path that leads out of the
+// folder looks like one that leads nowhere.
+auto StatusOf(int error) noexcept -> int {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP:
+    case EXDEV:
+    case ENAMETOOLONG:
+    case ENXIO:
+      return 404;
+    case EACCES:
+    case EPERM:
+      return 403;
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return 503;
+    default:
+      return 500;
+  }
+}
+
+// A path as a Location may hold it (RFC 3986, section 3.3).
+auto EncodePath(std::string_view path) -> std::string {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  constexpr std::string_view kPlain = "-._~!$&'()*+,;=:@/";
+  std::string encoded;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool alphanumeric =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (alphanumeric || kPlain.find(c) != std::string_view::npos) {
+      encoded += c;
+    } else {
+      encoded += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return encoded;
+}
+
+// Relative to the server: "//host" can't come out of it, for Uri leaves no empty segments.
+auto RedirectToFolder(const Request& request) -> Response {
+  std::string location = EncodePath(request.uri.Path()) + '/';
+  if (request.uri.HasQuery()) {
+    location.append("?").append(request.uri.Query());
+  }
+  return ErrorResponse(301).Set("Location", location);
+}
+
+auto PartialResponse(const RangeSet& ranges, const FileSlice& file, std::string_view type)
+    -> Response {
+  Response response(206);
+  std::string text;
+  if (ranges.Size() == 1) {
+    AppendContentRange(ranges[0], file.length, text);
+    response.Set("Content-Range", text).Set("Content-Type", type);
+    response.Body(FileSlice{file.fd, ranges[0].offset, ranges[0].length, file.pin});
+    return response;
+  }
+  // Nobody can have put this into the file for this reply: it is made of the time.
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::string boundary =
+      "turtle-" + std::to_string(now.tv_sec) + '-' + std::to_string(now.tv_nsec);
+  response.Set("Content-Type", "multipart/byteranges; boundary=" + boundary);
+  for (const ByteRange& range : ranges) {
+    text.clear();
+    AppendPartHead(boundary, type, range, file.length, text);
+    response.AddBody(text);
+    response.AddBody(FileSlice{file.fd, range.offset, range.length, file.pin});
+  }
+  text.clear();
+  AppendPartsEnd(boundary, text);
+  response.AddBody(text);
+  return response;
+}
+
+void SetValidators(const Validators& validators, Response& response) {
+  std::string text;
+  AppendEtag(validators, text);
+  response.Set("ETag", text);
+  text.clear();
+  AppendHttpDate(*validators.last_modified, text);
+  response.Set("Last-Modified", text);
+}
+
+auto NotModified(const Validators& validators) -> Response {
+  Response response(304);
+  SetValidators(validators, response);
+  return response;
+}
+
+}  // namespace
+
+StaticFiles::StaticFiles(StaticFilesOptions options)
+    : options_(std::move(options)), root_(OpenRoot(options_.root)) {}
+
+void StaticFiles::Handle(Exchange& exchange) {
+  const Request& request = exchange.GetRequest();
+  if (request.method == Method::kOptions) {
+    exchange.Reply(Response(204).Set("Allow", kAllowed));
+  } else if (request.method != Method::kGet && request.method != Method::kHead) {
+    exchange.Reply(ErrorResponse(405).Set("Allow", kAllowed));
+  } else {
+    Answer(exchange);
+  }
+}
+
+void StaticFiles::Answer(Exchange& exchange) {
+  const Request& request = exchange.GetRequest();
+  const std::string_view path = exchange.SubPath();
+  const bool folder_named = !path.empty() && path.back() == '/';  // "": mounted under a name
+  std::string name(path.substr(path.empty() ? 0 : 1));
+  if (folder_named) {
+    name += options_.index;
+  }
+  UniqueFd file = OpenBeneath(root_.Get(), name);
+  struct stat status {};
+  if (!file || fstat(file.Get(), &status) != 0) {
+    exchange.Reply(ErrorResponse(StatusOf(errno)));
+  } else if (S_ISDIR(status.st_mode) && !folder_named) {
+    exchange.Reply(RedirectToFolder(request));
+  } else if (!S_ISREG(status.st_mode)) {
+    exchange.Reply(ErrorResponse(404));  // a folder without a page, a device or a pipe
+  } else {
+    exchange.Reply(AnswerFile(request, MimeType(name), std::move(file), status));
+  }
+}
+
+auto StaticFiles::AnswerFile(const Request& request, std::string_view type, UniqueFd file,
+                             const struct stat& status) -> Response {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const FileValidators file_validators(status, now);
+  const Validators validators = file_validators.Get();
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+
+  const ConditionResult condition =
+      EvaluateConditions(request.method, request.headers, validators, HttpTime(now.tv_sec));
+  if (condition.action == ConditionResult::Action::kPreconditionFailed) {
+    return ErrorResponse(412);
+  }
+  if (condition.action == ConditionResult::Action::kNotModified) {
+    return NotModified(validators);
+  }
+
+  const auto range_field = request.headers.Find(KnownField::kRange);
+  const bool ranged = request.method == Method::kGet && condition.range_applies && range_field;
+  const RangeSet ranges = ranged ? ParseRange(*range_field, size) : RangeSet();
+  if (ranges.GetState() == RangeSet::State::kUnsatisfiable) {
+    std::string text;
+    AppendUnsatisfiedRange(size, text);
+    return ErrorResponse(416).Set("Content-Range", text);
+  }
+
+  Response response(200);
+  const int fd = file.Get();
+  if (ranges.GetState() == RangeSet::State::kParts) {
+    response = PartialResponse(ranges, OwnFileSlice(std::move(file), 0, size), type);
+  } else {
+    response.Set("Content-Type", type);
+    if (size > options_.max_copied_bytes || request.method == Method::kHead) {
+      response.Body(OwnFileSlice(std::move(file), 0, size));
+    } else if (auto bytes = ReadFile(fd, 0, size)) {
+      response.Body(std::move(*bytes));
+    } else {
+      return ErrorResponse(500, "The file has changed while it was read.");
+    }
+  }
+  response.Set("Accept-Ranges", "bytes");
+  SetValidators(validators, response);
+  return response;
+}
+
+}  // namespace TURTLE_SERVER

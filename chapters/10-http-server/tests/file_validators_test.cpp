@@ -1,0 +1,95 @@
+// The ETag and the time of a file.
+#include "web/file_validators.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <string>
+
+namespace TURTLE_SERVER {
+namespace {
+
+#ifdef __APPLE__
+auto ContentTime(struct stat& status) -> timespec& { return status.st_mtimespec; }
+auto InodeTime(struct stat& status) -> timespec& { return status.st_ctimespec; }
+#else
+auto ContentTime(struct stat& status) -> timespec& { return status.st_mtim; }
+auto InodeTime(struct stat& status) -> timespec& { return status.st_ctim; }
+#endif
+
+constexpr long kMillisecond = 1'000'000;
+
+class FileValidatorsTest : public testing::Test {
+ protected:
+  FileValidatorsTest() {
+    status_.st_ino = 0x1234;
+    status_.st_size = 0xabc;
+    ContentTime(status_) = {1'000'000, 5};
+    InodeTime(status_) = {1'000'000, 6};
+  }
+
+  auto IsStrong() const -> bool { return FileValidators(status_, now_).Get().strong; }
+
+  auto Tag() const -> std::string {
+    return std::string(FileValidators(status_, now_).Get().opaque_tag);
+  }
+
+  struct stat status_ {};
+  timespec now_{2'000'000, 0};
+};
+
+TEST_F(FileValidatorsTest, TheTagTellsEveryStateFromEveryOther) {
+  const std::string tag = Tag();
+  EXPECT_EQ(tag.substr(0, 10), "\"1234-abc-");
+  EXPECT_EQ(tag.back(), '"');
+  EXPECT_EQ(tag.find('"', 1), tag.size() - 1);
+  ContentTime(status_).tv_nsec += 1;
+  EXPECT_NE(Tag(), tag);
+  ContentTime(status_).tv_nsec -= 1;
+  InodeTime(status_).tv_nsec += 1;  // written with the old time put back
+  EXPECT_NE(Tag(), tag);
+  InodeTime(status_).tv_nsec -= 1;
+  status_.st_size += 1;
+  EXPECT_NE(Tag(), tag);
+  status_.st_size -= 1;
+  status_.st_ino += 1;  // replaced by rename
+  EXPECT_NE(Tag(), tag);
+  status_.st_ino -= 1;
+  EXPECT_EQ(Tag(), tag);
+}
+
+TEST_F(FileValidatorsTest, TheLongestTagFits) {
+  status_.st_ino = static_cast<ino_t>(-1);
+  status_.st_size = -1;
+  ContentTime(status_) = {-1, 999'999'999};
+  InodeTime(status_) = {-1, 999'999'999};
+  EXPECT_EQ(Tag().size(), 4U * 16U + 3U + 2U);
+}
+
+TEST_F(FileValidatorsTest, StrongOnceTheClockHasMovedOn) {
+  EXPECT_TRUE(IsStrong());
+  InodeTime(status_) = {1'999'999, 990 * kMillisecond};  // 10 ms ago
+  EXPECT_FALSE(IsStrong());
+  now_ = {2'000'000, 20 * kMillisecond};
+  EXPECT_TRUE(IsStrong());
+  InodeTime(status_) = {2'000'001, 7};  // not yet
+  EXPECT_FALSE(IsStrong());
+}
+
+TEST_F(FileValidatorsTest, AClockOfWholeSecondsNeedsLonger) {
+  ContentTime(status_) = {1'999'999, 0};
+  InodeTime(status_) = {1'999'999, 0};
+  now_ = {2'000'000, 999 * kMillisecond};
+  EXPECT_FALSE(IsStrong());
+  now_ = {2'000'001, 1};
+  EXPECT_TRUE(IsStrong());
+}
+
+TEST_F(FileValidatorsTest, LastModifiedIsNeverInTheFuture) {
+  EXPECT_EQ(FileValidators(status_, now_).Get().last_modified, HttpTime(1'000'000));
+  ContentTime(status_).tv_sec = 3'000'000;
+  EXPECT_EQ(FileValidators(status_, now_).Get().last_modified, HttpTime(2'000'000));
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,78 @@
+// Line ends behind a request, as old clients send them, are nothing: neither the beginning of a
+// head that then never ends, nor a part of the next one (RFC 9112, section 2.2).
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <string>
+
+#include "support/http_client.h"
+#include "support/running_server.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+using std::chrono::milliseconds;
+using test::Get;
+using test::HttpClient;
+using test::kPatience;
+using test::RunningServer;
+
+constexpr milliseconds kHeadTimeout{30};
+
+void ReplyWithPath(Exchange& exchange) {
+  exchange.Reply(TextResponse(200, exchange.GetRequest().uri.Path()));
+}
+
+auto ShortHeads() -> HttpOptions {
+  HttpOptions options;
+  options.head_timeout = kHeadTimeout;
+  return options;
+}
+
+// Until all that the head timeout may cause has been done.
+void AwaitHeadTimeout(RunningServer& server) {
+  std::promise<void> over;
+  server.Ask([&] { server.GetLooper().RunAfter(2 * kHeadTimeout, [&] { over.set_value(); }); });
+  ASSERT_EQ(over.get_future().wait_for(kPatience), std::future_status::ready);
+  server.Settle();
+}
+
+TEST(HttpSessionStrayLineEnds, TheConnectionBehindThemIsIdleAndNotAHeadThatNeverEnds) {
+  for (const char* stray : {"\r\n", "\r\n\r\n\r\n"}) {
+    RunningServer server(ReplyWithPath, ShortHeads());
+    HttpClient client(server.Port());
+    EXPECT_EQ(client.Ask(Get("/first") + stray).body, "/first");
+    AwaitHeadTimeout(server);
+    EXPECT_FALSE(client.HasInput(milliseconds(0))) << client.ReadReply().head;
+    EXPECT_EQ(client.Ask(Get("/second")).body, "/second");
+  }
+}
+
+TEST(HttpSessionStrayLineEnds, TheyMayComeLaterAndInPieces) {
+  RunningServer server(ReplyWithPath, ShortHeads());
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(Get("/first")).body, "/first");
+  for (const char* piece : {"\r", "\n\r", "\n"}) {
+    server.Ask([&] {  // which stands still until it is there: else they might come as one
+      EXPECT_TRUE(client.Send(piece));
+      server.GetLooper().ForEachConnection(
+          [](Connection* connection) { EXPECT_TRUE(test::AwaitBytes(connection->GetFd(), 1)); });
+    });
+    server.Settle();
+  }
+  AwaitHeadTimeout(server);
+  EXPECT_FALSE(client.HasInput(milliseconds(0))) << client.ReadReply().head;
+  EXPECT_EQ(client.Ask(Get("/second")).body, "/second");
+}
+
+TEST(HttpSessionStrayLineEnds, AHeadThatBeginsBehindThemStillHasToEnd) {
+  RunningServer server(ReplyWithPath, ShortHeads());
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(Get("/first") + "\r\nGET /never").body, "/first");
+  EXPECT_EQ(client.ReadReply().status, 408);
+  EXPECT_TRUE(client.IsClosedByServer());
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,79 @@
+// A folder, and a server that serves it.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "support/http_client.h"
+#include "support/running_server.h"
+#include "support/site_folder.h"
+#include "web/static_files.h"
+
+namespace TURTLE_SERVER::test {
+
+/// Makes handlers that serve files.
+inline auto Serving(StaticFilesOptions options) -> HandlerFactory {
+  return [options = std::move(options)](Looper&) { return std::make_unique<StaticFiles>(options); };
+}
+
+/// A folder under the root of a running server.
+class StaticSite {
+ public:
+  StaticSite() : StaticSite("/", [](StaticFilesOptions&) {}) {}
+
+  /// @param prefix where to mount it
+  /// @param change changes the options
+  template <typename Change>
+  StaticSite(const std::string& prefix, Change change)
+      : server_([&](HttpServer& server) {
+          StaticFilesOptions options;
+          options.root = folder_.Path();
+          change(options);
+          server.Mount(prefix, Serving(options));
+        }) {}
+
+  /// The files.
+  [[nodiscard]] auto Folder() const -> const SiteFolder& { return folder_; }
+
+  /// The server.
+  [[nodiscard]] auto Server() -> RunningServer& { return server_; }
+
+  /// Where it listens.
+  [[nodiscard]] auto Port() const -> int { return server_.Port(); }
+
+  /// Asks once, on a connection of its own.
+  auto Ask(std::string_view target, std::string_view fields = {}) const -> HttpReply {
+    HttpClient client(Port());
+    return client.Ask(Get(target, fields));
+  }
+
+  /// The ETag of a file, once it is strong; what it is when it never becomes so.
+  auto AwaitStrongTag(std::string_view target) const -> std::string {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    HttpClient client(Port());
+    for (;;) {
+      std::string tag = client.Ask(Get(target)).Field("ETag");
+      if (tag.substr(0, 1) == "\"" || std::chrono::steady_clock::now() > deadline) {
+        return tag;
+      }
+    }
+  }
+
+  /// Sets the time of a file's content, in seconds since 1970.
+  void SetTime(std::string_view name, std::time_t seconds) const {
+    const timespec times[2] = {{seconds, 0}, {seconds, 0}};
+    ::utimensat(AT_FDCWD, folder_.Path(name).c_str(), times, 0);
+  }
+
+ private:
+  SiteFolder folder_;
+  RunningServer server_;
+};
+
+}  // namespace TURTLE_SERVER::test

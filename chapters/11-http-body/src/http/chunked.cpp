@@ -1,0 +1,178 @@
+#include "http/chunked.h"
+
+#include <algorithm>
+
+#include "base/ascii.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr std::uint8_t kMaxDigits = 16;
+
+// Field text: anything but control characters, of which tab is allowed.
+auto IsText(char c) -> bool { return !ascii::IsControl(c) || c == '\t'; }
+
+}  // namespace
+
+ChunkedDecoder::ChunkedDecoder(const BodyLimits& limits) noexcept
+    : body_left_(limits.max_body_bytes),
+      max_extensions_(limits.max_extension_bytes),
+      trailer_left_(limits.max_trailer_bytes) {}
+
+auto ChunkedDecoder::Read(std::string_view input) noexcept -> BodyResult {
+  std::string_view data;
+  std::size_t used = 0;
+  while (used < input.size() && place_ != Place::kDone && place_ != Place::kBad) {
+    if (place_ != Place::kContent) {
+      used += Step(input[used]) ? 1 : 0;
+      continue;
+    }
+    if (!data.empty()) {
+      break;  // the lines around the first run are read along with it, a second run is not
+    }
+    const std::size_t count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(chunk_left_, input.size() - used));
+    data = input.substr(used, count);
+    used += count;
+    chunk_left_ -= count;
+    extensions_ -= std::min<std::uint64_t>(extensions_, count);
+    if (chunk_left_ == 0) {
+      place_ = Place::kContentCr;
+    }
+  }
+  if (place_ == Place::kBad) {
+    return {BodyState::kBad, used, {}, status_, reason_};
+  }
+  return {place_ == Place::kDone ? BodyState::kDone : BodyState::kMore, used, data};
+}
+
+// Takes one byte of what surrounds the content. False: refused.
+auto ChunkedDecoder::Step(char c) noexcept -> bool {
+  const auto expect = [&](char wanted, Place next, const char* reason) {
+    place_ = next;
+    return c == wanted || Fail(400, reason);
+  };
+  switch (place_) {
+    case Place::kSizeStart:
+    case Place::kSize:
+      if (const int digit = ascii::HexValue(c); digit >= 0) {
+        return AddDigit(digit);
+      }
+      if (place_ == Place::kSizeStart) {
+        return Fail(400, "a chunk does not begin with its size");
+      }
+      [[fallthrough]];
+    case Place::kBeforeExtension:
+      if (ascii::IsOws(c)) {
+        place_ = Place::kBeforeExtension;
+        return AddExtensionByte(c);
+      }
+      if (c == ';') {
+        place_ = Place::kExtension;
+        return AddExtensionByte(c);
+      }
+      // Space before CR LF is not in the grammar; some read "5 " as 5 and some as an error.
+      if (c == '\r' && place_ == Place::kSize) {
+        place_ = Place::kSizeEnd;
+        return true;
+      }
+      return Fail(400, "malformed chunk size");
+    case Place::kExtension:
+      if (c == '\r') {
+        place_ = Place::kSizeEnd;
+        return true;
+      }
+      return AddExtensionByte(c);
+    case Place::kSizeEnd:
+      return c == '\n' ? StartChunk() : Fail(400, "a chunk size is not ended by CR LF");
+    case Place::kContentCr:
+      return expect('\r', Place::kContentLf, "a chunk is longer than its size");
+    case Place::kContentLf:
+      return expect('\n', Place::kSizeStart, "a chunk is not ended by CR LF");
+    case Place::kTrailerStart:
+    case Place::kTrailerName:
+    case Place::kTrailerValue:
+      return AddTrailerByte(c);
+    case Place::kTrailerLf:
+      return expect('\n', Place::kTrailerStart, "a trailer is not ended by CR LF");
+    case Place::kEndLf:
+      return expect('\n', Place::kDone, "the body is not ended by CR LF");
+    case Place::kContent:
+    case Place::kDone:
+    case Place::kBad:
+      break;
+  }
+  return false;
+}
+
+auto ChunkedDecoder::AddDigit(int digit) noexcept -> bool {
+  if (digits_ == kMaxDigits) {
+    return Fail(400, "a chunk size has too many digits");
+  }
+  ++digits_;
+  chunk_left_ = chunk_left_ * 16 + static_cast<std::uint64_t>(digit);
+  place_ = Place::kSize;
+  return true;
+}
+
+auto ChunkedDecoder::AddExtensionByte(char c) noexcept -> bool {
+  if (!IsText(c)) {
+    return Fail(400, "a chunk extension has a control character");
+  }
+  return ++extensions_ <= max_extensions_ || Fail(400, "the chunk extensions are too long");
+}
+
+// The size is known. It is judged before the content is there, so that nobody waits for it.
+auto ChunkedDecoder::StartChunk() noexcept -> bool {
+  if (chunk_left_ > body_left_) {
+    return Fail(413, "the body is too large");
+  }
+  digits_ = 0;
+  body_left_ -= chunk_left_;
+  place_ = chunk_left_ == 0 ? Place::kTrailerStart : Place::kContent;
+  return true;
+}
+
+auto ChunkedDecoder::AddTrailerByte(char c) noexcept -> bool {
+  if (place_ == Place::kTrailerStart && c == '\r') {
+    place_ = Place::kEndLf;
+    return true;
+  }
+  if (trailer_left_ == 0) {
+    return Fail(431, "the trailers are too long");
+  }
+  --trailer_left_;
+  if (place_ == Place::kTrailerValue) {
+    if (c == '\r') {
+      place_ = Place::kTrailerLf;
+      return true;
+    }
+    return IsText(c) || Fail(400, "a trailer has a control character");
+  }
+  // A name has at least one character, and a line that begins with a space, a folded one, none.
+  if (c == ':' && place_ == Place::kTrailerName) {
+    place_ = Place::kTrailerValue;
+    return true;
+  }
+  place_ = Place::kTrailerName;
+  return ascii::IsToken(c) || Fail(400, "malformed trailer");
+}
+
+auto ChunkedDecoder::Fail(int status, const char* reason) noexcept -> bool {
+  place_ = Place::kBad;
+  status_ = static_cast<std::uint16_t>(status);
+  reason_ = reason;
+  return false;
+}
+
+ChunkHead::ChunkHead(std::uint64_t size) noexcept : start_(text_.size() - 2) {
+  text_[start_] = '\r';
+  text_[start_ + 1] = '\n';
+  do {
+    text_[--start_] = "0123456789abcdef"[size % 16];
+    size /= 16;
+  } while (size > 0);
+}
+
+}  // namespace TURTLE_SERVER

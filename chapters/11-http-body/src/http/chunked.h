@@ -1,0 +1,100 @@
+// The chunked transfer coding: a body whose size is not known when it begins (RFC 9112,
+// section 7.1).
+//
+//     4\r\nWiki\r\n  5;name=value\r\npedia\r\n  0\r\nTrailer: x\r\n\r\n
+//
+// Interface:
+//  * ChunkedDecoder reads it: incremental, without I/O, allocation or copy. It may be given any
+//    pieces, down to single bytes; what it has seen of a line is a few integers.
+//  * ChunkHead, kChunkEnd and kLastChunk write it.
+//
+// Reading is strict: a lone LF, a space before the CR, a size with too many digits, or a folded
+// trailer is refused, because two programs that read such a thing differently see different
+// requests behind it. Chunk extensions mean nothing here and are skipped; trailer fields are
+// checked and dropped (section 7.1.2 allows it), so that none can pose as a header field.
+//
+// Thread: a decoder belongs to one thread; the rest is pure.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "http/body_result.h"
+
+namespace TURTLE_SERVER {
+
+/// Takes the chunks off one body.
+class ChunkedDecoder {
+ public:
+  /// Stands at the start of a body.
+  explicit ChunkedDecoder(const BodyLimits& limits) noexcept;
+
+  /// Reads on: up to the end of `input`, of the body, or of one run of content.
+  /// @param input what follows the bytes consumed so far
+  /// @return see BodyResult; after kDone or kBad every further call says the same and consumes
+  ///     nothing
+  [[nodiscard]] auto Read(std::string_view input) noexcept -> BodyResult;
+
+ private:
+  // What the next byte is.
+  enum class Place : std::uint8_t {
+    kSizeStart,        // the first digit of a size
+    kSize,             // another digit, or what ends it
+    kBeforeExtension,  // whitespace before ';'
+    kExtension,        // anything up to CR
+    kSizeEnd,          // LF
+    kContent,
+    kContentCr,
+    kContentLf,
+    kTrailerStart,  // a trailer's name, or the CR of the empty line
+    kTrailerName,
+    kTrailerValue,
+    kTrailerLf,
+    kEndLf,
+    kDone,
+    kBad,
+  };
+
+  auto Step(char c) noexcept -> bool;
+  auto AddDigit(int digit) noexcept -> bool;
+  auto AddExtensionByte(char c) noexcept -> bool;
+  auto AddTrailerByte(char c) noexcept -> bool;
+  auto StartChunk() noexcept -> bool;
+  auto Fail(int status, const char* reason) noexcept -> bool;
+
+  Place place_ = Place::kSizeStart;
+  std::uint8_t digits_ = 0;       // of the size being read
+  std::uint16_t status_ = 0;      // with kBad
+  const char* reason_ = "";       // with kBad
+  std::uint64_t chunk_left_ = 0;  // of the size being read, then of the content
+  std::uint64_t body_left_;       // content that is still allowed
+  std::uint64_t extensions_ = 0;  // bytes not yet outweighed by content
+  std::uint64_t max_extensions_;
+  std::uint64_t trailer_left_;  // bytes that are still allowed
+};
+
+/// The line before the content of a chunk: "1a0\r\n".
+class ChunkHead {
+ public:
+  /// @param size of the content in bytes; not 0, which would be the last chunk
+  explicit ChunkHead(std::uint64_t size) noexcept;
+
+  /// The line; valid as long as this object.
+  [[nodiscard]] auto View() const noexcept -> std::string_view {
+    return {text_.data() + start_, text_.size() - start_};
+  }
+
+ private:
+  std::array<char, 18> text_{};  // 16 digits and CR LF, filled from the back
+  std::size_t start_;
+};
+
+/// Follows the content of every chunk.
+inline constexpr std::string_view kChunkEnd = "\r\n";
+
+/// The end of the body, without trailers.
+inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,156 @@
+#include "web/exchange.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "http/chunked.h"
+#include "log/log.h"
+#include "web/http_session.h"
+
+namespace TURTLE_SERVER {
+
+void Exchange::Begin() {
+  if (begun_) {
+    Log(LogLevel::kError, "a handler has replied twice to one request");
+    std::abort();
+  }
+  begun_ = true;
+}
+
+void Exchange::Reply(const Response& response) {
+  Begin();
+  session_->SendReply(*this, response);
+  replied_ = true;
+}
+
+void Exchange::OnBody(BodyCallback callback) {
+  on_body_ = std::move(callback);
+  session_->Wake();
+}
+
+void Exchange::HoldBody(bool hold) {
+  body_held_ = hold;
+  if (!hold) {
+    session_->Wake();
+  }
+}
+
+void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> length) {
+  Begin();
+  drops_output_ = request_.method == Method::kHead || !head.HasBody();
+  body_end_ = length                       ? BodyEnd::kLength
+              : request_.minor_version > 0 ? BodyEnd::kChunked
+                                           : BodyEnd::kClose;
+  promised_ = length.value_or(0);
+  session_->SendHead(*this, head, body_end_, promised_);
+  session_->Wake();
+}
+
+void Exchange::Write(std::string_view bytes) {
+  const std::uint64_t count = Allow(bytes.size());
+  if (count == 0) {
+    return;  // an empty chunk would end the body
+  }
+  Connection& connection = GetConnection();
+  if (body_end_ == BodyEnd::kChunked) {
+    connection.WriteToWriteBuffer(ChunkHead(count).View());
+  }
+  connection.WriteToWriteBuffer(bytes.substr(0, count));
+  if (body_end_ == BodyEnd::kChunked) {
+    connection.WriteToWriteBuffer(kChunkEnd);
+  }
+  session_->Wake();
+}
+
+void Exchange::Write(FileSlice slice) {
+  slice.length = Allow(slice.length);
+  if (slice.length == 0) {
+    return;
+  }
+  Connection& connection = GetConnection();
+  if (body_end_ == BodyEnd::kChunked) {
+    connection.WriteToWriteBuffer(ChunkHead(slice.length).View());
+  }
+  connection.WriteFile(std::move(slice));
+  if (body_end_ == BodyEnd::kChunked) {
+    connection.WriteToWriteBuffer(kChunkEnd);
+  }
+  session_->Wake();
+}
+
+// How many of `bytes` are sent: no more than was promised, or the client would take the rest for
+// the next reply.
+auto Exchange::Allow(std::uint64_t bytes) noexcept -> std::uint64_t {
+  if (!begun_ || replied_) {
+    return 0;
+  }
+  if (body_end_ == BodyEnd::kLength) {
+    bytes = std::min(bytes, promised_);
+    promised_ -= bytes;
+  }
+  return drops_output_ ? 0 : bytes;
+}
+
+void Exchange::End() {
+  if (!begun_ || replied_) {
+    return;
+  }
+  if (promised_ != 0 && !drops_output_) {
+    Log(LogLevel::kError, "a reply ended " + std::to_string(promised_) + " bytes early");
+    Abort(500, {});
+    return;
+  }
+  replied_ = true;
+  if (body_end_ == BodyEnd::kChunked && !drops_output_) {
+    GetConnection().WriteToWriteBuffer(kLastChunk);
+  }
+  session_->Wake();
+}
+
+void Exchange::Abort(int status, std::string_view detail) {
+  if (!begun_) {
+    Reply(ErrorResponse(status, detail));
+  } else if (!replied_) {
+    replied_ = true;
+    session_->Cut(body_end_);
+  }
+}
+
+auto Exchange::CanWrite() const noexcept -> bool { return !GetConnection().Paused(); }
+
+// A body that its handler has asked for, or one that is only in the way.
+auto Exchange::WantsBody() const noexcept -> bool {
+  return replied_ ? !body_done_ : on_body_ && !body_held_ && !end_told_;
+}
+
+auto Exchange::Id() const noexcept -> ExchangeId { return session_->CurrentId(); }
+
+auto Exchange::GetConnection() const noexcept -> Connection& { return session_->GetConnection(); }
+
+auto Exchange::GetLooper() const noexcept -> Looper& { return *GetConnection().GetLooper(); }
+
+void Exchange::Open(HttpSession& session) {
+  session_ = &session;
+  prefix_bytes_ = 0;
+  begun_ = false;
+  replied_ = false;
+  body_held_ = false;
+  body_done_ = true;
+  end_told_ = false;
+  continue_due_ = false;
+  drops_output_ = false;
+  body_end_ = BodyEnd::kLength;
+  promised_ = 0;
+}
+
+void Exchange::Close() noexcept {
+  on_body_ = nullptr;
+  on_room_ = nullptr;
+  state_.reset();
+  body_.reset();
+  request_.Clear();
+}
+
+}  // namespace TURTLE_SERVER

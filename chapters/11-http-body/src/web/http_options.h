@@ -1,0 +1,29 @@
+// How a web server treats its clients.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "http/body_result.h"
+#include "http/parser_limits.h"
+
+namespace TURTLE_SERVER {
+
+/// Limits and time-outs of an HttpServer.
+struct HttpOptions {
+  ParserLimits parser{};  ///< how large a request's head may be
+  BodyLimits body{};      ///< how large a request's body may be
+  /// Of a body that nobody wanted: so much is read and dropped to keep the connection for the next
+  /// request; a longer one costs the connection.
+  std::uint64_t max_dropped_bytes = std::uint64_t{64} * 1024;
+  /// From the first byte of a head to its last; then 408.
+  std::chrono::milliseconds head_timeout{10'000};
+  /// How long a client may go without sending any of a body; then 408.
+  std::chrono::milliseconds body_timeout{30'000};
+  /// How long a connection may wait for its next request.
+  std::chrono::milliseconds idle_timeout{60'000};
+  /// How long a client may go without reading any of a reply.
+  std::chrono::milliseconds write_timeout{30'000};
+};
+
+}  // namespace TURTLE_SERVER

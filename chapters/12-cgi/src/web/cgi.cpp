@@ -1,0 +1,111 @@
+#include "web/cgi.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "http/response.h"
+#include "web/cgi_environment.h"
+#include "web/cgi_run.h"
+#include "web/exchange.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// Where the kernel can't tell of a program's end (ChildProcess::ExitFd), we ask this often.
+constexpr std::chrono::milliseconds kPollTime{50};
+
+auto OpenDirectory(const std::string& directory) -> UniqueFd {
+  UniqueFd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) {
+    throw std::system_error(errno, std::generic_category(), "open CGI folder " + directory);
+  }
+  return folder;
+}
+
+// A symbolic link is none: what it leads to may lie outside the folder.
+auto IsProgram(int folder, const std::string& name) -> bool {
+  struct stat status {};
+  return fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG(status.st_mode);
+}
+
+}  // namespace
+
+Cgi::Cgi(Looper& looper, CgiOptions options)
+    : looper_(looper),
+      options_(std::move(options)),
+      directory_(OpenDirectory(options_.directory)),
+      inherited_(InheritVariables(options_.inherit)) {}
+
+Cgi::~Cgi() {
+  for (const Leaving& leaving : leaving_) {
+    Forget(leaving);
+  }
+}
+
+void Cgi::Handle(Exchange& exchange) {
+  std::optional<CgiTarget> target = ParseCgiTarget(exchange.SubPath());
+  if (!target || !IsProgram(directory_.Get(), target->program)) {
+    exchange.Reply(ErrorResponse(404));
+  } else if (exchange.GetRequest().method == Method::kTrace) {
+    exchange.Reply(ErrorResponse(405).Set("Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"));
+  } else if (Full()) {
+    exchange.Reply(TooManyPrograms());  // before the client sends its body
+  } else {
+    auto run = std::make_unique<CgiRun>(*this, exchange, std::move(*target));
+    CgiRun& begun = *run;
+    exchange.Attach(std::move(run));
+    begun.Begin();
+  }
+}
+
+// A program whose request is over may still be ending. It has `time_left` for that.
+void Cgi::TakeLeave(ChildProcess child, Clock::duration time_left) {
+  if (child.TryReap()) {
+    return;
+  }
+  const auto leaving = leaving_.emplace(leaving_.end());
+  leaving->child = std::move(child);
+  if (time_left <= Clock::duration::zero()) {
+    leaving->child.Kill();
+  } else {
+    leaving->deadline = looper_.RunAfter(time_left, [leaving] { leaving->child.Kill(); });
+  }
+  const int exit_fd = leaving->child.ExitFd();
+  if (exit_fd >= 0) {
+    leaving->watch = looper_.Watch(exit_fd, Interest::kRead,
+                                   [this, leaving](const PollEvent&) { Reap(leaving); });
+  } else {
+    Poll(leaving);
+  }
+}
+
+void Cgi::Reap(std::list<Leaving>::iterator leaving) {
+  if (leaving->child.TryReap()) {
+    Forget(*leaving);
+    leaving_.erase(leaving);
+  } else if (leaving->watch.fd < 0) {
+    Poll(leaving);
+  }
+}
+
+void Cgi::Poll(std::list<Leaving>::iterator leaving) {
+  leaving->poll = looper_.RunAfter(kPollTime, [this, leaving] { Reap(leaving); });
+}
+
+// Nothing will call back for it any more.
+void Cgi::Forget(const Leaving& leaving) {
+  looper_.Cancel(leaving.deadline);
+  looper_.Cancel(leaving.poll);
+  if (leaving.watch.fd >= 0) {
+    looper_.Unwatch(leaving.watch);
+  }
+}
+
+}  // namespace TURTLE_SERVER

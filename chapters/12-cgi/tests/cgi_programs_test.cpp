@@ -1,0 +1,129 @@
+// The example programs, run the way the server runs them: environment, process, pipes, header.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/cgi_header.h"
+#include "support/child.h"
+#include "web/cgi_environment.h"
+#include "web/child_process.h"
+#include "web/pipe_io.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+auto Environment(std::string_view body) -> CgiEnvironment {
+  CgiRequestInfo info;
+  info.method = "POST";
+  info.script_name = "/cgi-bin/program";
+  info.path_info = "/some/path";
+  info.query_string = "a=b";
+  info.remote_addr = "192.0.2.7";
+  info.content_length = body.size();
+  info.headers = {{"User-Agent", "test"}, {"Proxy", "http://evil.example"}};
+  return CgiEnvironment::Build(info, InheritVariables({})).value();
+}
+
+auto RunProgram(const std::string& program, std::vector<std::string> arguments,
+                std::string_view body = "") -> std::string {
+  const CgiEnvironment environment = Environment(body);
+  const UniqueFd directory(
+      open(test::ExamplePath("cgi-bin").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Pipe input;
+  Pipe output;
+  EXPECT_EQ(OpenPipe(PipeMode::kNonBlockingWrite, input), 0);
+  EXPECT_EQ(OpenPipe(PipeMode::kNonBlockingRead, output), 0);
+  ChildOptions options;
+  options.directory_fd = directory.Get();
+  options.program = program;
+  options.arguments = std::move(arguments);
+  options.envp = environment.Envp();
+  options.stdin_fd = input.read_end.Get();
+  options.stdout_fd = output.write_end.Get();
+  ChildProcess child;
+  const SpawnResult started = child.Start(options);
+  EXPECT_TRUE(started) << program << ": " << started.ToString();
+  input.read_end.Reset();
+  output.write_end.Reset();
+  // The body stays open behind its last byte: a program must not wait for its end.
+  EXPECT_EQ(WritePipe(input.write_end.Get(), body).bytes, body.size());
+
+  std::string text;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (std::chrono::steady_clock::now() < deadline) {
+    std::array<char, 4096> piece;
+    const IoResult result = ReadPipe(output.read_end.Get(), piece.data(), piece.size());
+    if (result.status == IoStatus::kBytes) {
+      text.append(piece.data(), result.bytes);
+    } else if (result.status == IoStatus::kWouldBlock) {
+      pollfd waiting{output.read_end.Get(), POLLIN, 0};
+      poll(&waiting, 1, 1000);
+    } else {
+      return text;
+    }
+  }
+  ADD_FAILURE() << program << " does not end";
+  return text;
+}
+
+// The body of an output that must begin with a header block.
+auto BodyOf(const std::string& output, CgiHeader& header) -> std::string {
+  const CgiHeaderResult result = CgiHeaderParser().Parse(output, header);
+  EXPECT_EQ(result.state, CgiHeaderState::kDone) << result.reason << "\n" << output;
+  return output.substr(result.head_bytes);
+}
+
+TEST(CgiProgramsTest, AddAnswersInTheShortForm) {
+  EXPECT_EQ(RunProgram("add", {"1", "2"}), "1 + 2 = 3\n");
+  EXPECT_EQ(RunProgram("add", {"-5", "-6"}), "-5 + -6 = -11\n");
+  CgiHeader header;
+  EXPECT_EQ(CgiHeaderParser().Parse("1 + 2 = 3\n", header).state, CgiHeaderState::kBad);
+}
+
+TEST(CgiProgramsTest, AddRefusesWithAStatus) {
+  const std::vector<std::vector<std::string>> mistakes = {
+      {}, {"1"}, {"1", "2", "3"}, {"1", "x"}, {"1", ""}, {"1", "9223372036854775807"}};
+  for (const std::vector<std::string>& arguments : mistakes) {
+    CgiHeader header;
+    EXPECT_NE(BodyOf(RunProgram("add", arguments), header), "");
+    EXPECT_EQ(header.status, 400);
+    EXPECT_EQ(header.content_type, "text/plain");
+  }
+}
+
+TEST(CgiProgramsTest, EnvironmentShowsWhatItWasGivenAndNothingElse) {
+  CgiHeader header;
+  const std::string shown = BodyOf(RunProgram("environment", {}, ""), header);
+  std::vector<std::string> expected = Environment("").Entries();
+  std::sort(expected.begin(), expected.end());
+  std::string lines;
+  for (const std::string& entry : expected) {
+    lines += entry + "\n";
+  }
+  EXPECT_EQ(shown, lines);
+}
+
+TEST(CgiProgramsTest, UpperReadsAsMuchAsTheLengthSays) {
+  const std::string body(20000, 'x');  // more than it reads at once
+  CgiHeader header;
+  EXPECT_EQ(BodyOf(RunProgram("upper", {}, body), header), std::string(20000, 'X'));
+  EXPECT_EQ(header.content_length, 20000U);
+  CgiHeader empty;
+  EXPECT_EQ(BodyOf(RunProgram("upper", {}, ""), empty), "");
+}
+
+TEST(CgiProgramsTest, HelloIsAShellScript) {
+  CgiHeader header;
+  const std::string body = BodyOf(RunProgram("hello.sh", {}), header);
+  EXPECT_EQ(body.rfind("Hello, 192.0.2.7! I am process ", 0), 0U) << body;
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,21 @@
+// The program `turtle`.
+#include <iostream>
+
+#include "app/options.h"
+#include "app/serve_command.h"
+
+auto main(int argc, char** argv) -> int {
+  using namespace TURTLE_SERVER;
+  const CommandLine command = ParseCommandLine(argc, argv);
+  switch (command.action) {
+    case CommandAction::kServe:
+      return Serve(command.serve, std::cout, std::cerr);
+    case CommandAction::kPrint:
+      std::cout << command.text;
+      return 0;
+    case CommandAction::kFail:
+      break;
+  }
+  std::cerr << command.text;
+  return 1;
+}

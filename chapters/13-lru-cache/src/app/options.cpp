@@ -1,0 +1,192 @@
+#include "app/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "app/byte_size.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr std::uint64_t kMaxThreads = 1024;
+constexpr std::uint64_t kMaxSeconds = 86400;  // a day
+constexpr std::uint64_t kMaxSize = std::numeric_limits<std::size_t>::max();
+
+// Everything arrives as text and is judged here. CLI11's own conversion would take "0x50" for a
+// port and "12.5" for a number of threads, and its messages don't say what would be right.
+auto ParseNumber(const std::string& text) -> std::optional<std::uint64_t> {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (text.empty() || error != std::errc() || stop != end) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+[[noreturn]] void Refuse(const std::string& option, const std::string& value,
+                         const std::string& wanted) {
+  throw CLI::ValidationError(option, "'" + value + "' is not " + wanted);
+}
+
+auto IsDirectory(const std::string& path) -> bool {
+  std::error_code ignored;  // what can't be looked at is no directory for us
+  return std::filesystem::is_directory(path, ignored);
+}
+
+// Options of one command, with the checks that go with each kind of value. The checks run after
+// the whole line is read: the 80 of "--prot 80" would be a bad DIR before "--prot" is a bad option.
+class OptionSet {
+ public:
+  explicit OptionSet(CLI::App& app) : app_(app) {}
+
+  void RunChecks() const {
+    for (const std::function<void()>& check : checks_) {
+      check();
+    }
+  }
+
+  template <class Number>
+  void Count(const std::string& name, Number& value, std::uint64_t lowest, std::uint64_t highest,
+             const std::string& help) {
+    Add(name, "N", std::to_string(value), help, [=, &value](const std::string& text) {
+      const auto number = ParseNumber(text);
+      if (!number || *number < lowest || *number > highest) {
+        Refuse(name, text,
+               "a number from " + std::to_string(lowest) + " to " + std::to_string(highest));
+      }
+      value = static_cast<Number>(*number);
+    });
+  }
+
+  void Seconds(const std::string& name, std::chrono::seconds& value, const std::string& help) {
+    Add(name, "SECONDS", std::to_string(value.count()), help, [=, &value](const std::string& text) {
+      const auto number = ParseNumber(text);
+      if (!number || *number == 0 || *number > kMaxSeconds) {
+        Refuse(name, text, "a number of seconds from 1 to " + std::to_string(kMaxSeconds));
+      }
+      value = std::chrono::seconds(*number);
+    });
+  }
+
+  void Size(const std::string& name, std::uint64_t& value, const std::string& help) {
+    Add(name, "SIZE", FormatByteSize(value), help, [=, &value](const std::string& text) {
+      const auto size = ParseByteSize(text);
+      if (!size || *size > kMaxSize) {
+        Refuse(name, text, "a size such as 512, 64K, 16M or 1G");
+      }
+      value = *size;
+    });
+  }
+
+  void Directory(const std::string& name, const std::string& kind, std::string& value,
+                 const std::string& help) {
+    Add(name, kind, value, help, [=, &value](const std::string& text) {
+      if (!IsDirectory(text)) {
+        Refuse(name, text, "an existing directory");
+      }
+      value = text;
+    });
+  }
+
+  void Text(const std::string& name, const std::string& kind, std::string& value,
+            const std::string& help) {
+    Add(name, kind, value, help, [=, &value](const std::string& text) {
+      if (text.empty()) {
+        Refuse(name, text, "a name or an address");
+      }
+      value = text;
+    });
+  }
+
+  void Check(const std::string& name, CacheCheck& value, const std::string& help) {
+    Add(name, "HOW", "watch", help, [=, &value](const std::string& text) {
+      if (text != "watch" && text != "always") {
+        Refuse(name, text, "one of watch, always");
+      }
+      value = text == "watch" ? CacheCheck::kWatch : CacheCheck::kAlways;
+    });
+  }
+
+ private:
+  template <class Take>
+  void Add(const std::string& name, const std::string& kind, const std::string& standard,
+           const std::string& help, Take take) {
+    // CLI11 takes each at most once: of two ports, which did you mean?
+    CLI::Option* option = app_.add_option_function<std::string>(
+        name,
+        [this, take](const std::string& text) { checks_.push_back([take, text] { take(text); }); },
+        help);
+    option->type_name(kind);
+    option->default_str(standard);
+  }
+
+  CLI::App& app_;
+  std::vector<std::function<void()>> checks_;
+};
+
+void AddServeOptions(OptionSet& set, ServeOptions& options) {
+  set.Directory("DIR", "", options.directory, "the files to serve");
+  set.Count("--port", options.port, 0, 65535, "port to listen on; 0: any free one");
+  set.Text("--address", "ADDRESS", options.address,
+           "address or host name to listen on (0.0.0.0 is all of IPv4, :: all of IPv6)");
+  set.Count("--threads", options.threads, 1, kMaxThreads, "number of event loops, one thread each");
+  set.Directory("--cgi-dir", "DIR", options.cgi_dir,
+                "programs for /cgi-bin/; without it there are none");
+  set.Seconds("--cgi-timeout", options.cgi_timeout, "when a program that takes longer is killed");
+  set.Size("--cache-size", options.cache_size, "memory for cached files; 0: no cache");
+  set.Check("--cache-check", options.cache_check,
+            "how changes are noticed: watch (the kernel tells) or always (look each time)");
+  set.Size("--max-body", options.max_body, "longest request body that is accepted");
+  set.Seconds("--stop-timeout", options.stop_timeout,
+              "how long replies under way may take after SIGINT or SIGTERM");
+}
+
+// Usage errors are one line: whoever starts a server from a script reads them in a log.
+auto OneLine(std::string text) -> std::string {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return "turtle: " + text + " (turtle --help tells more)\n";
+}
+
+}  // namespace
+
+auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
+  CommandLine result;
+  result.serve.threads = std::max(1U, std::thread::hardware_concurrency());
+
+  CLI::App app("A small web server that you can read.", "turtle");
+  app.set_version_flag("--version", "turtle " TURTLE_VERSION);
+  CLI::App& serve = *app.add_subcommand("serve", "Serve the files of a directory");
+  OptionSet set(serve);
+  AddServeOptions(set, result.serve);
+  try {
+    app.parse(argc, argv);
+    if (!serve.parsed()) {
+      throw CLI::RequiredError("A command, such as serve,");
+    }
+    set.RunChecks();
+    result.action = CommandAction::kServe;
+  } catch (const CLI::CallForHelp&) {
+    result.action = CommandAction::kPrint;
+    // Of several commands, the help is that of the one it was asked for.
+    result.text = serve.parsed() ? serve.help("turtle") : app.help();
+  } catch (const CLI::CallForVersion& version) {
+    result.action = CommandAction::kPrint;
+    result.text = std::string(version.what()) + "\n";
+  } catch (const CLI::ParseError& error) {
+    result.text = OneLine(error.what());
+  }
+  return result;
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,82 @@
+#include "app/serve_command.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <ostream>
+
+#include "core/signal_watch.h"
+#include "web/cgi.h"
+#include "web/http_server.h"
+#include "web/static_files.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// Every client is a descriptor. The usual soft limit of 1024 is there for programs that use
+// select(2); the hard limit is the one that was chosen for us.
+void RaiseDescriptorLimit() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);  // if not, fewer clients fit; accepting waits then
+  }
+}
+
+auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
+  StaticFilesOptions files;
+  files.root = options.directory;
+  files.cache.max_bytes = options.cache_size / options.threads;
+  files.cache.check =
+      options.cache_check == CacheCheck::kAlways ? FileCheck::kAlways : FileCheck::kWatch;
+  return files;
+}
+
+auto CgiOf(const ServeOptions& options) -> CgiOptions {
+  CgiOptions cgi;
+  cgi.directory = options.cgi_dir;
+  // The programs run in their own folder, so a relative path would mean another one to them.
+  cgi.document_root = std::filesystem::canonical(options.directory).string();
+  cgi.timeout = options.cgi_timeout;
+  return cgi;
+}
+
+}  // namespace
+
+auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors) -> int try {
+  RaiseDescriptorLimit();
+  std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
+  HttpOptions http;
+  http.body.max_body_bytes = options.max_body;
+  ServerOptions threads;
+  threads.threads = options.threads;
+  threads.stop_timeout = options.stop_timeout;
+  HttpServer server(NetAddress(options.address, options.port), http, threads);
+  server.Mount("/", [files = FilesOf(options)](Looper& looper) {
+    return std::make_unique<StaticFiles>(looper, files);
+  });
+  if (!options.cgi_dir.empty()) {
+    server.Mount("/cgi-bin", [cgi = CgiOf(options)](Looper& looper) {
+      return std::make_unique<Cgi>(looper, cgi);
+    });
+  }
+  std::optional<SignalWatch> signals;
+  signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int) {
+    server.Stop();
+    signals.reset();
+  });
+  out << "Serving " << options.directory << " at http://" << server.LocalAddress().ToString() << "/"
+      << std::endl;
+  server.Begin();
+  return 0;
+} catch (const std::exception& error) {
+  errors << "turtle: " << error.what() << '\n';
+  return 1;
+}
+
+}  // namespace TURTLE_SERVER

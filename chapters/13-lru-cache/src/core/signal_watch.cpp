@@ -1,0 +1,110 @@
+#include "core/signal_watch.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// What the handler knows about one signal. A handler can be given nothing, so this is global.
+struct Slot {
+  std::atomic<Wakeup*> wakeup{nullptr};  // nullptr: nobody watches this signal
+  std::atomic<bool> pending{false};
+};
+
+std::array<Slot, NSIG> slots;
+std::atomic<int> handlers_running{0};
+
+static_assert(std::atomic<Wakeup*>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "a lock in a signal handler can wait for the very thread it interrupted");
+
+extern "C" void NoteSignal(int number) {
+  Slot& slot = slots[static_cast<std::size_t>(number)];
+  ++handlers_running;
+  if (Wakeup* wakeup = slot.wakeup.load()) {
+    slot.pending.store(true);  // before the wake-up: whoever it wakes finds it
+    wakeup->Signal();
+  }
+  --handlers_running;
+}
+
+}  // namespace
+
+SignalWatch::SignalWatch(Looper& looper, const std::vector<int>& signals, SignalCallback callback)
+    : looper_(looper), callback_(std::move(callback)) {
+  taken_.reserve(signals.size());
+  try {
+    for (const int number : signals) {
+      Take(number);
+    }
+    watch_ = looper_.Watch(wakeup_.Fd(), Interest::kRead, [this](const PollEvent&) { Deliver(); });
+  } catch (...) {
+    GiveBack();
+    throw;
+  }
+}
+
+SignalWatch::~SignalWatch() {
+  GiveBack();
+  looper_.Unwatch(watch_);
+}
+
+void SignalWatch::Take(int number) {
+  const std::string name = "signal " + std::to_string(number);
+  if (number <= 0 || number >= NSIG) {
+    throw std::system_error(EINVAL, std::generic_category(), name);
+  }
+  Slot& slot = slots[static_cast<std::size_t>(number)];
+  Wakeup* nobody = nullptr;
+  if (!slot.wakeup.compare_exchange_strong(nobody, &wakeup_)) {
+    throw std::logic_error(name + " has another SignalWatch");
+  }
+  slot.pending.store(false);
+  struct sigaction action {};
+  action.sa_handler = NoteSignal;
+  action.sa_flags = SA_RESTART;  // other threads' calls go on; the loop is woken by descriptor
+  ::sigemptyset(&action.sa_mask);
+  Taken taken{number, {}};
+  if (::sigaction(number, &action, &taken.before) != 0) {
+    const int error = errno;
+    slot.wakeup.store(nullptr);
+    throw std::system_error(error, std::generic_category(), name);
+  }
+  taken_.push_back(taken);
+}
+
+void SignalWatch::GiveBack() noexcept {
+  for (const Taken& taken : taken_) {
+    ::sigaction(taken.number, &taken.before, nullptr);
+    slots[static_cast<std::size_t>(taken.number)].wakeup.store(nullptr);
+  }
+  // Another thread may be in the handler right now, holding a pointer to our wake-up. It takes a
+  // few instructions to leave.
+  while (handlers_running.load() != 0) {
+    std::this_thread::yield();
+  }
+}
+
+// One signal each time, since the callback may destroy this object or throw; the next round looks
+// for another.
+void SignalWatch::Deliver() {
+  wakeup_.Clear();  // first: a signal that comes from here on wakes us again
+  for (const Taken& taken : taken_) {
+    const int number = taken.number;
+    if (slots[static_cast<std::size_t>(number)].pending.exchange(false)) {
+      wakeup_.Signal();
+      const SignalCallback callback = callback_;  // ours may be gone before it returns
+      callback(number);
+      return;
+    }
+  }
+}
+
+}  // namespace TURTLE_SERVER

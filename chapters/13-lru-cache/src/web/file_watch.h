@@ -1,0 +1,76 @@
+// Hears of every change in some folders, from the kernel.
+//
+// Interface:
+//  * Add() begins to watch a folder.
+//  * Changes arrive by the callback, on the loop's thread, before any connection is served in that
+//    round: who changes a file and then asks for it gets the new one.
+//
+// On Linux this is inotify(7). Writes to mapped memory raise no event there, nor do changes that
+// another machine makes in a network file system, or that are made by another name of the file
+// (a hard link): whoever relies on this looks again now and then.
+// Elsewhere Available() is false.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/unique_fd.h"
+#include "core/looper.h"
+
+namespace TURTLE_SERVER {
+
+/// Watches folders beneath one root.
+class FileWatch {
+ public:
+  /// What has changed, been added or gone.
+  enum class Subject : std::uint8_t {
+    kFile,    ///< anything that is no folder
+    kFolder,  ///< a folder, and with it every path that leads through it
+  };
+
+  /// Called with the path of a subject, relative to the root; "" is the root, and so everything.
+  using ChangeCallback = std::function<void(std::string_view path, Subject subject)>;
+
+  /// The most folders that are watched; beyond, all watches are given up and everything is told to
+  /// have changed.
+  static constexpr std::size_t kMaxFolders = 4096;
+
+  /// @param looper outlives this object
+  /// @param root the open root folder, borrowed for as long as this object lives
+  /// @param on_change see ChangeCallback
+  FileWatch(Looper& looper, int root, ChangeCallback on_change);
+  ~FileWatch();
+
+  FileWatch(const FileWatch&) = delete;
+  auto operator=(const FileWatch&) -> FileWatch& = delete;
+
+  /// False where the kernel can't tell.
+  [[nodiscard]] auto Available() const noexcept -> bool { return static_cast<bool>(queue_); }
+
+  /// Watches `folder`, a path relative to the root, "" for the root itself; cheap if it is watched
+  /// already. Call it before reading what must not become stale.
+  /// @return false: it can't be watched, as when the limits of inotify(7) are reached, or this was
+  ///     the one too many that ended all watches
+  auto Add(const std::string& folder) -> bool;
+
+ private:
+  void OnEvents();
+  void Forget(const std::string& folder);
+  void ForgetAll();
+
+  Looper& looper_;
+  const int root_;
+  const ChangeCallback on_change_;
+  UniqueFd queue_;
+  WatchId watch_{-1, 0};
+  std::unordered_map<std::string, int> folders_;  // to the kernel's number
+  std::unordered_map<int, std::string> names_;    // and back
+};
+
+}  // namespace TURTLE_SERVER

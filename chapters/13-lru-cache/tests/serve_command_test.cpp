@@ -1,0 +1,169 @@
+// `turtle serve` as its user meets it: the program itself, its lines and its exit codes.
+#include "app/serve_command.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "support/cgi_server.h"
+#include "support/child.h"
+#include "support/http_client.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+using test::Child;
+using test::Get;
+using test::HttpClient;
+using test::HttpReply;
+using test::LifeLine;
+using test::ProgramFolder;
+
+// A `turtle serve` of its own.
+class Turtle : public Child {
+ public:
+  explicit Turtle(const std::vector<std::string>& arguments)
+      : Child(test::ExamplePath("../turtle"), WithServe(arguments)), first_line_(ReadLine()) {
+    const std::size_t colon = first_line_.rfind(':');
+    if (first_line_.rfind("Serving ", 0) == 0) {
+      port_ = std::stoi(first_line_.substr(colon + 1));
+    }
+  }
+
+  [[nodiscard]] auto FirstLine() const -> const std::string& { return first_line_; }
+  [[nodiscard]] auto Port() const -> int { return port_; }
+
+ private:
+  static auto WithServe(std::vector<std::string> arguments) -> std::vector<std::string> {
+    arguments.insert(arguments.begin(), "serve");
+    return arguments;
+  }
+
+  std::string first_line_;
+  int port_ = -1;
+};
+
+auto IsOneLine(const std::string& text) -> bool {
+  return !text.empty() && text.find('\n') == text.size() - 1;
+}
+
+TEST(ServeCommandTest, ServesAFolderUntilASignal) {
+  for (const int number : {SIGTERM, SIGINT}) {
+    const test::SiteFolder site;
+    site.Write("index.html", "hello");
+    Turtle turtle({site.Path(), "--port", "0", "--threads", "2"});
+    ASSERT_GT(turtle.Port(), 0) << turtle.FirstLine();
+    EXPECT_EQ(turtle.FirstLine(), "Serving " + site.Path() + " at http://127.0.0.1:" +
+                                      std::to_string(turtle.Port()) + "/");
+    {
+      HttpClient client(turtle.Port());
+      EXPECT_EQ(client.Ask(Get("/")).body, "hello");
+      EXPECT_EQ(client.Ask(Get("/cgi-bin/add&1&2")).status, 404) << "there are no programs";
+      turtle.Signal(number);
+      EXPECT_TRUE(client.IsClosedByServer());
+    }
+    EXPECT_EQ(turtle.Wait(), 0);
+    EXPECT_EQ(turtle.ReadErrors(), "");
+  }
+}
+
+TEST(ServeCommandTest, RunsPrograms) {
+  const ProgramFolder folder;
+  folder.Program("cgi-bin/show",
+                 "printf 'Content-Type: text/plain\\n\\n'\necho $PATH_TRANSLATED\n");
+  folder.Write("site/page", "page");
+  Turtle turtle({folder.Path("site"), "--port", "0", "--cgi-dir", folder.Path("cgi-bin")});
+  HttpClient client(turtle.Port());
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/show/page")).body,
+            std::filesystem::canonical(folder.Path("site/page")).string() + "\n");
+  EXPECT_EQ(client.Ask(Get("/page")).body, "page");
+}
+
+TEST(ServeCommandTest, FinishesWhatIsUnderWay) {
+  const ProgramFolder programs;
+  programs.Program(
+      "wait", LifeLine::kHold + std::string("printf 'Content-Type: text/plain\\n\\nbegun '\n"
+                                            "while [ ! -e go ]; do sleep 0.01; done; echo done\n"));
+  LifeLine line(programs);
+  Turtle turtle({programs.Path(), "--port", "0", "--threads", "2", "--cgi-dir", programs.Path(),
+                 "--stop-timeout", "60"});
+  HttpClient idle(turtle.Port());
+  ASSERT_EQ(idle.Ask(Get("/wait")).status, 200);
+  HttpClient client(turtle.Port());
+  ASSERT_TRUE(client.Send(Get("/cgi-bin/wait")));
+  ASSERT_TRUE(line.AwaitStart());
+  turtle.Signal(SIGTERM);
+  EXPECT_TRUE(idle.IsClosedByServer()) << "who asks for nothing is let go";
+  EXPECT_THROW(HttpClient late(turtle.Port()), std::system_error) << "it still takes clients";
+  programs.Write("go", "");
+  const HttpReply reply = client.ReadReply();
+  EXPECT_EQ(reply.body, "begun done\n");
+  EXPECT_TRUE(reply.complete);
+  EXPECT_TRUE(client.IsClosedByServer());
+  EXPECT_EQ(turtle.Wait(), 0);
+}
+
+TEST(ServeCommandTest, ASecondSignalEndsItAtOnce) {
+  const ProgramFolder programs;
+  // Nobody is left to kill it: it ends with its folder.
+  programs.Program("wait",
+                   LifeLine::kHold + std::string("while [ -e wait ]; do sleep 0.1; done\n"));
+  LifeLine line(programs);
+  Turtle turtle({programs.Path(), "--port", "0", "--threads", "1", "--cgi-dir", programs.Path(),
+                 "--stop-timeout", "60"});
+  HttpClient idle(turtle.Port());
+  ASSERT_EQ(idle.Ask(Get("/wait")).status, 200);
+  HttpClient client(turtle.Port());
+  ASSERT_TRUE(client.Send(Get("/cgi-bin/wait")));
+  ASSERT_TRUE(line.AwaitStart());
+  turtle.Signal(SIGTERM);
+  ASSERT_TRUE(idle.IsClosedByServer());  // the first has arrived
+  turtle.Signal(SIGTERM);
+  EXPECT_EQ(turtle.Wait(), 128 + SIGTERM);
+}
+
+TEST(ServeCommandTest, APortInUseIsOneLine) {
+  Socket taken;
+  taken.Bind(NetAddress("127.0.0.1", 0));
+  taken.Listen();
+  const std::string port = std::to_string(taken.LocalAddress().Port());
+  Turtle turtle({"--port", port});
+  EXPECT_EQ(turtle.Wait(), 1);
+  EXPECT_EQ(turtle.FirstLine(), "");
+  const std::string errors = turtle.ReadErrors();
+  EXPECT_TRUE(IsOneLine(errors)) << errors;
+  EXPECT_NE(errors.find("127.0.0.1:" + port + ": Address already in use"), std::string::npos)
+      << errors;
+}
+
+TEST(ServeCommandTest, WhatCanNotBeServedIsOneLine) {
+  const test::SiteFolder folder;
+  ServeOptions options;
+  options.directory = folder.Path();
+  options.port = 0;
+  const auto fail = [](const ServeOptions& wrong) {
+    std::ostringstream out;
+    std::ostringstream errors;
+    EXPECT_EQ(Serve(wrong, out, errors), 1);
+    EXPECT_TRUE(IsOneLine(errors.str())) << errors.str();
+    return errors.str();
+  };
+  ServeOptions gone = options;  // since the command line was read
+  gone.directory = folder.Path("gone");
+  EXPECT_NE(fail(gone).find(gone.directory), std::string::npos);
+  gone = options;
+  gone.cgi_dir = folder.Path("no-programs");
+  EXPECT_NE(fail(gone).find(gone.cgi_dir), std::string::npos);
+  ServeOptions strange = options;
+  strange.address = "not an address";
+  EXPECT_NE(fail(strange).find("not an address"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,23 @@
+// Sizes as people write them: 512, 64K, 16M, 1G.
+//
+// Thread: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace TURTLE_SERVER {
+
+/// Reads a number of bytes: digits and perhaps one of the letters K, M, G, T (either case), which
+/// stand for powers of 1024. No sign, no space, no fraction.
+/// @param text what was written.
+/// @return bytes; nullopt: not a size, or more than 64 bits hold.
+[[nodiscard]] auto ParseByteSize(std::string_view text) -> std::optional<std::uint64_t>;
+
+/// Writes a number of bytes so that ParseByteSize() reads it again, as short as possible: 67108864
+/// becomes 64M, and 1000 stays 1000.
+[[nodiscard]] auto FormatByteSize(std::uint64_t bytes) -> std::string;
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,135 @@
+#include "http/conditional.h"
+
+#include "base/ascii.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+using Action = ConditionResult::Action;
+
+enum class Comparison : std::uint8_t { kStrong, kWeak };
+
+struct EntityTag {
+  bool weak;
+  std::string_view opaque;  // with its quotes
+};
+
+// Takes [ "W/" ] DQUOTE *etagc DQUOTE off the front (RFC 9110, section 8.8.3). Commas may occur
+// inside, so a list of tags can't be cut at its commas.
+auto TakeTag(std::string_view& text) -> std::optional<EntityTag> {
+  const bool weak = text.substr(0, 2) == "W/";
+  const std::size_t start = weak ? 2 : 0;
+  if (text.size() <= start || text[start] != '"') {
+    return std::nullopt;
+  }
+  for (std::size_t i = start + 1; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      const EntityTag tag{weak, text.substr(start, i + 1 - start)};
+      text.remove_prefix(i + 1);
+      return tag;
+    }
+    if (text[i] == ' ' || ascii::IsControl(text[i])) {
+      break;
+    }
+  }
+  return std::nullopt;
+}
+
+auto Matches(const EntityTag& tag, const Validators& current, Comparison comparison) -> bool {
+  const bool comparable = comparison == Comparison::kWeak || (!tag.weak && current.strong);
+  return comparable && !current.opaque_tag.empty() && tag.opaque == current.opaque_tag;
+}
+
+// One field line of If-Match or If-None-Match: "*" or a list of tags. What follows a malformed
+// element is not understood, and matches nothing.
+auto ListMatches(std::string_view list, const Validators& current, Comparison comparison) -> bool {
+  if (list == "*") {
+    return current.exists;
+  }
+  while (true) {
+    while (!list.empty() && (list.front() == ',' || ascii::IsOws(list.front()))) {
+      list.remove_prefix(1);
+    }
+    const auto tag = TakeTag(list);
+    if (!tag) {
+      return false;
+    }
+    list = ascii::TrimOws(list);
+    if (!list.empty() && list.front() != ',') {
+      return false;
+    }
+    if (Matches(*tag, current, comparison)) {
+      return true;
+    }
+  }
+}
+
+auto AnyLineMatches(const Headers& fields, KnownField field, const Validators& current,
+                    Comparison comparison) -> bool {
+  bool matches = false;
+  fields.ForEach(field, [&](std::string_view line) {
+    matches = matches || ListMatches(line, current, comparison);
+  });
+  return matches;
+}
+
+// The date of a field that counts: one line, valid, and something to compare it with.
+auto DateToCompare(const Headers& fields, KnownField field, const Validators& current, HttpTime now)
+    -> std::optional<HttpTime> {
+  if (!current.last_modified || fields.Count(field) != 1) {
+    return std::nullopt;
+  }
+  return ParseHttpDate(*fields.Find(field), now);
+}
+
+// Is the state that If-Range names the current one, beyond doubt? A date proves it only as far as
+// nothing else can have happened in its second, which is what `strong` says.
+auto IfRangeHolds(std::string_view value, const Validators& current, HttpTime now) -> bool {
+  std::string_view rest = value;
+  if (const auto tag = TakeTag(rest)) {
+    return rest.empty() && Matches(*tag, current, Comparison::kStrong);
+  }
+  const auto date = ParseHttpDate(value, now);
+  return date && current.strong && current.last_modified == date;
+}
+
+}  // namespace
+
+auto EvaluateConditions(Method method, const Headers& fields, const Validators& validators,
+                        HttpTime now) -> ConditionResult {
+  const bool reads = method == Method::kGet || method == Method::kHead;
+  // Steps 1 and 2: may the request be carried out at all?
+  if (fields.Has(KnownField::kIfMatch)) {
+    if (!AnyLineMatches(fields, KnownField::kIfMatch, validators, Comparison::kStrong)) {
+      return {Action::kPreconditionFailed, false};
+    }
+  } else if (const auto date =
+                 DateToCompare(fields, KnownField::kIfUnmodifiedSince, validators, now);
+             date && *validators.last_modified > *date) {
+    return {Action::kPreconditionFailed, false};
+  }
+  // Steps 3 and 4: does the client have it already?
+  if (fields.Has(KnownField::kIfNoneMatch)) {
+    if (AnyLineMatches(fields, KnownField::kIfNoneMatch, validators, Comparison::kWeak)) {
+      return {reads ? Action::kNotModified : Action::kPreconditionFailed, false};
+    }
+  } else if (reads) {
+    if (const auto date = DateToCompare(fields, KnownField::kIfModifiedSince, validators, now);
+        date && *validators.last_modified <= *date) {
+      return {Action::kNotModified, false};
+    }
+  }
+  // Step 5: is the part of it that the client has a part of this?
+  if (method != Method::kGet) {
+    return {Action::kServe, false};
+  }
+  const auto if_range = fields.Find(KnownField::kIfRange);
+  return {Action::kServe, !if_range || IfRangeHolds(*if_range, validators, now)};
+}
+
+void AppendEtag(const Validators& validators, std::string& out) {
+  out.append(validators.strong ? "" : "W/").append(validators.opaque_tag);
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,142 @@
+#include "http/head_rules.h"
+
+#include <limits>
+
+#include "base/ascii.h"
+#include "http/field_list.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr auto Bad(const char* reason) -> HeadFault { return {400, reason}; }
+
+// RFC 9112, section 3.2: exactly one Host in HTTP/1.1, at most one in HTTP/1.0, always valid. A
+// target in absolute-form wins, but a wrong Host beside it is still wrong.
+auto ApplyHost(Request& request) -> HeadFault {
+  const std::optional<std::string_view> host = request.headers.Find(KnownField::kHost);
+  if (!host && request.minor_version > 0) {
+    return Bad("HTTP/1.1 without Host");
+  }
+  if (request.headers.Count(KnownField::kHost) > 1) {
+    return Bad("more than one Host");
+  }
+  if (host && !IsValidHost(*host)) {
+    return Bad("invalid Host");
+  }
+  const std::string_view authority = request.uri.Authority();
+  request.host = authority.empty() ? host.value_or("") : authority;
+  return {};
+}
+
+// RFC 9110, section 8.6. "5, 5" and two equal lines may be accepted or refused: refused, since a
+// client that is sure of its length says it once.
+auto ParseContentLength(const Headers& headers, std::uint64_t& length) -> HeadFault {
+  if (headers.Count(KnownField::kContentLength) > 1) {
+    return Bad("more than one Content-Length");
+  }
+  const std::string_view text = *headers.Find(KnownField::kContentLength);
+  if (text.empty()) {
+    return Bad("invalid Content-Length");
+  }
+  // Signed, since a length becomes an off_t sooner or later.
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  length = 0;
+  for (char c : text) {
+    if (!ascii::IsDigit(c)) {
+      return Bad("invalid Content-Length");
+    }
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    if (length > (kMax - digit) / 10) {
+      return Bad("Content-Length out of range");
+    }
+    length = length * 10 + digit;
+  }
+  return {};
+}
+
+// RFC 9112, sections 6.1 and 6.3. The only coding is chunked, once. A request whose last coding is
+// something else has no end that could be found: 400. Something else below chunked could be framed
+// but not decoded: 501.
+auto CheckTransferEncoding(const Headers& headers) -> HeadFault {
+  std::size_t codings = 0;
+  std::size_t chunked = 0;
+  std::string_view last;
+  headers.ForEach(KnownField::kTransferEncoding, [&](std::string_view value) {
+    last = ascii::TrimOws(value.substr(value.rfind(',') + 1));
+    while (!value.empty()) {
+      chunked += ascii::EqualIgnoreCase(TakeListElement(value), "chunked") ? 1U : 0U;
+      ++codings;
+    }
+  });
+  if (!ascii::EqualIgnoreCase(last, "chunked") || chunked > 1) {
+    return Bad("Transfer-Encoding does not end with one chunked");
+  }
+  return codings == 1 ? HeadFault{} : HeadFault{501, "unknown transfer coding"};
+}
+
+auto ApplyFraming(Request& request) -> HeadFault {
+  const bool has_length = request.headers.Has(KnownField::kContentLength);
+  if (request.headers.Has(KnownField::kTransferEncoding)) {
+    if (has_length) {
+      return Bad("Content-Length beside Transfer-Encoding");
+    }
+    if (request.minor_version == 0) {
+      return Bad("Transfer-Encoding in HTTP/1.0");
+    }
+    request.framing.kind = BodyKind::kChunked;
+    return CheckTransferEncoding(request.headers);
+  }
+  if (has_length) {
+    request.framing.kind = BodyKind::kLength;
+    return ParseContentLength(request.headers, request.framing.length);
+  }
+  return {};
+}
+
+// RFC 9112, section 9.3: close wins, then the version's default.
+void ApplyConnection(Request& request) {
+  bool close = false;
+  bool keep = request.minor_version > 0;
+  request.headers.ForEach(KnownField::kConnection, [&](std::string_view rest) {
+    while (!rest.empty()) {
+      const std::string_view option = TakeListElement(rest);
+      close = close || ascii::EqualIgnoreCase(option, "close");
+      keep = keep || ascii::EqualIgnoreCase(option, "keep-alive");
+    }
+  });
+  request.keep_alive = keep && !close;
+}
+
+// RFC 9110, section 10.1.1. From HTTP/1.0 it is ignored: such a client can't understand a 100.
+void ApplyExpect(Request& request) {
+  if (request.minor_version == 0) {
+    return;
+  }
+  request.headers.ForEach(KnownField::kExpect, [&](std::string_view rest) {
+    while (!rest.empty()) {
+      const std::string_view wish = TakeListElement(rest);
+      if (!ascii::EqualIgnoreCase(wish, "100-continue")) {
+        request.expectation = Expectation::kUnknown;
+      } else if (request.expectation == Expectation::kNone) {
+        request.expectation = Expectation::kContinue;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+auto ApplyHeadRules(Request& request) -> HeadFault {
+  if (const HeadFault fault = ApplyHost(request)) {
+    return fault;
+  }
+  if (const HeadFault fault = ApplyFraming(request)) {
+    return fault;
+  }
+  ApplyConnection(request);
+  ApplyExpect(request);
+  return {};
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,49 @@
+#include "http/headers.h"
+
+namespace TURTLE_SERVER {
+
+void Headers::Add(std::string_view name, std::string_view value) {
+  const KnownField known = KnownFieldOf(name);
+  fields_.push_back({name, value, known});
+  std::uint16_t& first = first_[static_cast<std::size_t>(known)];
+  if (known != KnownField::kNone && first == 0) {
+    first = static_cast<std::uint16_t>(fields_.size());
+  }
+}
+
+void Headers::Clear() {
+  fields_.clear();
+  first_.fill(0);
+}
+
+auto Headers::Find(KnownField field) const -> std::optional<std::string_view> {
+  const std::size_t first = FirstOf(field);
+  return first == 0 ? std::nullopt : std::optional(fields_[first - 1].value);
+}
+
+auto Headers::Find(std::string_view name) const -> std::optional<std::string_view> {
+  if (const KnownField known = KnownFieldOf(name); known != KnownField::kNone) {
+    return Find(known);
+  }
+  for (const HeaderField& field : fields_) {
+    if (ascii::EqualIgnoreCase(field.name, name)) {
+      return field.value;
+    }
+  }
+  return std::nullopt;
+}
+
+auto Headers::Count(KnownField field) const -> std::size_t {
+  std::size_t count = 0;
+  ForEach(field, [&](std::string_view) { ++count; });
+  return count;
+}
+
+void Headers::Rebase(const ViewShift& shift) {
+  for (HeaderField& field : fields_) {
+    shift(field.name);
+    shift(field.value);
+  }
+}
+
+}  // namespace TURTLE_SERVER

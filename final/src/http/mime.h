@@ -1,0 +1,17 @@
+// What a file's name says about its content: the Content-Type (RFC 9110, section 8.3).
+//
+// Thread: a pure function.
+#pragma once
+
+#include <string_view>
+
+namespace TURTLE_SERVER {
+
+/// The media type for a file, by the extension of its name in any case, with the character set
+/// where a browser would guess otherwise: Turtle's text is UTF-8.
+/// @param path a name or a path; only what follows the last slash counts
+/// @return such as "text/html; charset=utf-8"; "application/octet-stream" for an unknown or no
+///     extension. A literal: valid for ever.
+[[nodiscard]] auto MimeType(std::string_view path) noexcept -> std::string_view;
+
+}  // namespace TURTLE_SERVER

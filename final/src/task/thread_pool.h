@@ -1,0 +1,63 @@
+// Threads that run whatever they are given.
+//
+// Interface:
+//  * Start() starts the threads; the constructor starts none, so nothing runs before it may.
+//  * Submit() leaves a task, and an idle thread takes it.
+//  * Stop() runs what was accepted, and joins.
+//
+// It knows nothing of sockets or loops: a loop is a task like any other, one that takes long.
+//
+// Thread: Submit() from any, its own threads included; the rest from the owner's.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace TURTLE_SERVER {
+
+/// A fixed number of threads and a queue of tasks.
+class ThreadPool {
+ public:
+  /// What a thread runs. If it throws, that is logged, and the thread goes on.
+  using Task = std::function<void()>;
+
+  /// @param threads how many; 0 runs nothing
+  explicit ThreadPool(std::size_t threads);
+
+  /// Stop().
+  ~ThreadPool();
+
+  ThreadPool(const ThreadPool&) = delete;
+  auto operator=(const ThreadPool&) -> ThreadPool& = delete;
+
+  /// Starts the threads, once. Throws std::system_error when the system has no more; those that
+  /// were started by then are stopped.
+  void Start();
+
+  /// Leaves `task` to be run, after those that were left before. Tasks may be left before Start().
+  /// @return false: the pool was stopped, `task` was destroyed and will not run.
+  [[nodiscard]] auto Submit(Task task) -> bool;
+
+  /// Refuses tasks from now on, waits until all that were accepted have run, and joins the
+  /// threads. Repeated, nothing happens. Not from a thread of the pool, which would wait for
+  /// itself.
+  void Stop();
+
+ private:
+  void Run();
+
+  const std::size_t thread_count_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;  // guarded by mutex_
+  bool stopped_ = false;    // guarded by mutex_
+
+  std::vector<std::thread> threads_;  // the owner's thread only
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,89 @@
+// Programs of a folder, as dynamic pages: CGI/1.1, RFC 3875.
+//
+//   GET /cgi-bin/hello/path/info?query     the program `hello`, by the RFC
+//   GET /cgi-bin/add&1&2                   the short form: `add` with the arguments 1 and 2
+//
+// The loop never waits for a program. The request's body is spooled to a file first, so that
+// CONTENT_LENGTH is true and a slow client does not hold a process; then the program runs with
+// that file as its standard input, and its output comes through a pipe that the loop watches. A
+// client that reads slowly makes the program wait, by the pipe.
+//
+// A program that does not end in time is killed with all its children: 504 while nothing was sent,
+// else the connection is cut. So is one that crashes. When the client goes, the program goes.
+//
+// In the short form alone, output that has no header block is the body, as plain text.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "core/looper.h"
+#include "web/child_process.h"
+#include "web/request_handler.h"
+
+namespace TURTLE_SERVER {
+
+/// What a Cgi runs, and within which bounds.
+struct CgiOptions {
+  std::string directory;                           ///< the files that run; no links, no subfolders
+  std::string document_root{};                     ///< for PATH_TRANSLATED; "": not set
+  std::vector<std::string> inherit{"TZ", "LANG"};  ///< variables passed on, beside PATH
+  std::chrono::milliseconds timeout{30'000};       ///< from a program's start to its end
+  std::size_t max_programs = 32;                   ///< at once, on each loop; beyond: 503
+  std::uint64_t max_open_files = 256;              ///< for each program
+  /// Of bodies that wait for their program, on each loop together; beyond: 503.
+  std::uint64_t max_spooled_bytes = std::uint64_t{256} * 1024 * 1024;
+};
+
+/// Runs the programs of a folder.
+class Cgi : public RequestHandler {
+ public:
+  /// How long a program may live on after its output has ended, before the reply ends without
+  /// knowing how the program did.
+  static constexpr std::chrono::seconds kExitGrace{1};
+
+  /// Throws std::system_error, which names the folder, when it can't be opened.
+  Cgi(Looper& looper, CgiOptions options);
+  ~Cgi() override;
+
+  Cgi(const Cgi&) = delete;
+  auto operator=(const Cgi&) -> Cgi& = delete;
+
+  void Handle(Exchange& exchange) override;
+
+ private:
+  friend class CgiRun;
+
+  auto Full() const noexcept -> bool { return running_ + leaving_.size() >= options_.max_programs; }
+
+  // A program whose exchange is over, until it can be reaped.
+  struct Leaving {
+    ChildProcess child;
+    WatchId watch{-1, 0};  // of its end; without one, polled
+    TimerId deadline{};
+    TimerId poll{};
+  };
+
+  void TakeLeave(ChildProcess child, Clock::duration time_left);
+  void Forget(const Leaving& leaving);
+  void Reap(std::list<Leaving>::iterator leaving);
+  void Poll(std::list<Leaving>::iterator leaving);
+
+  Looper& looper_;
+  const CgiOptions options_;
+  const UniqueFd directory_;
+  const std::vector<std::string> inherited_;
+  std::size_t running_ = 0;
+  std::uint64_t spooled_bytes_ = 0;
+  std::list<Leaving> leaving_;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,104 @@
+// The environment of a CGI program: the request's meta-variables (RFC 3875, section 4.1).
+//
+// Interface:
+//  * InheritVariables() reads the few variables of the server that every program shall see, once.
+//  * CgiEnvironment::Build() makes the environment of one request.
+//  * Envp() is what execve(2) takes.
+//
+// The client chooses header fields, path and query, so they only ever become values, or names
+// behind HTTP_. What a name can't say without doubt is left out: see Build().
+//
+// Thread: Build() is pure. InheritVariables() reads the environment of the process: call it while
+// the server is set up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace TURTLE_SERVER {
+
+/// What is said about the request. All text is borrowed for the call of Build().
+struct CgiRequestInfo {
+  std::string_view method;           ///< REQUEST_METHOD
+  std::string_view script_name;      ///< SCRIPT_NAME, decoded: "/cgi-bin/add".
+  std::string_view path_info;        ///< PATH_INFO, decoded; empty: not set.
+  std::string_view path_translated;  ///< PATH_TRANSLATED; set only if `path_info` is there.
+  std::string_view query_string;     ///< QUERY_STRING, still encoded; always set.
+  std::string_view content_type;     ///< CONTENT_TYPE; empty: not set.
+  std::optional<std::uint64_t> content_length;  ///< CONTENT_LENGTH in bytes; nullopt: no body.
+  std::string_view server_name;                 ///< SERVER_NAME, without the port.
+  int server_port = 0;                          ///< SERVER_PORT
+  std::string_view server_protocol;             ///< SERVER_PROTOCOL: "HTTP/1.1".
+  std::string_view server_software;             ///< SERVER_SOFTWARE: "turtle/1.0".
+  std::string_view remote_addr;                 ///< REMOTE_ADDR and, unresolved, REMOTE_HOST.
+  std::string_view auth_type;                   ///< AUTH_TYPE; empty: nobody authenticated.
+  std::string_view remote_user;                 ///< REMOTE_USER; empty: nobody authenticated.
+  std::vector<std::pair<std::string_view, std::string_view>> headers;  ///< Name and value.
+};
+
+/// Variables of the server's own environment, each as `NAME=value`. PATH is always among them,
+/// with a common default if the server has none; others that are not set are left out.
+/// @param names what else to pass on, such as "TZ" or "LANG".
+/// @return the entries for Build().
+/// @throws std::invalid_argument for a name that is empty or has a '='.
+[[nodiscard]] auto InheritVariables(const std::vector<std::string>& names)
+    -> std::vector<std::string>;
+
+/// The environment of one program.
+class CgiEnvironment {
+ public:
+  /// Linux takes no single argument or variable that is longer (execve(2): MAX_ARG_STRLEN).
+  static constexpr std::size_t kMaxEntryBytes = std::size_t{128} * 1024;
+
+  CgiEnvironment(const CgiEnvironment&) = delete;                     ///< Owns what Envp() shows.
+  auto operator=(const CgiEnvironment&) -> CgiEnvironment& = delete;  ///< Not copied.
+  CgiEnvironment(CgiEnvironment&&) noexcept = default;                ///< Envp() stays valid.
+  auto operator=(CgiEnvironment&&) noexcept -> CgiEnvironment& = default;  ///< As above.
+  ~CgiEnvironment() = default;
+
+  /// Makes the environment of a request. A header field `Accept-Language` becomes
+  /// HTTP_ACCEPT_LANGUAGE; fields of the same name are joined with a comma (Cookie: a semicolon).
+  /// Left out are:
+  ///  * `Proxy`: many programs take HTTP_PROXY for the proxy of their own requests;
+  ///  * names with anything but letters, digits and '-': `X_User` would pass for `X-User`;
+  ///  * `Authorization` and `Proxy-Authorization`: secrets; other users may read environments;
+  ///  * `Content-Type` and `Content-Length`: they have variables of their own;
+  ///  * what concerns the connection alone, such as `Transfer-Encoding`.
+  ///
+  /// @param info the request.
+  /// @param inherited entries `NAME=value`; a variable of the request wins over one of them.
+  /// @return nullopt if a value has a NUL byte, which no environment can hold, or an entry is
+  ///         longer than kMaxEntryBytes: answer 400.
+  [[nodiscard]] static auto Build(const CgiRequestInfo& info,
+                                  const std::vector<std::string>& inherited)
+      -> std::optional<CgiEnvironment>;
+
+  /// The entries `NAME=value` and a null pointer at the end; valid as long as this object.
+  [[nodiscard]] auto Envp() const noexcept -> char* const* { return pointers_.data(); }
+
+  /// The value of a variable; nullopt: not set.
+  [[nodiscard]] auto Find(std::string_view name) const -> std::optional<std::string_view>;
+
+  /// The entries `NAME=value`.
+  [[nodiscard]] auto Entries() const noexcept -> const std::vector<std::string>& {
+    return entries_;
+  }
+
+ private:
+  CgiEnvironment() = default;
+  void Set(std::string_view name, std::string_view value);
+  void SetIfAny(std::string_view name, std::string_view value);
+  void AddHeader(std::string_view name, std::string_view value);
+  auto FindEntry(std::string_view name) -> std::string*;
+  auto Seal() -> bool;
+
+  std::vector<std::string> entries_;
+  std::vector<char*> pointers_;  // into entries_; moving a vector keeps its elements in place
+};
+
+}  // namespace TURTLE_SERVER

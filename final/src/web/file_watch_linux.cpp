@@ -1,0 +1,132 @@
+#ifdef __linux__
+
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "web/file_watch.h"
+#include "web/open_beneath.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr std::uint32_t kEvents = IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MODIFY | IN_MOVED_FROM |
+                                  IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF;
+constexpr std::uint32_t kFolderGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT;
+
+auto Join(const std::string& folder, const char* name) -> std::string {
+  return folder.empty() ? std::string(name) : folder + '/' + name;
+}
+
+// Is `path` the folder, or something in it?
+auto IsBeneath(std::string_view path, std::string_view folder) -> bool {
+  return folder.empty() || (path.substr(0, folder.size()) == folder &&
+                            (path.size() == folder.size() || path[folder.size()] == '/'));
+}
+
+}  // namespace
+
+FileWatch::FileWatch(Looper& looper, int root, ChangeCallback on_change)
+    : looper_(looper),
+      root_(root),
+      on_change_(std::move(on_change)),
+      queue_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+  if (queue_) {
+    watch_ = looper_.Watch(queue_.Get(), Interest::kRead, [this](const PollEvent&) { OnEvents(); });
+  }
+}
+
+FileWatch::~FileWatch() {
+  if (queue_) {
+    looper_.Unwatch(watch_);
+  }
+}
+
+auto FileWatch::Add(const std::string& folder) -> bool {
+  if (folders_.count(folder) != 0) {
+    return true;
+  }
+  if (folders_.size() >= kMaxFolders) {
+    ForgetAll();
+    return false;  // the folders above this one are not watched any more either
+  }
+  // By descriptor, so that what is watched is what the path means beneath the root, and now.
+  const UniqueFd opened = OpenBeneath(root_, folder);
+  if (!queue_ || !opened) {
+    return false;
+  }
+  const std::string path = "/proc/self/fd/" + std::to_string(opened.Get());
+  const int number = inotify_add_watch(queue_.Get(), path.c_str(), kEvents | IN_ONLYDIR);
+  if (number < 0 || names_.count(number) != 0) {
+    return false;  // or a folder that is known by another path already
+  }
+  folders_[folder] = number;
+  names_[number] = folder;
+  return true;
+}
+
+void FileWatch::OnEvents() {
+  // No more than is there now: somebody who writes without a pause would keep the loop here.
+  int waiting = 0;
+  ioctl(queue_.Get(), FIONREAD, &waiting);
+  alignas(inotify_event) std::array<char, 16 * 1024> bytes;  // not initialised
+  while (waiting > 0) {
+    const ssize_t count = read(queue_.Get(), bytes.data(), bytes.size());
+    if (count <= 0) {
+      return;
+    }
+    waiting -= static_cast<int>(count);
+    for (std::size_t at = 0; at < static_cast<std::size_t>(count);) {
+      inotify_event event{};
+      std::memcpy(&event, bytes.data() + at, sizeof event);
+      const char* name = bytes.data() + at + sizeof event;
+      at += sizeof event + event.len;
+      if ((event.mask & IN_Q_OVERFLOW) != 0) {
+        ForgetAll();  // we don't know what we have not heard
+        continue;
+      }
+      const auto folder = names_.find(event.wd);
+      if (folder == names_.end()) {
+        continue;
+      }
+      if ((event.mask & kFolderGone) != 0) {
+        const std::string gone = folder->second;
+        Forget(gone);
+        on_change_(gone, Subject::kFolder);
+      } else if (event.len == 0) {
+        on_change_(folder->second, Subject::kFolder);
+      } else {
+        on_change_(Join(folder->second, name),
+                   (event.mask & IN_ISDIR) != 0 ? Subject::kFolder : Subject::kFile);
+      }
+    }
+  }
+}
+
+// A folder that has moved takes with it what is in it, and those folders hear nothing of it: their
+// paths may mean others from now on.
+void FileWatch::Forget(const std::string& folder) {
+  for (auto entry = folders_.begin(); entry != folders_.end();) {
+    if (IsBeneath(entry->first, folder)) {
+      inotify_rm_watch(queue_.Get(), entry->second);
+      names_.erase(entry->second);
+      entry = folders_.erase(entry);
+    } else {
+      ++entry;
+    }
+  }
+}
+
+void FileWatch::ForgetAll() {
+  Forget("");
+  on_change_("", Subject::kFolder);
+}
+
+}  // namespace TURTLE_SERVER
+
+#endif  // __linux__

@@ -1,0 +1,367 @@
+#include "web/http_session.h"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+HttpSession::HttpSession(Connection& connection, LoopHttp& loop)
+    : connection_(connection), loop_(loop), parser_(loop.Options().parser) {
+  quiet_since_ = GetLooper().Now();
+  GetLooper().SetDeadline(&connection_, quiet_since_ + loop_.Options().idle_timeout);
+}
+
+HttpSession::~HttpSession() = default;
+
+void HttpSession::OnProgress() {
+  quiet_since_ = GetLooper().Now();
+  if (connection_.Broken()) {
+    Close(Closing::kAuto);  // nobody is left to answer: the exchange ends with the connection
+    return;
+  }
+  running_ = true;
+  ContinueExchange();
+  if (!exchange_ && keep_alive_) {
+    GoOn();
+  }
+  SetDeadlines();
+  running_ = false;
+}
+
+// Between two requests, or within the head of one.
+void HttpSession::GoOn() {
+  ServeInput();  // what has come already, before more is read
+  const bool exit = !exchange_ && connection_.Recv().exit;
+  ServeInput();
+  if (connection_.Paused()) {
+    return;
+  }
+  const bool idle = !exchange_ && connection_.Read().empty();
+  const bool waits_for_input = !exchange_ || BodyIsDue();
+  if ((exit && waits_for_input) || (idle && GetLooper().Stopping())) {
+    Close(Closing::kAuto);
+  }
+}
+
+// Line ends after a body are no part of a head: old clients send them, RFC 9112, section 2.2.
+void HttpSession::SkipLineEnds() {
+  while (connection_.Read().substr(0, 2) == "\r\n") {
+    connection_.Consume(2);
+    parser_.Reset();
+  }
+}
+
+void HttpSession::ServeInput() {
+  SkipLineEnds();
+  while (!exchange_ && keep_alive_ && !connection_.Paused() && !connection_.Read().empty()) {
+    if (!ServeRequest()) {
+      break;
+    }
+    SkipLineEnds();
+  }
+}
+
+// Serves the request at the front of the input. @return false: it is not there as a whole.
+auto HttpSession::ServeRequest() -> bool {
+  std::unique_ptr<Exchange> exchange = loop_.TakeExchange();
+  exchange->Open(*this);
+  const ParseResult result = parser_.Parse(connection_.Read(), exchange->request_);
+  if (result.state != ParseState::kDone) {
+    loop_.GiveBack(std::move(exchange));
+    if (result.state == ParseState::kBad) {
+      Refuse(result.status, result.reason);
+    }
+    return false;
+  }
+  in_head_ = false;
+  ++exchange_number_;
+  const Request& request = exchange->GetRequest();
+  keep_alive_ = request.keep_alive;
+  exchange->body_.emplace(request.framing, loop_.Options().body);
+  exchange->body_done_ = !request.framing.HasBody();
+  exchange->continue_due_ = request.expectation != Expectation::kNone;
+  Dispatch(*exchange);
+  if (exchange->Replied() && (exchange->body_done_ || !keep_alive_)) {
+    connection_.Consume(result.head_bytes);
+    Finish(std::move(exchange));
+  } else {
+    exchange->request_.Detach();  // its views look into input that is about to be consumed
+    connection_.Consume(result.head_bytes);
+    exchange_ = std::move(exchange);
+    DeliverBody();
+  }
+  return true;
+}
+
+void HttpSession::Dispatch(Exchange& exchange) {
+  const Request& request = exchange.GetRequest();
+  if (request.method == Method::kOther || request.method == Method::kConnect) {
+    exchange.Reply(ErrorResponse(501, "This server does not know the method."));
+    return;
+  }
+  if (request.expectation == Expectation::kUnknown) {
+    exchange.Reply(ErrorResponse(417));
+    return;
+  }
+  if (exchange.body_->TooLarge()) {
+    exchange.Reply(ErrorResponse(413));
+    return;
+  }
+  if (request.uri.Form() == TargetForm::kAsterisk) {
+    exchange.Reply(Response(204).Set("Allow", "GET, HEAD, OPTIONS"));
+    return;
+  }
+  const LoopHttp::Match match = loop_.HandlerFor(request.uri.Path());
+  if (match.handler == nullptr) {
+    exchange.Reply(ErrorResponse(404));
+    return;
+  }
+  exchange.prefix_bytes_ = match.prefix_bytes;
+  Guard(exchange, [&] { match.handler->Handle(exchange); });
+}
+
+// The place where a handler's code is called: what it throws costs its client the answer, and
+// nobody else anything.
+template <typename Callback>
+void HttpSession::Guard(Exchange& exchange, const Callback& callback) {
+  try {
+    callback();
+    return;
+  } catch (const std::exception& error) {
+    Log(LogLevel::kError, std::string("request handler threw: ") + error.what());
+  } catch (...) {
+    Log(LogLevel::kError, "request handler threw something that is no std::exception");
+  }
+  exchange.Abort(500, {});
+}
+
+// The exchange that is open waits for a body, for room or for its handler.
+void HttpSession::ContinueExchange() {
+  if (exchange_ && !exchange_->new_target_.empty()) {
+    if (exchange_->Redirect()) {
+      Dispatch(*exchange_);
+    } else {
+      exchange_->Abort(502, "The program's local redirect leads nowhere.");
+    }
+  }
+  if (exchange_ && !exchange_->Replied() && exchange_->on_room_ && exchange_->CanWrite()) {
+    Guard(*exchange_, exchange_->on_room_);
+  }
+  DeliverBody();
+  if (BodyIsDue()) {
+    const auto [read, exit] = connection_.Recv();
+    if (exit) {
+      Close(Closing::kAuto);  // the rest of the body will never come
+    } else if (read != 0) {
+      DeliverBody();
+    }
+  }
+}
+
+// Has the client something to send before the exchange can go on, or end?
+auto HttpSession::BodyIsDue() const noexcept -> bool {
+  return exchange_ && exchange_->WantsBody() && (keep_alive_ || !exchange_->Replied());
+}
+
+// Brings what has come of the body to the handler, or out of the way.
+void HttpSession::DeliverBody() {
+  while (BodyIsDue() && (exchange_->body_done_ || !connection_.Read().empty())) {
+    TakeBody(*exchange_);
+  }
+  if (BodyIsDue() && exchange_->continue_due_) {
+    exchange_->continue_due_ = false;
+    connection_.WriteToWriteBuffer("HTTP/1.1 100 Continue\r\n\r\n");
+  }
+  if (exchange_ && exchange_->Replied() && (exchange_->body_done_ || !keep_alive_)) {
+    Finish(std::move(exchange_));
+  }
+}
+
+void HttpSession::TakeBody(Exchange& exchange) {
+  const BodyResult result = exchange.body_->Read(connection_.Read());
+  if (result.state == BodyState::kBad) {
+    exchange.body_done_ = true;
+    keep_alive_ = false;
+    exchange.Abort(result.status, result.reason);
+    return;
+  }
+  exchange.continue_due_ = false;  // the client did not wait for it
+  exchange.body_done_ = result.state == BodyState::kDone;
+  if (!exchange.Replied() && (exchange.body_done_ || !result.data.empty())) {
+    exchange.end_told_ = exchange.body_done_;
+    Guard(exchange, [&] { exchange.on_body_(result.data, exchange.body_done_); });
+  }
+  connection_.Consume(result.consumed);
+}
+
+// May the connection be kept though the reply came before the body? If the rest is short, it is
+// read and dropped. But a client that waits for leave may send it or not: nobody knows what its
+// next byte will be.
+auto HttpSession::CanDrop(const Exchange& exchange) const noexcept -> bool {
+  const Framing& framing = exchange.GetRequest().framing;
+  return exchange.body_done_ ||
+         (!exchange.continue_due_ && !exchange.body_->TooLarge() &&
+          framing.kind == BodyKind::kLength && framing.length <= loop_.Options().max_dropped_bytes);
+}
+
+void HttpSession::SendReply(Exchange& exchange, const Response& response) {
+  const Request& request = exchange.GetRequest();
+  SendHead(exchange, response, BodyEnd::kLength, response.BodySize());
+  if (request.method != Method::kHead && response.HasBody()) {
+    for (const BodyPiece& piece : response.Pieces()) {
+      if (const auto* text = std::get_if<std::string>(&piece)) {
+        connection_.WriteToWriteBuffer(*text);
+      } else {
+        connection_.WriteFile(std::get<FileSlice>(piece));
+      }
+    }
+  }
+  Wake();
+}
+
+void HttpSession::SendReply(Exchange& exchange, const ReadyReply& reply) {
+  const Request& request = exchange.GetRequest();
+  DecideKeepAlive(exchange, BodyEnd::kLength);
+  std::string& head = loop_.HeadScratch();
+  head.append("HTTP/1.1 200 OK\r\nDate: ").append(loop_.Date()).append("\r\n");
+  if (!keep_alive_) {
+    head += "Connection: close\r\n";
+  } else if (request.minor_version == 0) {
+    head += "Connection: keep-alive\r\n";
+  }
+  head.append(reply.fields).append("\r\n");
+  connection_.WriteToWriteBuffer(head);
+  if (request.method != Method::kHead) {
+    // One piece of memory leaves by send(2), which is cheaper than two by sendmsg(2).
+    constexpr std::size_t kMaxCopied = std::size_t{16} * 1024;
+    if (reply.body.size() <= kMaxCopied) {
+      connection_.WriteToWriteBuffer(reply.body);
+    } else {
+      connection_.WritePinned(reply.body, reply.pin);
+    }
+  }
+  Wake();
+}
+
+void HttpSession::DecideKeepAlive(const Exchange& exchange, BodyEnd body_end) noexcept {
+  keep_alive_ =
+      keep_alive_ && body_end != BodyEnd::kClose && CanDrop(exchange) && !GetLooper().Stopping();
+}
+
+void HttpSession::SendHead(Exchange& exchange, const Response& head, BodyEnd body_end,
+                           std::uint64_t length) {
+  DecideKeepAlive(exchange, body_end);
+  HeadContext context;
+  context.date = loop_.Date();
+  context.minor_version = exchange.GetRequest().minor_version;
+  context.keep_alive = keep_alive_;
+  context.body_end = body_end;
+  context.length = length;
+  std::string& text = loop_.HeadScratch();
+  head.AppendHead(context, text);
+  connection_.WriteToWriteBuffer(text);
+}
+
+void HttpSession::Wake() {
+  if (!running_) {
+    GetLooper().Schedule(&connection_);  // flush, and parse on, where that always happens
+  }
+}
+
+void HttpSession::Cut(BodyEnd body_end) {
+  keep_alive_ = false;
+  // Where the end of the connection is the end of the body, a FIN would be the proper one.
+  Close(body_end == BodyEnd::kClose ? Closing::kReset : Closing::kAuto);
+}
+
+// Answers what is no request: nobody can tell where the next one would begin, so it is the last.
+void HttpSession::Refuse(int status, std::string_view reason) {
+  HeadContext context;
+  context.date = loop_.Date();
+  context.keep_alive = false;
+  const Response response = ErrorResponse(status, reason);
+  std::string& head = loop_.HeadScratch();
+  response.AppendHead(context, head);
+  connection_.WriteToWriteBuffer(head);
+  for (const BodyPiece& piece : response.Pieces()) {
+    connection_.WriteToWriteBuffer(std::get<std::string>(piece));
+  }
+  keep_alive_ = false;
+  Close(Closing::kLinger);
+}
+
+void HttpSession::Finish(std::unique_ptr<Exchange> exchange) {
+  const bool unread = !exchange->body_done_ || exchange->GetRequest().framing.HasBody();
+  exchange->Close();
+  loop_.GiveBack(std::move(exchange));
+  if (!keep_alive_) {
+    Close(unread ? Closing::kLinger : Closing::kAuto);
+  }
+}
+
+void HttpSession::Close(Closing closing) {
+  GetLooper().DeleteConnection(connection_.GetFd(), closing);
+}
+
+void HttpSession::SetDeadlines() {
+  const HttpOptions& options = loop_.Options();
+  const bool part_of_head = !exchange_ && !connection_.Read().empty() && !connection_.Paused();
+  if (part_of_head) {
+    if (!in_head_) {
+      in_head_ = true;
+      GetLooper().SetDeadline(&connection_, quiet_since_ + options.head_timeout);
+    }
+    return;
+  }
+  in_head_ = false;
+  if (exchange_ && exchange_->WantsBody()) {
+    GetLooper().SetDeadline(&connection_, quiet_since_ + options.body_timeout);
+    return;
+  }
+  unsent_at_deadline_ = connection_.UnsentBytes();
+  // Unsent means little here: the flush comes after this. So look again at whichever is earlier.
+  const auto wait = unsent_at_deadline_ == 0
+                        ? options.idle_timeout
+                        : std::min(options.idle_timeout, options.write_timeout);
+  GetLooper().SetDeadline(&connection_, quiet_since_ + wait);
+}
+
+void HttpSession::OnTimeout() {
+  const HttpOptions& options = loop_.Options();
+  const TimePoint now = GetLooper().Now();
+  const TimePoint idle_end = quiet_since_ + options.idle_timeout;
+  const std::size_t unsent = connection_.UnsentBytes();
+  if (unsent != 0) {
+    if (unsent == unsent_at_deadline_ && now >= quiet_since_ + options.write_timeout) {
+      Close(Closing::kAuto);  // the client has not read a byte
+      return;
+    }
+    unsent_at_deadline_ = unsent;
+    GetLooper().SetDeadline(&connection_, now + options.write_timeout);
+  } else if (exchange_ && exchange_->WantsBody()) {
+    keep_alive_ = false;
+    if (exchange_->Replied()) {
+      Close(Closing::kLinger);  // it was only to be dropped
+    } else {
+      exchange_->Abort(408, "The request's body did not end in time.");
+    }
+  } else if (exchange_) {
+    GetLooper().SetDeadline(&connection_, now + options.idle_timeout);  // not the client's fault
+  } else if (in_head_) {
+    Refuse(408, "The request's head did not end in time.");
+  } else if (now < idle_end) {
+    GetLooper().SetDeadline(&connection_, idle_end);  // the reply was read; now it is idle
+  } else {
+    Close(Closing::kAuto);
+  }
+}
+
+// What the client has sent by now is still read and answered; OnProgress() closes what is idle.
+void HttpSession::OnStop() { GetLooper().Schedule(&connection_); }
+
+}  // namespace TURTLE_SERVER

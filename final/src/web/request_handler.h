@@ -1,0 +1,32 @@
+// Whatever answers requests: files, programs, code.
+//
+// Thread: the loop's, for which the handler was made.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+namespace TURTLE_SERVER {
+
+class Exchange;
+class Looper;
+
+/// Answers the requests for one part of the site, on one loop.
+class RequestHandler {
+ public:
+  virtual ~RequestHandler() = default;
+
+  /// Answers `exchange`, by Exchange::Reply() before it returns or later. It may throw: the client
+  /// then gets a 500.
+  virtual void Handle(Exchange& exchange) = 0;
+
+ protected:
+  RequestHandler() = default;
+  RequestHandler(const RequestHandler&) = default;
+  auto operator=(const RequestHandler&) -> RequestHandler& = default;
+};
+
+/// Makes a handler for a loop. Every loop has its own, so a handler needs no lock.
+using HandlerFactory = std::function<std::unique_ptr<RequestHandler>(Looper&)>;
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,312 @@
+// Programs that must not run, that don't end, that nobody listens to, and too many of them.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <list>
+#include <string>
+
+#include "support/cgi_server.h"
+#include "support/http_client.h"
+#include "support/no_descriptors.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+using std::chrono::seconds;
+using test::CgiServer;
+using test::Get;
+using test::HttpClient;
+using test::HttpReply;
+using test::LifeLine;
+using test::ProgramFolder;
+
+constexpr const char* kText = "printf 'Content-Type: text/plain\\n\\n'\n";
+// Has a child of its own, and says so.
+constexpr const char* kForEver = "sleep 1000 & echo >&9; exec sleep 1000\n";
+
+// Has every child of this process been reaped?
+auto NoChildIsLeft() -> bool {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
+}
+
+auto AwaitNoChild(CgiServer& server) -> bool { return server.Loop().Await(NoChildIsLeft); }
+
+TEST(CgiLimitsTest, RunsWhatIsInTheFolderAndNothingElse) {
+  const ProgramFolder outside;
+  outside.Program("program", std::string(kText) + "echo ran\n");
+  outside.Program("cgi-bin/allowed", std::string(kText) + "echo ran\n");
+  outside.Program("cgi-bin/.hidden", std::string(kText) + "echo ran\n");
+  outside.Program("cgi-bin/folder/inner", std::string(kText) + "echo ran\n");
+  outside.Write("cgi-bin/text", "no program\n");
+  outside.Write("cgi-bin/nonsense", "\x01\x02");
+  std::filesystem::permissions(outside.Path("cgi-bin/text"), std::filesystem::perms(0644));
+  std::filesystem::permissions(outside.Path("cgi-bin/nonsense"), std::filesystem::perms(0755));
+  outside.Link("cgi-bin/link", outside.Path("program"));
+  CgiOptions options;
+  options.directory = outside.Path("cgi-bin");
+  test::ClockedServer server([&](Looper& looper, LoopHttp& http) {
+    http.Mount("/cgi-bin", std::make_unique<Cgi>(looper, options));
+  });
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/allowed")).body, "ran\n");
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/link")).status, 404)
+      << "what it points to is not in the folder";
+  for (const char* path : {"", "/", "/none", "/.hidden", "/folder", "/folder/inner", "/..",
+                           "/../program", "/%2e%2e/program", "/&1", "/./.hidden", "/..&1"}) {
+    EXPECT_EQ(client.Ask(Get(std::string("/cgi-bin") + path)).status, 404) << path;
+  }
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/..%2fprogram")).status, 400);
+  HttpClient other(server.Port());
+  EXPECT_EQ(other.Ask(Get("/cgi-bin/text")).status, 403);
+  EXPECT_EQ(other.Ask(Get("/cgi-bin/nonsense")).status, 502);
+}
+
+TEST(CgiLimitsTest, AFolderThatIsNotThereIsAnErrorAtOnce) {
+  Looper looper;
+  CgiOptions options;
+  options.directory = "/nowhere/at/all";
+  try {
+    const Cgi cgi(looper, options);
+    FAIL() << "it has no programs";
+  } catch (const std::system_error& error) {
+    EXPECT_NE(std::string(error.what()).find("/nowhere/at/all"), std::string::npos);
+  }
+}
+
+TEST(CgiLimitsTest, ASilentProgramIsKilledWithItsChildren) {
+  const ProgramFolder programs;
+  programs.Program("silent", LifeLine::kHold + std::string(kForEver));
+  LifeLine line(programs);
+  CgiServer server(programs);
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(Get("/cgi-bin/silent")));
+  ASSERT_TRUE(line.AwaitStart());
+  ASSERT_TRUE(line.AwaitStart()) << "it has no child";
+  server.Advance(CgiOptions().timeout - seconds(1));
+  EXPECT_FALSE(client.HasInput(std::chrono::milliseconds(0)));
+  server.Advance(seconds(1));
+  EXPECT_EQ(client.ReadReply().status, 504);
+  EXPECT_TRUE(line.AwaitEnd()) << "something lives on";
+  EXPECT_TRUE(AwaitNoChild(server));
+  EXPECT_EQ(client.Ask(Get("/next")).body, "GET /next");
+}
+
+TEST(CgiLimitsTest, AReplyThatDoesNotEndIsCut) {
+  const ProgramFolder programs;
+  programs.Program("slow", LifeLine::kHold + std::string(kText) + "echo part\n" + kForEver);
+  LifeLine line(programs);
+  CgiServer server(programs);
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(Get("/cgi-bin/slow")));
+  ASSERT_TRUE(line.AwaitStart());
+  ASSERT_TRUE(line.AwaitStart()) << "it has no child";
+  // The head is on its way before the time is up.
+  ASSERT_TRUE(client.HasInput(test::kPatience));
+  server.Advance(CgiOptions().timeout);
+  const HttpReply reply = client.ReadReply();
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_FALSE(reply.complete) << "the client takes the part for the whole";
+  EXPECT_TRUE(client.Ended());
+  EXPECT_TRUE(line.AwaitEnd()) << "something lives on";
+  EXPECT_TRUE(AwaitNoChild(server));
+}
+
+TEST(CgiLimitsTest, AChildThatKeepsTheOutputOpenIsKilledToo) {
+  const ProgramFolder programs;
+  programs.Program("parent", LifeLine::kHold + std::string(kText) + "sleep 1000 & echo said\n");
+  LifeLine line(programs);
+  CgiServer server(programs);
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(Get("/cgi-bin/parent")));
+  ASSERT_TRUE(line.AwaitStart());
+  ASSERT_TRUE(client.HasInput(test::kPatience));
+  server.Advance(CgiOptions().timeout);
+  EXPECT_FALSE(client.ReadReply().complete);
+  EXPECT_TRUE(line.AwaitEnd()) << "the child of a program that has ended lives on";
+  EXPECT_TRUE(AwaitNoChild(server));
+}
+
+TEST(CgiLimitsTest, AProgramThatHasSaidAllMayEndInPeace) {
+  const ProgramFolder programs;
+  programs.Program("long", std::string(kText) + "echo all; exec > /dev/null\n" + LifeLine::kHold +
+                               "exec sleep 1000\n");
+  LifeLine line(programs);
+  CgiOptions options;
+  options.max_programs = 1;
+  CgiServer server(programs, options);
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(Get("/cgi-bin/long")));
+  ASSERT_TRUE(line.AwaitStart());
+  server.Loop().RunRounds(5);  // the output and its end are there
+  server.Advance(Cgi::kExitGrace);
+  const HttpReply reply = client.ReadReply();
+  EXPECT_EQ(reply.body, "all\n");
+  EXPECT_TRUE(reply.complete);
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/long")).status, 503) << "it still runs";
+  EXPECT_FALSE(NoChildIsLeft());
+  server.Advance(options.timeout);
+  EXPECT_TRUE(line.AwaitEnd()) << "its time is over";
+  EXPECT_TRUE(AwaitNoChild(server));
+}
+
+TEST(CgiLimitsTest, AProgramDiesWithItsClient) {
+  const ProgramFolder programs;
+  programs.Program("silent", LifeLine::kHold + std::string(kForEver));
+  LifeLine line(programs);
+  CgiServer server(programs);
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(Get("/cgi-bin/silent")));
+  ASSERT_TRUE(line.AwaitStart());
+  ASSERT_TRUE(line.AwaitStart()) << "it has no child";
+  client.Reset();
+  EXPECT_TRUE(line.AwaitEnd()) << "it works for nobody";
+  EXPECT_TRUE(AwaitNoChild(server));
+}
+
+TEST(CgiLimitsTest, AClientThatHasOnlyFinishedSendingGetsItsReply) {
+  const ProgramFolder programs;
+  programs.Program("wait", LifeLine::kHold + std::string(kText) +
+                               "while [ ! -e go ]; do sleep 0.01; done; echo done\n");
+  LifeLine line(programs);
+  CgiServer server(programs);
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(Get("/cgi-bin/wait")));
+  client.FinishSending();
+  ASSERT_TRUE(line.AwaitStart());
+  programs.Write("go", "");
+  EXPECT_EQ(client.ReadReply().body, "done\n");
+}
+
+TEST(CgiLimitsTest, ProgramsDieWithTheServer) {
+  const ProgramFolder programs;
+  programs.Program("silent", LifeLine::kHold + std::string(kForEver));
+  LifeLine line(programs);
+  {
+    CgiServer server(programs);
+    HttpClient client(server.Port());
+    ASSERT_TRUE(client.Send(Get("/cgi-bin/silent")));
+    ASSERT_TRUE(line.AwaitStart());
+    ASSERT_TRUE(line.AwaitStart()) << "it has no child";
+  }
+  EXPECT_TRUE(line.AwaitEnd());
+}
+
+TEST(CgiLimitsTest, AClientThatDoesNotReadMakesTheProgramWait) {
+  constexpr std::size_t kBytes = std::size_t{32} * 1024 * 1024;  // more than two sockets hold
+  const ProgramFolder programs;
+  programs.Program("large", std::string(kText) + "head -c " + std::to_string(kBytes) +
+                                " /dev/zero\nexec > /dev/null\n" + LifeLine::kHold);
+  LifeLine line(programs);
+  CgiServer server(programs);
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(Get("/cgi-bin/large")));
+  std::size_t unsent = 0;
+  bool paused = false;
+  const auto look = [&] {
+    server.Loop().Get().ForEachConnection([&](Connection* connection) {
+      unsent = connection->UnsentBytes();
+      paused = connection->Paused();
+    });
+    return paused;
+  };
+  ASSERT_TRUE(server.Loop().Await(look));
+  for (int round = 0; round < 300; ++round) {
+    server.Loop().Ask(look);
+    ASSERT_LT(unsent, Connection::kHighWater + std::size_t{128} * 1024);
+  }
+  EXPECT_FALSE(line.HasStarted()) << "the program has got rid of all its output";
+  const HttpReply reply = client.ReadReply();
+  EXPECT_TRUE(reply.complete);
+  EXPECT_EQ(reply.body.size(), kBytes);
+  EXPECT_TRUE(line.AwaitStart());
+}
+
+TEST(CgiLimitsTest, NoMoreProgramsThanAllowed) {
+  const ProgramFolder programs;
+  programs.Program("wait", LifeLine::kHold + std::string(kText) +
+                               "while [ ! -e go ]; do sleep 0.01; done; echo done\n");
+  LifeLine line(programs);
+  CgiOptions options;
+  options.max_programs = 3;
+  CgiServer server(programs, options);
+  std::list<HttpClient> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back(server.Port());
+    ASSERT_TRUE(clients.back().Send(Get("/cgi-bin/wait")));
+    ASSERT_TRUE(line.AwaitStart());
+  }
+  HttpClient late(server.Port());
+  for (int i = 0; i < 10; ++i) {
+    const HttpReply reply = late.Ask(Get("/cgi-bin/wait"));
+    EXPECT_EQ(reply.status, 503);
+    EXPECT_EQ(reply.Field("Retry-After"), "1");
+  }
+  EXPECT_EQ(late.Ask(Get("/page")).status, 200);
+  programs.Write("go", "");
+  for (HttpClient& client : clients) {
+    EXPECT_EQ(client.ReadReply().body, "done\n");
+  }
+  EXPECT_EQ(late.Ask(Get("/cgi-bin/wait")).body, "done\n") << "a place was not given back";
+  EXPECT_TRUE(AwaitNoChild(server));
+}
+
+TEST(CgiLimitsTest, ASlowBodyTakesNobodysPlace) {
+  const ProgramFolder programs;
+  programs.Program("cat", std::string(kText) + "cat\n");
+  CgiOptions options;
+  options.max_programs = 1;
+  CgiServer server(programs, options);
+  HttpClient slow(server.Port());
+  ASSERT_TRUE(
+      slow.Send("POST /cgi-bin/cat HTTP/1.1\r\nHost: t\r\nContent-Length: 4\r\n"
+                "Expect: 100-continue\r\n\r\n"));
+  ASSERT_EQ(slow.ReadReply().status, 100) << "the server waits for the body from here on";
+  HttpClient other(server.Port());
+  EXPECT_EQ(other.Ask(Get("/cgi-bin/cat")).status, 200);
+  ASSERT_TRUE(slow.Send("body"));
+  EXPECT_EQ(slow.ReadReply().body, "body");
+}
+
+TEST(CgiLimitsTest, BodiesThatWaitAreBoundedTogether) {
+  const ProgramFolder programs;
+  programs.Program("cat", std::string(kText) + "cat\n");
+  CgiOptions options;
+  options.max_spooled_bytes = 1000;
+  CgiServer server(programs, options);
+  const std::string head =
+      "POST /cgi-bin/cat HTTP/1.1\r\nHost: t\r\nContent-Length: 601\r\n"
+      "Expect: 100-continue\r\n\r\n";
+  HttpClient slow(server.Port());
+  ASSERT_EQ(slow.Ask(head).status, 100);
+  ASSERT_TRUE(slow.Send(std::string(600, 'x')));
+  HttpClient other(server.Port());
+  ASSERT_EQ(other.Ask(head).status, 100);
+  EXPECT_EQ(other.Ask(std::string(601, 'y')).status, 503);
+  ASSERT_TRUE(slow.Send("x"));
+  EXPECT_EQ(slow.ReadReply().body, std::string(601, 'x'));
+  HttpClient late(server.Port());
+  ASSERT_EQ(late.Ask(head).status, 100);
+  EXPECT_EQ(late.Ask(std::string(601, 'z')).status, 200) << "the bytes of the others still count";
+}
+
+TEST(CgiLimitsTest, WithoutDescriptorsItIs503AndPasses) {
+  const ProgramFolder programs;
+  programs.Program("cat", std::string(kText) + "cat\n");
+  CgiServer server(programs);
+  HttpClient client(server.Port());
+  ASSERT_EQ(client.Ask(Get("/")).status, 200);
+  {
+    const test::NoDescriptors none;
+    EXPECT_EQ(client.Ask(Get("/cgi-bin/cat")).status, 503);
+    EXPECT_EQ(
+        client.Ask("POST /cgi-bin/cat HTTP/1.1\r\nHost: t\r\nContent-Length: 4\r\n\r\nbody").status,
+        503);
+  }
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/cat")).status, 200);
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,350 @@
+// Pages from memory: never stale, never of a wrong length, never more than allowed.
+#include "web/file_cache.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <string>
+
+#include "support/cached_site.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+namespace fs = std::filesystem;
+using test::CachedSite;
+using test::HttpClient;
+using test::HttpReply;
+
+auto Open(const std::string& path, int flags = O_RDONLY) -> UniqueFd {
+  return UniqueFd(::open(path.c_str(), flags | O_CLOEXEC));
+}
+
+auto StatusOf(int fd) -> struct stat {
+  struct stat status {};
+  ::fstat(fd, &status);
+  return status;
+}
+
+TEST(FileCacheTest, TheSecondRequestIsAHit) {
+  CachedSite site;
+  site.Write("page.html", "hello");
+  const HttpReply first = site.Ask("/page.html");
+  EXPECT_EQ(site.Stats().misses, 1U);
+  EXPECT_EQ(site.Stats().entries, 1U);
+  const HttpReply second = site.Ask("/page.html");
+  EXPECT_EQ(site.Stats().hits, 1U);
+  EXPECT_EQ(first.body, "hello");
+  EXPECT_EQ(second.body, "hello");
+  for (const char* field : {"Content-Length", "Content-Type", "Accept-Ranges", "ETag",
+                            "Last-Modified", "Date", "Connection"}) {
+    EXPECT_EQ(first.Field(field), second.Field(field)) << field;
+  }
+  EXPECT_EQ(second.Field("Content-Type"), "text/html; charset=utf-8");
+}
+
+TEST(FileCacheTest, AHitObeysConditionsAndMethods) {
+  CachedSite site;
+  site.Write("page.html", "hello");
+  const std::string tag = site.Ask("/page.html").Field("ETag");
+  EXPECT_EQ(site.Ask("/page.html", "If-None-Match: " + tag + "\r\n").status, 304);
+  EXPECT_EQ(site.Ask("/page.html", "If-Match: \"other\"\r\n").status, 412);
+  EXPECT_EQ(site.Ask("/page.html", "Range: bytes=1-2\r\n").body, "el");
+  HttpClient client(site.Server().Port());
+  const HttpReply head =
+      client.Ask("HEAD /page.html HTTP/1.1\r\nHost: t\r\n\r\n", test::Asked::kHead);
+  EXPECT_EQ(head.Field("Content-Length"), "5");
+  EXPECT_EQ(client.Ask(test::Get("/page.html")).body, "hello") << "HEAD had a body";
+  const HttpReply old = client.Ask("GET /page.html HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  EXPECT_EQ(old.Field("Connection"), "keep-alive");
+  EXPECT_EQ(client.Ask(test::Get("/page.html", "Connection: close\r\n")).Field("Connection"),
+            "close");
+  EXPECT_TRUE(client.IsClosedByServer());
+}
+
+// --- never stale ------------------------------------------------------------------------------
+
+class NeverStale : public testing::TestWithParam<FileCheck> {
+ protected:
+  NeverStale()
+      : site_(GetParam() == FileCheck::kWatch ? CachedSite::Watching() : CachedSite::Looking()) {
+    site_.Write("a/b/page", "old");
+    EXPECT_TRUE(site_.AwaitHit("/a/b/page"));
+  }
+
+  auto Page() -> std::string { return site_.Ask("/a/b/page").body; }
+
+  CachedSite site_;
+};
+
+TEST_P(NeverStale, AfterAnEdit) {
+  for (const std::string content : {"new", "newer", "", "x"}) {
+    site_.Write("a/b/page", content);
+    EXPECT_EQ(Page(), content);
+  }
+}
+
+TEST_P(NeverStale, AfterAnEditOfTheSameLengthInPlace) {
+  const UniqueFd page = Open(site_.Path("a/b/page"), O_WRONLY);
+  for (const char letter : {'1', '2', '3', '4'}) {
+    ASSERT_EQ(::pwrite(page.Get(), &letter, 1, 0), 1);
+    EXPECT_EQ(Page(), std::string(1, letter) + "ld");
+  }
+}
+
+TEST_P(NeverStale, AfterARename) {
+  site_.Write("a/b/next", "new");
+  fs::rename(site_.Path("a/b/next"), site_.Path("a/b/page"));
+  EXPECT_EQ(Page(), "new");
+}
+
+TEST_P(NeverStale, AfterAFolderIsExchanged) {
+  site_.Write("x/b/page", "new");
+  fs::rename(site_.Path("a"), site_.Path("was"));
+  EXPECT_EQ(site_.Ask("/a/b/page").status, 404);
+  fs::rename(site_.Path("x"), site_.Path("a"));
+  EXPECT_EQ(Page(), "new");
+}
+
+// A watch follows its folder, whatever that is called. Of a folder above it hears nothing.
+TEST_P(NeverStale, InAFolderThatIsNewUnderAnOldName) {
+  fs::rename(site_.Path("a"), site_.Path("was"));
+  site_.Write("a/b/page", "new");
+  EXPECT_EQ(Page(), "new");
+  EXPECT_TRUE(site_.AwaitHit("/a/b/page"));
+  site_.Write("a/b/page", "newer");
+  EXPECT_EQ(Page(), "newer");
+  EXPECT_EQ(site_.Ask("/was/b/page").body, "old");
+  site_.Write("was/b/page", "moved");
+  EXPECT_EQ(site_.Ask("/was/b/page").body, "moved");
+}
+
+TEST_P(NeverStale, AfterItIsGone) {
+  fs::remove(site_.Path("a/b/page"));
+  EXPECT_EQ(site_.Ask("/a/b/page").status, 404);
+  site_.Write("a/b/page", "again");
+  EXPECT_EQ(Page(), "again");
+  fs::remove_all(site_.Path("a"));
+  EXPECT_EQ(site_.Ask("/a/b/page").status, 404);
+}
+
+TEST_P(NeverStale, AfterAChangeOfItsMode) {
+  const std::string tag = site_.Ask("/a/b/page").Field("ETag");
+  fs::permissions(site_.Path("a/b/page"), fs::perms(0600));
+  EXPECT_NE(site_.Ask("/a/b/page").Field("ETag"), tag) << "it was not looked at";
+  if (::geteuid() != 0) {  // nobody is refused anything as root
+    fs::permissions(site_.Path("a/b/page"), fs::perms(0000));
+    EXPECT_EQ(site_.Ask("/a/b/page").status, 403);
+  }
+}
+
+TEST_P(NeverStale, BehindALink) {
+  site_.Write("one/page", "one");
+  site_.Write("two/page", "two");
+  fs::create_directory_symlink("one", site_.Path("link"));
+  EXPECT_TRUE(site_.AwaitHit("/link/page")) << "it may be kept if it is looked at";
+  site_.Write("one/page", "ONE");
+  EXPECT_EQ(site_.Ask("/link/page").body, "ONE");
+  EXPECT_TRUE(site_.AwaitHit("/link/page"));
+  fs::create_directory_symlink("two", site_.Path("other"));
+  fs::rename(site_.Path("other"), site_.Path("link"));
+  EXPECT_EQ(site_.Ask("/link/page").body, "two");
+}
+
+TEST_P(NeverStale, BehindALinkToAFile) {
+  fs::create_symlink("a/b/page", site_.Path("alias"));
+  EXPECT_TRUE(site_.AwaitHit("/alias"));
+  site_.Write("a/b/page", "new");
+  EXPECT_EQ(site_.Ask("/alias").body, "new") << "nobody watches the folder of the link's target";
+}
+
+TEST_P(NeverStale, WhenALinkBeginsToLeadOutside) {
+  site_.Folder().Write("outside/page", "secret");
+  fs::create_directory_symlink("a/b", site_.Path("link"));
+  EXPECT_TRUE(site_.AwaitHit("/link/page"));
+  fs::create_directory_symlink("../outside", site_.Path("other"));
+  fs::rename(site_.Path("other"), site_.Path("link"));
+  EXPECT_EQ(site_.Ask("/link/page").status, 404);
+}
+
+TEST_P(NeverStale, WhenItIsEditedByAnotherName) {
+  fs::create_hard_link(site_.Path("a/b/page"), site_.Folder().Path("outside"));
+  site_.Write("a/b/page", "one");
+  EXPECT_TRUE(site_.AwaitHit("/a/b/page"));
+  site_.Folder().Write("outside", "two");
+  EXPECT_EQ(Page(), "two");
+}
+
+INSTANTIATE_TEST_SUITE_P(Checks, NeverStale, testing::Values(FileCheck::kWatch, FileCheck::kAlways),
+                         [](const auto& check) {
+                           return check.param == FileCheck::kWatch ? "Watch" : "Always";
+                         });
+
+TEST(FileCacheTest, WhatNobodyTellsOfIsSeenAfterASecond) {
+  CachedSite site;
+  site.Write("page", "old");
+  ASSERT_TRUE(site.AwaitHit("/page"));
+  // The second name comes after the page was kept, and its folder is not watched.
+  fs::create_hard_link(site.Path("page"), site.Folder().Path("outside"));
+  site.Folder().Write("outside", "new");
+  site.Server().Advance(FileCache::kTrustTime);
+  EXPECT_EQ(site.Ask("/page").body, "new");
+}
+
+TEST(FileCacheTest, AWriteToMappedMemoryIsSeenAfterASecond) {
+  CachedSite site;
+  site.Write("page", "old");
+  ASSERT_TRUE(site.AwaitHit("/page"));
+  const UniqueFd page = Open(site.Path("page"), O_RDWR);
+  const timespec before = StatusOf(page.Get()).st_mtim;
+  void* memory = ::mmap(nullptr, 3, PROT_READ | PROT_WRITE, MAP_SHARED, page.Get(), 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  std::memcpy(memory, "new", 3);
+  ASSERT_EQ(::msync(memory, 3, MS_SYNC), 0);
+  ::munmap(memory, 3);
+  const timespec after = StatusOf(page.Get()).st_mtim;
+  if (after.tv_sec == before.tv_sec && after.tv_nsec == before.tv_nsec) {
+    GTEST_SKIP() << "this file system does not note when mapped memory is written";
+  }
+  site.Server().Advance(FileCache::kTrustTime);
+  EXPECT_EQ(site.Ask("/page").body, "new");
+}
+
+TEST(FileCacheTest, AnUnchangedPageStaysKept) {
+  CachedSite site;
+  site.Write("page", "same");
+  ASSERT_TRUE(site.AwaitHit("/page"));
+  while (site.Ask("/page").Field("ETag").rfind("W/", 0) == 0) {
+    site.Server().Advance(FileCache::kTrustTime);  // until it is old enough for a strong one
+  }
+  const std::uint64_t misses = site.Stats().misses;
+  for (int second = 0; second < 5; ++second) {
+    site.Server().Advance(FileCache::kTrustTime);
+    EXPECT_EQ(site.Ask("/page").body, "same");
+  }
+  EXPECT_EQ(site.Stats().misses, misses);
+}
+
+TEST(FileCacheTest, AWeakTagBecomesStrong) {
+  CachedSite site;
+  site.Write("page", "young");
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const timespec soon{now.tv_sec + 1, 500'000'000};
+  const timespec times[] = {soon, soon};
+  ASSERT_EQ(::utimensat(AT_FDCWD, site.Path("page").c_str(), times, 0), 0);
+
+  std::string tag = site.Ask("/page").Field("ETag");
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  if (now.tv_sec < soon.tv_sec) {
+    EXPECT_EQ(tag.rfind("W/", 0), 0U) << "it could change again without a trace: " << tag;
+  }
+  const std::string opaque = tag.substr(tag.find('"'));
+  const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
+  while (tag.rfind("W/", 0) == 0 && std::chrono::steady_clock::now() < deadline) {
+    site.Server().Advance(FileCache::kTrustTime);
+    tag = site.Ask("/page").Field("ETag");
+  }
+  EXPECT_EQ(tag, opaque);
+}
+
+// --- never more than allowed --------------------------------------------------------------------
+
+TEST(FileCacheTest, KeepsNoMoreThanItsLimit) {
+  FileCacheOptions options;
+  options.max_bytes = std::size_t{64} * 1024;
+  CachedSite site(options);
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "page" + std::to_string(i);
+    site.Write(name, std::string(10'000, 'x'));
+    EXPECT_EQ(site.Ask("/" + name).body.size(), 10'000U);
+    EXPECT_LE(site.Stats().bytes, options.max_bytes);
+  }
+  const LruStats stats = site.Stats();
+  EXPECT_GE(stats.entries, 4U);
+  EXPECT_EQ(stats.entries + stats.evictions, 20U);
+  site.Ask("/page0");
+  EXPECT_EQ(site.Stats().hits, stats.hits) << "it was the first to go";
+  site.Ask("/page19");
+  EXPECT_EQ(site.Stats().hits, stats.hits + 1);
+}
+
+TEST(FileCacheTest, KeepsNoFileThatIsTooLarge) {
+  FileCacheOptions options = CachedSite::Watching();
+  options.max_file_bytes = 8 * 1024;
+  CachedSite site(options);
+  site.Write("large", std::string(8 * 1024, 'x'));
+  site.Write("small", std::string(4 * 1024, 'x'));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(site.Ask("/large").body.size(), 8U * 1024);
+    EXPECT_EQ(site.Ask("/small").body.size(), 4U * 1024);
+  }
+  EXPECT_EQ(site.Stats().entries, 1U);
+  EXPECT_EQ(site.Stats().hits, 2U);
+}
+
+// --- never of a wrong length
+// ----------------------------------------------------------------------
+
+class Loading : public testing::Test {
+ protected:
+  Loading() {
+    folder_.Write("page", "content");
+    page_ = Open(folder_.Path("page"), O_RDWR);
+    status_ = StatusOf(page_.Get());
+    root_ = Open(folder_.Path());
+    FileCacheOptions options;
+    options.max_bytes = 100'000;
+    cache_ = std::make_unique<FileCache>(looper_, root_.Get(), options);
+  }
+
+  auto Load() -> PinTo<CachedFile> {
+    return cache_->Load("page", page_.Get(), status_, "text/plain");
+  }
+
+  test::SiteFolder folder_;
+  UniqueFd page_;
+  struct stat status_ {};
+  UniqueFd root_;
+  Looper looper_;
+  std::unique_ptr<FileCache> cache_;
+};
+
+TEST_F(Loading, KeepsAFileThatStandsStill) {
+  const PinTo<CachedFile> file = Load();
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->Body(), "content");
+  EXPECT_EQ(file->Fields().rfind("Content-Length: 7\r\n", 0), 0U);
+  EXPECT_EQ(cache_->Find("page").Get(), file.Get());
+}
+
+TEST_F(Loading, KeepsNoneThatGrowsMeanwhile) {
+  ASSERT_EQ(::pwrite(page_.Get(), "and more", 8, 7), 8);
+  EXPECT_FALSE(Load());
+  EXPECT_EQ(cache_->Stats().entries, 0U);
+}
+
+TEST_F(Loading, KeepsNoneThatShrinksMeanwhile) {
+  ASSERT_EQ(::ftruncate(page_.Get(), 3), 0);
+  EXPECT_FALSE(Load());
+}
+
+TEST_F(Loading, KeepsNoneThatIsReplacedMeanwhile) {
+  folder_.Write("next", "CONTENT");
+  fs::rename(folder_.Path("next"), folder_.Path("page"));
+  EXPECT_FALSE(Load()) << "the path means another file by now";
+}
+
+TEST_F(Loading, CountsAllThatAnEntryCosts) {
+  ASSERT_TRUE(Load());
+  EXPECT_GT(cache_->Stats().bytes, sizeof(CachedFile) + 7);
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER

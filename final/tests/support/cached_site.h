@@ -1,0 +1,97 @@
+// A folder that is served from a cache, on a clock that only the test turns.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "support/clocked_server.h"
+#include "support/http_client.h"
+#include "support/site_folder.h"
+#include "web/static_files.h"
+
+namespace TURTLE_SERVER::test {
+
+/// A site with its server and one client.
+class CachedSite {
+ public:
+  /// @param cache how much is kept and when it is looked at again
+  explicit CachedSite(FileCacheOptions cache = Watching())
+      : server_([&](Looper& looper, LoopHttp& http) {
+          StaticFilesOptions options;
+          options.root = folder_.Path("site");
+          options.cache = cache;
+          auto files = std::make_unique<StaticFiles>(looper, options);
+          files_ = files.get();
+          http.Mount("/", std::move(files));
+        }),
+        client_(server_.Port()) {}
+
+  /// A cache that is large enough for every test.
+  static auto Watching() -> FileCacheOptions {
+    FileCacheOptions options;
+    options.max_bytes = std::size_t{64} * 1024 * 1024;
+    options.max_file_bytes = std::size_t{32} * 1024 * 1024;
+    return options;
+  }
+
+  /// The same, which looks at every request.
+  static auto Looking() -> FileCacheOptions {
+    FileCacheOptions options = Watching();
+    options.check = FileCheck::kAlways;
+    return options;
+  }
+
+  /// The site lies in its folder "site"; what is beside it is not served.
+  [[nodiscard]] auto Folder() const -> const SiteFolder& { return folder_; }
+
+  /// The path of something in the site.
+  [[nodiscard]] auto Path(std::string_view name) const -> std::string {
+    return folder_.Path(std::string("site/").append(name));
+  }
+
+  /// Writes a file of the site.
+  void Write(std::string_view name, std::string_view content) const {
+    folder_.Write(std::string("site/").append(name), content);
+  }
+
+  /// Asks for a page.
+  auto Ask(std::string_view path, std::string_view fields = {}) -> HttpReply {
+    return client_.Ask(Get(path, fields));
+  }
+
+  /// What the cache has done.
+  auto Stats() -> LruStats {
+    return server_.Loop().Ask([this] { return files_->CacheStats(); });
+  }
+
+  /// Asks for a page until it has come from the cache: where every request is compared with the
+  /// file, only one is kept whose last change is a while ago. @return false after kPatience.
+  [[nodiscard]] auto AwaitHit(std::string_view path) -> bool {
+    const std::uint64_t hits = Stats().hits;
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (Ask(path).status == 200 && std::chrono::steady_clock::now() < deadline) {
+      if (Stats().hits > hits) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// The server.
+  [[nodiscard]] auto Server() -> ClockedServer& { return server_; }
+
+ private:
+  class FolderWithSite : public SiteFolder {
+   public:
+    FolderWithSite() { Write("site/.keep", ""); }
+  };
+
+  FolderWithSite folder_;
+  StaticFiles* files_ = nullptr;
+  ClockedServer server_;
+  HttpClient client_;
+};
+
+}  // namespace TURTLE_SERVER::test

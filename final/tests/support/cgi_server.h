@@ -1,0 +1,95 @@
+// A web server with programs, and a way to see whether they live.
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/unique_fd.h"
+#include "support/client.h"
+#include "support/clocked_server.h"
+#include "support/running_server.h"
+#include "support/site_folder.h"
+#include "web/cgi.h"
+
+namespace TURTLE_SERVER::test {
+
+/// A folder of shell scripts.
+class ProgramFolder : public SiteFolder {
+ public:
+  /// Writes an executable script; `lines` follow the first one. Before the server starts: a
+  /// program that is open for writing can't be executed, and a fork keeps it open for a moment.
+  void Program(std::string_view name, std::string_view lines) const {
+    Write(name, std::string("#!/bin/sh\n").append(lines));
+    std::filesystem::permissions(Path(name), std::filesystem::perms(0755));
+  }
+};
+
+/// Tells whether programs live: each holds the other end of a pipe, as do all its children.
+class LifeLine {
+ public:
+  /// A line of a script that takes hold.
+  static constexpr const char* kHold = "exec 9>.alive; echo >&9\n";
+
+  /// @param folder where the programs are
+  explicit LifeLine(const SiteFolder& folder) {
+    const std::string name = folder.Path(".alive");
+    if (::mkfifo(name.c_str(), 0600) != 0) {
+      throw std::system_error(errno, std::generic_category(), "mkfifo " + name);
+    }
+    pipe_.Reset(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  }
+
+  /// Waits until one more program has taken hold; false after kPatience.
+  [[nodiscard]] auto AwaitStart() -> bool {
+    char line = 0;
+    pollfd waiting{pipe_.Get(), POLLIN, 0};
+    return ::poll(&waiting, 1, static_cast<int>(kPatience.count())) > 0 &&
+           ::read(pipe_.Get(), &line, 1) == 1;
+  }
+
+  /// Waits until nobody holds on; false after kPatience. After AwaitStart().
+  [[nodiscard]] auto AwaitEnd() -> bool {
+    pollfd waiting{pipe_.Get(), 0, 0};
+    return ::poll(&waiting, 1, static_cast<int>(kPatience.count())) > 0;
+  }
+
+  /// True if one more program has taken hold by now.
+  [[nodiscard]] auto HasStarted() -> bool {
+    pollfd waiting{pipe_.Get(), POLLIN, 0};
+    return ::poll(&waiting, 1, 0) > 0 && (waiting.revents & POLLIN) != 0;
+  }
+
+ private:
+  UniqueFd pipe_;
+};
+
+/// A ClockedServer with the programs of a folder under /cgi-bin. Everything else answers with the
+/// method and the target that it was asked for.
+class CgiServer : public ClockedServer {
+ public:
+  explicit CgiServer(const SiteFolder& programs, CgiOptions options = {}, HttpOptions http = {})
+      : ClockedServer(
+            [&](Looper& looper, LoopHttp& server) {
+              options.directory = programs.Path();
+              server.Mount("/cgi-bin", std::make_unique<Cgi>(looper, options));
+              server.Mount(
+                  "/", Answering([](Exchange& exchange) {
+                    const Request& request = exchange.GetRequest();
+                    std::string text(request.method_text);
+                    exchange.Reply(TextResponse(200, text.append(" ").append(request.target)));
+                  })(looper));
+            },
+            http) {}
+};
+
+}  // namespace TURTLE_SERVER::test

@@ -1,0 +1,82 @@
+// A web server on one loop, whose clock only the test turns.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/looper.h"
+#include "core/socket.h"
+#include "support/manual_clock.h"
+#include "web/http_session.h"
+#include "web/loop_http.h"
+
+namespace TURTLE_SERVER::test {
+
+/// Serves HTTP from construction to destruction, which cuts off whoever is still there. What its
+/// handlers use has to be declared before it.
+class ClockedServer {
+ public:
+  /// @param setup mounts the handlers, on the loop's thread
+  /// @param options limits and time-outs
+  explicit ClockedServer(const std::function<void(Looper&, LoopHttp&)>& setup,
+                         HttpOptions options = {})
+      : loop_(clock_.Source()) {
+    listener_.Bind(NetAddress("127.0.0.1", 0));
+    listener_.Listen();
+    listener_.SetNonBlocking();
+    callbacks_.on_accept = [this](Connection* client) {
+      client->SetState(std::make_unique<HttpSession>(*client, *http_));
+    };
+    callbacks_.on_handle = [](Connection* client) { SessionOf(client).OnProgress(); };
+    callbacks_.on_timeout = [](Connection* client) { SessionOf(client).OnTimeout(); };
+    callbacks_.on_stop = [](Connection* client) { SessionOf(client).OnStop(); };
+    loop_.Ask([&] {
+      Looper& looper = loop_.Get();
+      looper.SetStopTimeout(std::chrono::milliseconds(0));  // on this clock it would never pass
+      http_ = std::make_unique<LoopHttp>(looper, options);
+      setup(looper, *http_);
+      looper.Watch(listener_.GetFd(), Interest::kRead, [this](const PollEvent&) { Accept(); });
+    });
+  }
+
+  ClockedServer(const ClockedServer&) = delete;
+  auto operator=(const ClockedServer&) -> ClockedServer& = delete;
+
+  ~ClockedServer() {
+    loop_.Get().Stop();
+    loop_.Join();
+    http_.reset();  // handlers use their loop, so they go before it
+  }
+
+  /// Where it listens.
+  [[nodiscard]] auto Port() const -> int { return listener_.LocalAddress().Port(); }
+
+  /// Its loop.
+  [[nodiscard]] auto Loop() -> LoopThread& { return loop_; }
+
+  /// Turns the clock, and lets the loop do all that is due then.
+  void Advance(Clock::duration by) { clock_.Advance(by, loop_); }
+
+ private:
+  static auto SessionOf(Connection* client) -> HttpSession& {
+    return *static_cast<HttpSession*>(client->State());
+  }
+
+  void Accept() {
+    NetAddress from;
+    for (UniqueFd fd(listener_.Accept(from)); fd; fd.Reset(listener_.Accept(from))) {
+      loop_.Get().AddConnection(std::move(fd), callbacks_);
+    }
+  }
+
+  ManualClock clock_;
+  Socket listener_;
+  ConnectionCallbacks callbacks_;
+  std::unique_ptr<LoopHttp> http_;
+  LoopThread loop_;
+};
+
+}  // namespace TURTLE_SERVER::test

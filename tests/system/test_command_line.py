@@ -1,0 +1,69 @@
+"""What `turtle` says to whoever starts it."""
+
+import re
+import socket
+import subprocess
+
+import pytest
+
+
+def run(binary, *arguments):
+    return subprocess.run(
+        [binary, *map(str, arguments)], capture_output=True, text=True, timeout=20, check=False
+    )
+
+
+def test_help_names_every_option(binary):
+    done = run(binary, "serve", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    for option in ("DIR", "--port", "--address", "--threads", "--cgi-dir", "--cache-size"):
+        assert option in done.stdout
+    assert "serve" in run(binary, "--help").stdout
+
+
+def test_version(binary):
+    done = run(binary, "--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"turtle \d+\.\d+\.\d+\n", done.stdout)
+
+
+@pytest.mark.parametrize(
+    "arguments, named",
+    [
+        ([], "serve"),
+        (["serve", "--port", "99999"], "99999"),
+        (["serve", "--prot", "80"], "--prot"),
+        (["serve", "/no/such/folder"], "/no/such/folder"),
+        (["serve", "--cache-size", "much"], "much"),
+        (["serve", "--address", "no such host"], "no such host"),
+        (["serve", "--cgi-dir", "/no/programs"], "/no/programs"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_1(binary, arguments, named):
+    done = run(binary, *arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("turtle: ") and done.stderr.count("\n") == 1, done.stderr
+    assert named in done.stderr
+
+
+def test_a_port_in_use_is_one_line_and_exit_code_1(binary, turtle):
+    done = run(binary, "serve", "--port", turtle.port)
+    assert (done.returncode, done.stdout) == (1, "")
+    where = rf"(bind|listen) 127\.0\.0\.1:{turtle.port}"
+    assert re.fullmatch(rf"turtle: {where}: Address already in use\n", done.stderr), done.stderr
+
+
+def test_a_port_of_its_own_choice_is_printed(start, site):
+    first, second = start(site), start(site)
+    assert first.line == f"Serving {site} at http://127.0.0.1:{first.port}/\n"
+    assert first.port != second.port
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="this system has no IPv6")
+def test_ipv6(start, site):
+    server = start(site, "--address", "::1")
+    assert server.url == f"http://[::1]:{server.port}"
+    with server.connect("::1") as client:
+        client.sendall(b"GET /style.css HTTP/1.1\r\nHost: [::1]\r\nConnection: close\r\n\r\n")
+        assert client.makefile("rb").read().endswith(b"body { color: green }\n")
+    assert server.stop() == (0, "")
