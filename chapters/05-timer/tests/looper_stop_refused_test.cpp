@@ -1,5 +1,5 @@
-// A client that comes while the loop stops, and is refused by on_accept, is not told of the stop:
-// its handlers are not to be called any more.
+// A client that comes while the loop stops is told of it once; one that on_accept has refused is
+// not told at all: its handlers are not to be called any more.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -8,6 +8,7 @@
 #include "core/looper.h"
 #include "support/captured_stderr.h"
 #include "support/loop_thread.h"
+#include "support/tcp_pair.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -55,6 +56,21 @@ TEST(LooperStopRefused, WhoIsDeletedByOnAcceptIsNotTold) {
 TEST(LooperStopRefused, WhoseOnAcceptThrowsIsNotTold) {
   const test::CapturedStderr errors;
   EXPECT_EQ(StopsOfALateClient([](Connection*) { throw std::runtime_error("no room"); }), 0);
+}
+
+TEST(LooperStopRefused, WhoIsAddedByATaskOfTheStopIsToldOnce) {
+  int stops = 0;
+  const ConnectionCallbacks comes{{}, DeleteAtEnd, {}, [&](Connection* connection) {
+                                    ++stops;
+                                    connection->GetLooper()->Schedule(connection);
+                                  }};
+  test::TcpPair pair = test::MakeTcpPair();
+  Looper looper;
+  looper.AtStop([&] { looper.AddConnection(pair.server.Release(), comes); });
+  pair.client.FinishSending();
+  looper.Stop();
+  looper.Loop();
+  EXPECT_EQ(stops, 1);
 }
 
 }  // namespace

@@ -382,10 +382,17 @@ void Looper::Destroy(int fd) {
 
 void Looper::BeginStop() {
   RunTasks(mailbox_->TakeAll());  // clients that another thread has handed over are clients
+  // Those who are here now. AddConnection() tells whoever comes from here on.
+  std::vector<ConnectionId> present;
+  ForEachConnection([&](Connection* connection) { present.push_back(connection->Id()); });
   stopping_ = true;
   stop_deadline_ = now_ + stop_timeout_;
   RunTasks(std::move(at_stop_));
-  ForEachConnection([this](Connection* connection) { StopConnection(*connection); });
+  for (const ConnectionId id : present) {
+    if (Connection* connection = Find(id)) {
+      StopConnection(*connection);
+    }
+  }
   Bury();
 }
 
