@@ -242,7 +242,7 @@ void Looper::Dispatch(const PollEvent& event) {
   }
 }
 
-void Looper::RunTasks(std::vector<Task> tasks) {
+void Looper::RunTasks(const std::vector<Task>& tasks) {
   for (const Task& task : tasks) {
     Guarded("task", task);
   }
@@ -387,7 +387,7 @@ void Looper::BeginStop() {
   ForEachConnection([&](Connection* connection) { present.push_back(connection->Id()); });
   stopping_ = true;
   stop_deadline_ = now_ + stop_timeout_;
-  RunTasks(std::move(at_stop_));
+  RunTasks(std::exchange(at_stop_, {}));
   for (const ConnectionId id : present) {
     if (Connection* connection = Find(id)) {
       StopConnection(*connection);

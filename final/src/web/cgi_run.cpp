@@ -22,7 +22,8 @@ constexpr std::size_t kOutputBytes = std::size_t{64} * 1024;
 // The host without its port, as SERVER_NAME wants it; brackets stay, RFC 3875, section 4.1.14.
 auto HostName(std::string_view host) -> std::string_view {
   const std::size_t colon = host.rfind(':');
-  const bool has_port = colon != std::string_view::npos && host.find(']', colon) == host.npos;
+  const bool has_port =
+      colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos;
   return has_port ? host.substr(0, colon) : host;
 }
 
@@ -50,7 +51,7 @@ auto ParseCgiTarget(std::string_view sub_path) -> std::optional<CgiTarget> {
   CgiTarget target;
   const std::size_t end = sub_path.find_first_of("&/");
   target.program = sub_path.substr(0, end);
-  std::string_view rest = end == sub_path.npos ? std::string_view() : sub_path.substr(end);
+  std::string_view rest = end == std::string_view::npos ? std::string_view() : sub_path.substr(end);
   target.short_form = !rest.empty() && rest.front() == '&';
   if (!target.short_form) {
     target.path_info = rest;

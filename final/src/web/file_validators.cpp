@@ -31,8 +31,7 @@ auto ClockGrain(const timespec& time) noexcept -> std::int64_t {
 
 }  // namespace
 
-FileValidators::FileValidators(const struct stat& status, const timespec& now) noexcept
-    : tag_{}, tag_bytes_(0) {
+FileValidators::FileValidators(const struct stat& status, const timespec& now) noexcept {
   const timespec content = ContentTime(status);
   const timespec inode = InodeTime(status);
   const std::array<std::uint64_t, 4> parts = {static_cast<std::uint64_t>(status.st_ino),

@@ -162,7 +162,7 @@ void Looper::Dispatch(const PollEvent& event) {
   }
 }
 
-void Looper::RunTasks(std::vector<Task> tasks) {
+void Looper::RunTasks(const std::vector<Task>& tasks) {
   for (const Task& task : tasks) {
     Guarded("task", task);
   }

@@ -134,7 +134,7 @@ class Looper {
 
   void Round();
   void Dispatch(const PollEvent& event);
-  void RunTasks(std::vector<Task> tasks);
+  void RunTasks(const std::vector<Task>& tasks);
   void List(Connection& connection);
   void ServeReady();
   void Serve(Connection& connection);

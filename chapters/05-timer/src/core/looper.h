@@ -201,7 +201,7 @@ class Looper {
   void Expire(const DeadlineHeap::Entry& due);
   void SetDeadline(int fd, TimePoint when);
   void Dispatch(const PollEvent& event);
-  void RunTasks(std::vector<Task> tasks);
+  void RunTasks(const std::vector<Task>& tasks);
   void List(Connection& connection);
   void ServeReady();
   void Serve(Connection& connection);

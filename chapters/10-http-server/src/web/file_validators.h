@@ -32,10 +32,10 @@ class FileValidators {
   [[nodiscard]] auto Get() const noexcept -> Validators;
 
  private:
-  std::array<char, 80> tag_;
-  std::size_t tag_bytes_;
+  std::array<char, 80> tag_{};
+  std::size_t tag_bytes_ = 0;
   HttpTime last_modified_;
-  bool strong_;
+  bool strong_ = false;
 };
 
 }  // namespace TURTLE_SERVER

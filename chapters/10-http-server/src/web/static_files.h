@@ -42,7 +42,7 @@ class StaticFiles : public RequestHandler {
  private:
   void Answer(Exchange& exchange);
   auto AnswerFile(const Request& request, std::string_view type, UniqueFd file,
-                  const struct stat& status) -> Response;
+                  const struct stat& status) const -> Response;
 
   const StaticFilesOptions options_;
   const UniqueFd root_;

@@ -209,7 +209,7 @@ void StaticFiles::Answer(Exchange& exchange) {
 }
 
 auto StaticFiles::AnswerFile(const Request& request, std::string_view type, UniqueFd file,
-                             const struct stat& status) -> Response {
+                             const struct stat& status) const -> Response {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   const FileValidators file_validators(status, now);
