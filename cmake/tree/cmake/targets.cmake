@@ -127,3 +127,8 @@ foreach(file IN LISTS tests)
                          PROPERTIES LABELS ${label} TIMEOUT 60)
   endif()
 endforeach()
+
+# --- what measures it: only the finished system has that ----------------------------------------
+if(EXISTS "${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt")
+  add_subdirectory("${PROJECT_SOURCE_DIR}/bench")
+endif()
