@@ -32,13 +32,31 @@ TEST(OptionsTest, ServeAloneHasDefaults) {
   EXPECT_EQ(line.serve.cgi_dir, "");
   EXPECT_EQ(line.serve.cache_size, 64U << 20);
   EXPECT_EQ(line.serve.cache_check, CacheCheck::kWatch);
+  EXPECT_EQ(line.serve.deferred_accept, std::chrono::seconds(0));
 }
 
 TEST(OptionsTest, EveryOptionArrives) {
-  const CommandLine line =
-      Parse({"serve", "/tmp", "--port", "0", "--address", "::1", "--threads=3", "--cgi-dir", "/bin",
-             "--cgi-timeout", "7", "--cache-size", "64k", "--cache-check", "always", "--max-body",
-             "1G", "--stop-timeout", "9"});
+  const CommandLine line = Parse({"serve",
+                                  "/tmp",
+                                  "--port",
+                                  "0",
+                                  "--address",
+                                  "::1",
+                                  "--threads=3",
+                                  "--cgi-dir",
+                                  "/bin",
+                                  "--cgi-timeout",
+                                  "7",
+                                  "--cache-size",
+                                  "64k",
+                                  "--cache-check",
+                                  "always",
+                                  "--max-body",
+                                  "1G",
+                                  "--deferred-accept",
+                                  "2",
+                                  "--stop-timeout",
+                                  "9"});
   ASSERT_EQ(line.action, CommandAction::kServe) << line.text;
   EXPECT_EQ(line.serve.directory, "/tmp");
   EXPECT_EQ(line.serve.port, 0);
@@ -49,6 +67,7 @@ TEST(OptionsTest, EveryOptionArrives) {
   EXPECT_EQ(line.serve.cache_size, 65536U);
   EXPECT_EQ(line.serve.cache_check, CacheCheck::kAlways);
   EXPECT_EQ(line.serve.max_body, 1U << 30);
+  EXPECT_EQ(line.serve.deferred_accept, std::chrono::seconds(2));
   EXPECT_EQ(line.serve.stop_timeout, std::chrono::seconds(9));
 }
 
@@ -80,6 +99,8 @@ TEST(OptionsTest, AMistakeIsOneLineThatNamesOptionAndValue) {
       {{"serve", "--cgi-timeout", "0"}, {"--cgi-timeout", "'0'"}},
       {{"serve", "--max-body", "x"}, {"--max-body", "'x'"}},
       {{"serve", "--stop-timeout", "forever"}, {"--stop-timeout", "forever"}},
+      {{"serve", "--stop-timeout", "0"}, {"--stop-timeout", "'0'", "from 1 to"}},
+      {{"serve", "--deferred-accept", "-1"}, {"--deferred-accept", "-1", "from 0 to"}},
       {{"serve", "/no/such/place"}, {"DIR", "/no/such/place", "directory"}},
       {{"serve", "/etc/passwd"}, {"DIR", "/etc/passwd", "directory"}},
       {{"serve", "--cgi-dir", "/no/such/place"}, {"--cgi-dir", "/no/such/place"}},
@@ -116,7 +137,7 @@ TEST(OptionsTest, HelpAndVersionAreForStandardOutput) {
   EXPECT_EQ(serve.action, CommandAction::kPrint);
   for (const char* option :
        {"DIR", "--port", "--address", "--threads", "--cgi-dir", "--cgi-timeout", "--cache-size",
-        "--cache-check", "--max-body", "--stop-timeout"}) {
+        "--cache-check", "--max-body", "--deferred-accept", "--stop-timeout"}) {
     EXPECT_TRUE(Has(serve.text, option)) << option << "\n" << serve.text;
   }
   EXPECT_TRUE(Has(serve.text, "64M")) << serve.text;

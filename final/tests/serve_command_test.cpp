@@ -73,6 +73,32 @@ TEST(ServeCommandTest, ServesAFolderUntilASignal) {
   }
 }
 
+TEST(ServeCommandTest, KeepsSilentClientsBackIfItIsToldTo) {
+  for (const int seconds : {0, 60}) {
+    const test::SiteFolder site;
+    site.Write("index.html", "hello");
+    Turtle turtle({site.Path(), "--port", "0", "--threads", "1", "--deferred-accept",
+                   std::to_string(seconds)});
+    EXPECT_EQ(HttpClient(turtle.Port()).Ask(Get("/")).body, "hello");  // it accepts by now
+    HttpClient silent(turtle.Port());
+    EXPECT_EQ(HttpClient(turtle.Port()).Ask(Get("/")).body, "hello");  // later, yet accepted
+    turtle.Signal(SIGTERM);
+    EXPECT_EQ(turtle.Wait(), 0);
+#ifdef __linux__
+    const bool kept_back = seconds != 0;
+#else
+    const bool kept_back = false;
+#endif
+    // Who was accepted has been told of the end. Who was kept back learns it when it speaks.
+    EXPECT_EQ(silent.HasInput(std::chrono::milliseconds(0)), !kept_back) << seconds;
+    if (kept_back) {
+      EXPECT_TRUE(silent.Send(Get("/")));
+    }
+    EXPECT_EQ(silent.IsClosedByServer(), !kept_back) << seconds;
+    EXPECT_EQ(silent.WasReset(), kept_back) << seconds;
+  }
+}
+
 TEST(ServeCommandTest, RunsPrograms) {
   const ProgramFolder folder;
   folder.Program("cgi-bin/show",

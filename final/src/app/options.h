@@ -32,7 +32,8 @@ struct ServeOptions {
   std::uint64_t cache_size = std::uint64_t{64} << 20;  ///< --cache-size in bytes; 0: no cache.
   CacheCheck cache_check = CacheCheck::kWatch;         ///< --cache-check
   std::uint64_t max_body = std::uint64_t{16} << 20;    ///< --max-body in bytes.
-  std::chrono::seconds stop_timeout{5};  ///< --stop-timeout: for replies under way at the end.
+  std::chrono::seconds deferred_accept{0};  ///< --deferred-accept; 0: clients are seen at once.
+  std::chrono::seconds stop_timeout{5};     ///< --stop-timeout: for replies under way at the end.
 };
 
 /// What the program has to do.

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/deferred_accept.h"
 #include "log/log.h"
 
 namespace TURTLE_SERVER {
@@ -55,6 +56,9 @@ Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& ta
     targets_.push_back(std::make_shared<Target>(looper));
   }
   SendAtOnce(listener_);
+  if (options_.defer_accept.count() != 0) {
+    DeferAccept(listener_.GetFd(), options_.defer_accept);
+  }
   listener_.SetNonBlocking();  // a client may leave between the event and the accept
 }
 
@@ -117,7 +121,7 @@ void Acceptor::HandOver(const std::shared_ptr<Target>& target) {
     AddAll(home_, clients, callbacks_);
     return;
   }
-  target->waiting.fetch_add(clients.size(), std::memory_order_relaxed);
+  const std::size_t count = clients.size();
   // Shared, because a Task can be copied and a descriptor can't. A loop that has ended refuses
   // the task, which closes them.
   const auto batch = std::make_shared<std::vector<UniqueFd>>(std::move(clients));
@@ -126,6 +130,8 @@ void Acceptor::HandOver(const std::shared_ptr<Target>& target) {
         target->waiting.fetch_sub(batch->size(), std::memory_order_relaxed);
         AddAll(*target->looper, *batch, callbacks);
       });
+  // Not before: what can't be posted must not count. If the loop was quicker, the sum is right.
+  target->waiting.fetch_add(count, std::memory_order_relaxed);
 }
 
 void Acceptor::Rest() {

@@ -14,6 +14,9 @@ struct ListenOptions {
   std::size_t batch = 64;   ///< clients accepted in one go, before the loop serves the others
   /// How long accepting rests when the process or the machine is out of descriptors or memory.
   std::chrono::milliseconds retry{100};
+  /// Not 0: a client is accepted with its first byte, or after about that long. For protocols in
+  /// which the client speaks first; core/deferred_accept.h tells the price.
+  std::chrono::seconds defer_accept{0};
 };
 
 }  // namespace TURTLE_SERVER

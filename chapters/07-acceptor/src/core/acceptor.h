@@ -31,7 +31,7 @@ class Acceptor {
   /// @param listener bound and listening; made non-blocking here
   /// @param targets where the clients go, at least one; they outlive the acceptor
   /// @param callbacks what the clients' connections do; outlive the targets
-  /// @param options batch and retry
+  /// @param options batch, retry, and whether silent clients are kept back
   Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& targets,
            const ConnectionCallbacks& callbacks, ListenOptions options = {});
 

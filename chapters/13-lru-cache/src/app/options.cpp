@@ -69,11 +69,14 @@ class OptionSet {
     });
   }
 
-  void Seconds(const std::string& name, std::chrono::seconds& value, const std::string& help) {
+  void Seconds(const std::string& name, std::chrono::seconds& value, std::uint64_t lowest,
+               const std::string& help) {
     Add(name, "SECONDS", std::to_string(value.count()), help, [=, &value](const std::string& text) {
       const auto number = ParseNumber(text);
-      if (!number || *number == 0 || *number > kMaxSeconds) {
-        Refuse(name, text, "a number of seconds from 1 to " + std::to_string(kMaxSeconds));
+      if (!number || *number < lowest || *number > kMaxSeconds) {
+        Refuse(name, text,
+               "a number of seconds from " + std::to_string(lowest) + " to " +
+                   std::to_string(kMaxSeconds));
       }
       value = std::chrono::seconds(*number);
     });
@@ -143,12 +146,16 @@ void AddServeOptions(OptionSet& set, ServeOptions& options) {
   set.Count("--threads", options.threads, 1, kMaxThreads, "number of event loops, one thread each");
   set.Directory("--cgi-dir", "DIR", options.cgi_dir,
                 "programs for /cgi-bin/; without it there are none");
-  set.Seconds("--cgi-timeout", options.cgi_timeout, "when a program that takes longer is killed");
+  set.Seconds("--cgi-timeout", options.cgi_timeout, 1,
+              "when a program that takes longer is killed");
   set.Size("--cache-size", options.cache_size, "memory for cached files; 0: no cache");
   set.Check("--cache-check", options.cache_check,
             "how changes are noticed: watch (the kernel tells) or always (look each time)");
   set.Size("--max-body", options.max_body, "longest request body that is accepted");
-  set.Seconds("--stop-timeout", options.stop_timeout,
+  set.Seconds("--deferred-accept", options.deferred_accept, 0,
+              "accept a client with its first byte, or after so long: faster for short "
+              "connections, but till then silent clients are not seen; 0: at once");
+  set.Seconds("--stop-timeout", options.stop_timeout, 1,
               "how long replies under way may take after SIGINT or SIGTERM");
 }
 

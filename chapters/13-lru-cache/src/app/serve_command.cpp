@@ -56,6 +56,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors)
   ServerOptions threads;
   threads.threads = options.threads;
   threads.stop_timeout = options.stop_timeout;
+  threads.listen.defer_accept = options.deferred_accept;
   HttpServer server(NetAddress(options.address, options.port), http, threads);
   server.Mount("/", [files = FilesOf(options)](Looper& looper) {
     return std::make_unique<StaticFiles>(looper, files);
