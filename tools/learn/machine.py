@@ -56,6 +56,7 @@ def is_ubuntu() -> bool:
 BUILD = (
     Need(command("c++", "g++"), "g++"),
     Need(command("cmake"), "cmake", "cmake"),
+    Need(command("make"), "make"),  # what `cmake -S … -B …` as the pages have it looks for
     Need(command("ninja"), "ninja-build", "ninja"),
     Need(command("ccache"), "ccache", "ccache"),
 )
