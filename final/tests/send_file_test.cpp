@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cerrno>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "support/narrow_pair.h"
+#include "support/tcp_pair.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -73,6 +77,24 @@ TEST_P(SendFileTest, ABrokenConnectionIsAnErrorAndNotASignal) {
   EXPECT_EQ(sigismember(&set, SIGPIPE), 0);
   ASSERT_EQ(sigpending(&set), 0);
   EXPECT_EQ(sigismember(&set, SIGPIPE), 0);
+}
+
+// A client that has gone answers the first bytes by a reset. The same call may go on to send more
+// then: it has sent a part, and raises the signal all the same.
+TEST_P(SendFileTest, AConnectionThatBreaksInTheMiddleIsNoSignalEither) {
+  ASSERT_NE(signal(SIGPIPE, SIG_DFL), SIG_ERR);
+  constexpr std::size_t kMuch = 4'000'000;
+  const UniqueFd file = MakeFile(Pattern(kMuch));
+  auto pair = std::make_unique<test::TcpPair>(test::MakeTcpPair());
+  const Socket server = std::move(pair->server);
+  pair.reset();
+  ASSERT_TRUE(test::AwaitReady(server.GetFd(), POLLIN));  // its FIN
+  IoResult result{IoStatus::kBytes, 0, 0};
+  while (result.status == IoStatus::kBytes || result.status == IoStatus::kWouldBlock) {
+    result = GetParam()(server.GetFd(), file.Get(), 0, kMuch);
+  }
+  EXPECT_EQ(result.status, IoStatus::kError);
+  EXPECT_EQ(result.error, EPIPE);
 }
 
 TEST_P(SendFileTest, AnErrorOfTheFileIsReported) {

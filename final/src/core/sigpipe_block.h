@@ -1,0 +1,40 @@
+// Keeps SIGPIPE away from one thread for the length of a call.
+//
+// send(2) can be told not to raise the signal. write(2) and sendfile(2) can't, and what a process
+// does with a signal is not for a library to change. So the signal is blocked in this thread, and
+// what the call has raised is taken away before it is let through again.
+//
+// Interface:
+//  * A SigpipeBlock blocks the signal for as long as it lives.
+//  * TakeAway() is called when the call has failed, or has fallen short: sendfile(2) may meet the
+//    broken connection in the middle, and then it raises the signal and says how far it came.
+//
+// Thread: one object belongs to the thread that made it.
+#pragma once
+
+#include <signal.h>
+
+namespace TURTLE_SERVER {
+
+/// SIGPIPE is blocked in this thread while it lives.
+class SigpipeBlock {
+ public:
+  SigpipeBlock() noexcept;
+
+  /// Puts the thread's mask back. Keeps errno.
+  ~SigpipeBlock();
+
+  SigpipeBlock(const SigpipeBlock&) = delete;
+  auto operator=(const SigpipeBlock&) -> SigpipeBlock& = delete;
+
+  /// Takes away a signal that has been raised meanwhile, and leaves one that was there before.
+  /// Keeps errno.
+  void TakeAway() const noexcept;
+
+ private:
+  sigset_t sigpipe_;
+  sigset_t before_;
+  bool was_pending_;
+};
+
+}  // namespace TURTLE_SERVER
