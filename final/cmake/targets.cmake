@@ -29,6 +29,14 @@ target_include_directories(turtle_library ${scope}
                            "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>"
                            "$<INSTALL_INTERFACE:include/turtle>")
 
+# Many functions of the library are a line or two. In a release GCC may inline them across files;
+# the archive holds ordinary code as well, for other compilers and for programs that don't want it.
+if(library_sources AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT APPLE)
+  set(inline_across_files "$<$<CONFIG:Release>:-flto=auto>")
+  target_compile_options(turtle_library PRIVATE ${inline_across_files}
+                         "$<$<CONFIG:Release>:-ffat-lto-objects>")
+endif()
+
 # --- the program: src/app; all of it but main.cpp is a library too, so that tests can link it ---
 set(app_main "${PROJECT_SOURCE_DIR}/src/app/main.cpp")
 set(test_libraries turtle_library)
@@ -37,6 +45,7 @@ if(app_main IN_LIST app_sources)
   find_package(CLI11 REQUIRED)
   add_executable(turtle "${app_main}")
   target_link_libraries(turtle PRIVATE turtle_library CLI11::CLI11)
+  target_link_options(turtle PRIVATE ${inline_across_files})
   if(app_sources)
     add_library(turtle_app STATIC ${app_sources})
     target_link_libraries(turtle_app PUBLIC turtle_library CLI11::CLI11)

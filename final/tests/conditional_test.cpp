@@ -73,6 +73,17 @@ TEST(ConditionalTest, IfNoneMatchComparesWeakly) {
             Action::kServe);
 }
 
+TEST(ConditionalTest, KnowsWhetherThereIsAnythingToEvaluate) {
+  for (const char* name :
+       {"If-Match", "If-Unmodified-Since", "If-None-Match", "If-Modified-Since", "If-Range"}) {
+    Headers fields;
+    fields.Add("Range", "bytes=0-1");
+    EXPECT_FALSE(HasConditions(fields));
+    fields.Add(name, "\"a\"");
+    EXPECT_TRUE(HasConditions(fields)) << name;
+  }
+}
+
 TEST(ConditionalTest, TagsAreReadAsTheyAreWritten) {
   const Validators comma{"\"x,y\"", true, {}, true};
   EXPECT_EQ(ActionFor({{"If-None-Match", "\"x,y\""}}, comma), Action::kNotModified);

@@ -34,6 +34,16 @@ auto LoopHttp::TakeExchange() -> std::unique_ptr<Exchange> {
 
 auto LoopHttp::Date() -> std::string_view { return date_.At(HttpTime(std::time(nullptr))); }
 
+auto LoopHttp::UsualStart() -> std::string_view {
+  const HttpTime now(std::time(nullptr));
+  if (now != start_time_) {
+    start_time_ = now;
+    start_ = "HTTP/1.1 200 OK\r\nDate: ";
+    start_.append(date_.At(now)).append("\r\n");
+  }
+  return start_;
+}
+
 auto LoopHttp::HeadScratch() noexcept -> std::string& {
   head_.clear();
   return head_;

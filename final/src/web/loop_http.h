@@ -5,7 +5,8 @@
 // Interface:
 //  * Mount() puts a handler under a path, HandlerFor() finds the one for a path.
 //  * TakeExchange() and GiveBack() lend the loop's exchange, so that a request allocates nothing.
-//  * Date() is the text of now, made once a second.
+//  * Date() is the text of now, UsualStart() the first lines of most replies; both are made once a
+//    second.
 //
 // Thread: the loop's.
 #pragma once
@@ -60,6 +61,9 @@ class LoopHttp {
   /// Now, as an HTTP date. Valid until the next call.
   [[nodiscard]] auto Date() -> std::string_view;
 
+  /// "HTTP/1.1 200 OK" and the Date line. Valid until the next call.
+  [[nodiscard]] auto UsualStart() -> std::string_view;
+
   /// Room to write a head in, empty; its memory is used again.
   [[nodiscard]] auto HeadScratch() noexcept -> std::string&;
 
@@ -74,6 +78,8 @@ class LoopHttp {
   std::vector<Mounted> mounted_;  // longest prefix first
   std::unique_ptr<Exchange> spare_;
   CachedDate date_;
+  HttpTime start_time_{};  // of start_
+  std::string start_;
   std::string head_;
 };
 

@@ -96,6 +96,12 @@ auto IfRangeHolds(std::string_view value, const Validators& current, HttpTime no
 
 }  // namespace
 
+auto HasConditions(const Headers& fields) -> bool {
+  return fields.Has(KnownField::kIfMatch) || fields.Has(KnownField::kIfUnmodifiedSince) ||
+         fields.Has(KnownField::kIfNoneMatch) || fields.Has(KnownField::kIfModifiedSince) ||
+         fields.Has(KnownField::kIfRange);
+}
+
 auto EvaluateConditions(Method method, const Headers& fields, const Validators& validators,
                         HttpTime now) -> ConditionResult {
   const bool reads = method == Method::kGet || method == Method::kHead;

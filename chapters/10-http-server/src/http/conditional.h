@@ -41,6 +41,9 @@ struct ConditionResult {
   bool range_applies = true;       ///< false: ignore Range, If-Range names another state
 };
 
+/// True if a request has any of the fields that EvaluateConditions() looks at. Most have none.
+[[nodiscard]] auto HasConditions(const Headers& fields) -> bool;
+
 /// Evaluates If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since and If-Range.
 /// @param method of the request: only GET and HEAD can be answered by 304, and only GET by a range
 /// @param fields of the request

@@ -18,6 +18,7 @@
 // Thread: the loop's.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,11 +59,12 @@ class ExchangeState {
   auto operator=(const ExchangeState&) -> ExchangeState& = default;
 };
 
-/// A reply with status 200 whose parts are in memory, ready to be sent.
+/// A reply with status 200 that is in memory, ready to be sent.
 struct ReadyReply {
-  std::string_view fields;  ///< "Name: value\r\n" for each, Content-Length among them
-  std::string_view body;    ///< complete; left away for HEAD
-  Pin pin;                  ///< keeps `body` alive until it is sent
+  /// "Name: value\r\n" for each field, Content-Length among them, an empty line, and the body.
+  std::string_view text;
+  std::size_t body_bytes;  ///< of `text`, at its end; left away for HEAD
+  Pin pin;                 ///< keeps `text` alive until it is sent
 };
 
 /// A piece of a request's body; `last`: it is complete. The last piece may be empty.

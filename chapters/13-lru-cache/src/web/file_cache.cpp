@@ -35,6 +35,19 @@ auto SameState(const struct stat& a, const struct stat& b) noexcept -> bool {
          a.st_mode == b.st_mode && SameTime(content_a, content_b) && SameTime(inode_a, inode_b);
 }
 
+auto ReplyText(const Validators& validators, std::string_view type, std::string_view body)
+    -> std::string {
+  std::string fields = "Content-Length: " + std::to_string(body.size()) + "\r\nContent-Type: ";
+  fields.append(type).append("\r\nAccept-Ranges: bytes\r\nETag: ");
+  AppendEtag(validators, fields);
+  fields += "\r\nLast-Modified: ";
+  AppendHttpDate(*validators.last_modified, fields);
+  fields += "\r\n\r\n";
+  std::string text;
+  text.reserve(fields.size() + body.size());  // no more: it counts
+  return text.append(fields).append(body);
+}
+
 }  // namespace
 
 FileCache::FileCache(Looper& looper, int root, FileCacheOptions options)
@@ -82,18 +95,10 @@ auto FileCache::Load(const std::string& name, int file, const struct stat& statu
     return {};
   }
   entry->name_ = name;
-  entry->body_ = std::move(*body);
   entry->check_always_ = !watched;
   entry->checked_ = looper_.Now();
-  std::string& fields = entry->fields_;
-  fields.append("Content-Length: ").append(std::to_string(size)).append("\r\nContent-Type: ");
-  fields.append(type).append("\r\nAccept-Ranges: bytes\r\nETag: ");
-  AppendEtag(validators, fields);
-  fields += "\r\nLast-Modified: ";
-  AppendHttpDate(*validators.last_modified, fields);
-  fields += "\r\n";
-  const std::size_t weight =
-      sizeof(CachedFile) + 2 * name.size() + entry->body_.capacity() + fields.capacity();
+  entry->text_ = ReplyText(validators, type, *body);
+  const std::size_t weight = sizeof(CachedFile) + 2 * name.size() + entry->text_.capacity();
   const bool kept = entries_.Insert(name, entry, weight) != nullptr;
   return kept ? entry : PinTo<CachedFile>();
 }

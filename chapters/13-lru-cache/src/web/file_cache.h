@@ -1,4 +1,4 @@
-// Files in memory, ready to be sent: fields of the head beside the body.
+// Files in memory, ready to be sent: the fields of the head, and the body behind them.
 //
 // What is here is never stale, nor sent with a wrong length. The kernel tells of changes before
 // the round's requests are served (web/file_watch.h), and because it does not tell of all of them,
@@ -51,11 +51,14 @@ struct FileCacheOptions {
 /// One file in memory. Pinned by replies that are still on their way when it leaves the cache.
 class CachedFile : public Pinned {
  public:
-  /// What the file's head says beside status, date and connection: "Name: value\r\n" for each.
-  [[nodiscard]] auto Fields() const noexcept -> std::string_view { return fields_; }
+  /// What a reply says beside status, date and connection: "Name: value\r\n" for each field, an
+  /// empty line, and the file.
+  [[nodiscard]] auto Text() const noexcept -> std::string_view { return text_; }
 
-  /// The file.
-  [[nodiscard]] auto Body() const noexcept -> std::string_view { return body_; }
+  /// The file's length.
+  [[nodiscard]] auto BodyBytes() const noexcept -> std::size_t {
+    return static_cast<std::size_t>(status_.st_size);
+  }
 
   /// What conditional requests are compared with.
   [[nodiscard]] auto GetValidators() const noexcept -> Validators { return validators_.Get(); }
@@ -68,8 +71,7 @@ class CachedFile : public Pinned {
   std::string name_;  // relative to the root
   struct stat status_;
   FileValidators validators_;
-  std::string fields_;
-  std::string body_;
+  std::string text_;
   bool check_always_ = false;
   TimePoint checked_{};
 

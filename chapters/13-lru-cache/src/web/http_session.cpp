@@ -227,23 +227,22 @@ void HttpSession::SendReply(Exchange& exchange, const Response& response) {
 void HttpSession::SendReply(Exchange& exchange, const ReadyReply& reply) {
   const Request& request = exchange.GetRequest();
   DecideKeepAlive(exchange, BodyEnd::kLength);
-  std::string& head = loop_.HeadScratch();
-  head.append("HTTP/1.1 200 OK\r\nDate: ").append(loop_.Date()).append("\r\n");
+  connection_.WriteToWriteBuffer(loop_.UsualStart());
   if (!keep_alive_) {
-    head += "Connection: close\r\n";
+    connection_.WriteToWriteBuffer("Connection: close\r\n");
   } else if (request.minor_version == 0) {
-    head += "Connection: keep-alive\r\n";
+    connection_.WriteToWriteBuffer("Connection: keep-alive\r\n");
   }
-  head.append(reply.fields).append("\r\n");
-  connection_.WriteToWriteBuffer(head);
-  if (request.method != Method::kHead) {
-    // One piece of memory leaves by send(2), which is cheaper than two by sendmsg(2).
-    constexpr std::size_t kMaxCopied = std::size_t{16} * 1024;
-    if (reply.body.size() <= kMaxCopied) {
-      connection_.WriteToWriteBuffer(reply.body);
-    } else {
-      connection_.WritePinned(reply.body, reply.pin);
-    }
+  std::string_view text = reply.text;
+  if (request.method == Method::kHead) {
+    text.remove_suffix(reply.body_bytes);
+  }
+  // One piece of memory leaves by send(2), which is cheaper than two by sendmsg(2).
+  constexpr std::size_t kMaxCopied = std::size_t{16} * 1024;
+  if (text.size() <= kMaxCopied) {
+    connection_.WriteToWriteBuffer(text);
+  } else {
+    connection_.WritePinned(text, reply.pin);
   }
   Wake();
 }

@@ -156,29 +156,32 @@ auto StaticFiles::FindCached(const Exchange& exchange) -> PinTo<CachedFile> {
   if (!Cacheable(exchange.GetRequest())) {
     return {};
   }
-  SetName(exchange.SubPath());
-  return cache_->Find(name_);
+  return cache_->Find(FileNameOf(exchange.SubPath()));
 }
 
-// The file that a path means, in a string whose memory is used again.
-void StaticFiles::SetName(std::string_view path) {
-  name_ = path.substr(path.empty() ? 0 : 1);
-  if (!path.empty() && path.back() == '/') {
-    name_ += options_.index;
+// The file that a path means. Valid until the next call, and as long as `path`.
+auto StaticFiles::FileNameOf(std::string_view path) -> std::string_view {
+  const std::string_view name = path.substr(path.empty() ? 0 : 1);
+  if (path.empty() || path.back() != '/') {
+    return name;
   }
+  index_name_.assign(name).append(options_.index);
+  return index_name_;
 }
 
 void StaticFiles::AnswerCached(Exchange& exchange, const PinTo<CachedFile>& file) {
   const Request& request = exchange.GetRequest();
-  const Validators validators = file->GetValidators();
-  const ConditionResult condition =
-      EvaluateConditions(request.method, request.headers, validators, HttpTime(std::time(nullptr)));
+  ConditionResult condition;
+  if (HasConditions(request.headers)) {
+    condition = EvaluateConditions(request.method, request.headers, file->GetValidators(),
+                                   HttpTime(std::time(nullptr)));
+  }
   switch (condition.action) {
     case ConditionResult::Action::kServe:
-      exchange.Reply(ReadyReply{file->Fields(), file->Body(), file});
+      exchange.Reply(ReadyReply{file->Text(), file->BodyBytes(), file});
       break;
     case ConditionResult::Action::kNotModified:
-      exchange.Reply(NotModified(validators));
+      exchange.Reply(NotModified(file->GetValidators()));
       break;
     case ConditionResult::Action::kPreconditionFailed:
       exchange.Reply(ErrorResponse(412));
@@ -190,8 +193,8 @@ void StaticFiles::Answer(Exchange& exchange) {
   const Request& request = exchange.GetRequest();
   const std::string_view path = exchange.SubPath();
   const bool folder_named = !path.empty() && path.back() == '/';  // "": mounted under a name
-  SetName(path);
-  UniqueFd file = OpenBeneath(root_.Get(), name_);
+  const std::string name(FileNameOf(path));
+  UniqueFd file = OpenBeneath(root_.Get(), name);
   struct stat status {};
   if (!file || fstat(file.Get(), &status) != 0) {
     exchange.Reply(ErrorResponse(StatusOf(errno)));
@@ -200,11 +203,11 @@ void StaticFiles::Answer(Exchange& exchange) {
   } else if (!S_ISREG(status.st_mode)) {
     exchange.Reply(ErrorResponse(404));  // a folder without a page, a device or a pipe
   } else if (const PinTo<CachedFile> cached =
-                 Cacheable(request) ? cache_->Load(name_, file.Get(), status, MimeType(name_))
+                 Cacheable(request) ? cache_->Load(name, file.Get(), status, MimeType(name))
                                     : PinTo<CachedFile>()) {
     AnswerCached(exchange, cached);
   } else {
-    exchange.Reply(AnswerFile(request, MimeType(name_), std::move(file), status));
+    exchange.Reply(AnswerFile(request, MimeType(name), std::move(file), status));
   }
 }
 

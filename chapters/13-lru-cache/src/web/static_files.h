@@ -53,7 +53,7 @@ class StaticFiles : public RequestHandler {
   }
 
  private:
-  void SetName(std::string_view path);
+  auto FileNameOf(std::string_view path) -> std::string_view;
   auto FindCached(const Exchange& exchange) -> PinTo<CachedFile>;
   auto Cacheable(const Request& request) const noexcept -> bool;
   void AnswerCached(Exchange& exchange, const PinTo<CachedFile>& file);
@@ -64,7 +64,7 @@ class StaticFiles : public RequestHandler {
   const StaticFilesOptions options_;
   const UniqueFd root_;
   std::unique_ptr<FileCache> cache_;
-  std::string name_;  // of the file that is asked for
+  std::string index_name_;  // of a folder's page; its memory is used again
 };
 
 }  // namespace TURTLE_SERVER
