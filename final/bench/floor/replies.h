@@ -1,0 +1,66 @@
+// What a floor sends: whole replies, made before the first client comes.
+//
+// Interface:
+//  * Replies reads small.html and big.html from a folder; ForRequest() chooses by the target's
+//    first letter, which is all that a floor looks at.
+//  * CannedReply::Rest() says what to send next for a number of bytes that are still owed.
+//
+// Thread: unchanging once made, so any.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/unique_fd.h"
+
+namespace TURTLE_SERVER {
+
+/// One reply, head and body, stored several times in a row: pipelined requests get one write.
+struct CannedReply {
+  std::string copies;    ///< The reply, once or more.
+  std::size_t size = 0;  ///< Bytes of one reply.
+
+  /// What one write may take of the `owed` bytes (1 or more) that end with the end of a reply.
+  [[nodiscard]] auto Rest(std::size_t owed) const -> std::string_view {
+    const std::size_t offset = size - 1 - (owed - 1) % size;
+    return std::string_view(copies).substr(offset, owed);
+  }
+};
+
+/// All that is ever sent.
+class Replies {
+ public:
+  /// Reads the two pages of `root`; throws std::system_error that names the one that failed.
+  explicit Replies(const std::string& root);
+
+  /// The reply that keeps the connection, for a request that starts with `head`.
+  [[nodiscard]] auto ForRequest(std::string_view head) const -> const CannedReply& {
+    return WantsBig(head) ? big_ : small_;
+  }
+
+  /// The reply that announces the end of the connection.
+  [[nodiscard]] auto LastForRequest(std::string_view head) const -> const CannedReply& {
+    return WantsBig(head) ? big_last_ : small_last_;
+  }
+
+  /// A file in memory that holds `big`, the reply of ForRequest() to the big page, for sendfile().
+  [[nodiscard]] auto BigFile() const -> int { return big_file_.Get(); }
+
+  /// Whether `reply` is what BigFile() holds.
+  [[nodiscard]] auto IsInFile(const CannedReply& reply) const -> bool { return &reply == &big_; }
+
+ private:
+  static auto WantsBig(std::string_view head) -> bool {
+    constexpr std::size_t kFirstLetter = std::string_view("GET /").size();
+    return head.size() > kFirstLetter && head[kFirstLetter] == 'b';
+  }
+
+  CannedReply small_;
+  CannedReply small_last_;
+  CannedReply big_;
+  CannedReply big_last_;
+  UniqueFd big_file_;
+};
+
+}  // namespace TURTLE_SERVER
