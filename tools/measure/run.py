@@ -1,0 +1,285 @@
+"""One measurement: start a server, check its replies, put load on it, end it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import pwd
+import re
+import select
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+
+from measure import process, table
+from measure.process import Failed, Process
+from measure.table import Scenario, Server
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PEERS = ROOT / "final" / "bench" / "peers"
+START_SECONDS = 10.0
+SETTLE_SECONDS = 0.5  # of load before memory is looked at
+
+
+def make_pages(folder: pathlib.Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o755)
+    for page, size in table.PAGES.items():
+        head, tail = b"<!doctype html><title>Turtle</title><p>", b"</p>\n"
+        (folder / page[1:]).write_bytes(head + b"x" * (size - len(head) - len(tail)) + tail)
+
+
+def fill(template: str, values: dict[str, str]) -> str:
+    """Puts the values for @name@; a name without a value is a Failed."""
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            raise Failed(f"a template asks for @{match[1]}@, which nobody knows")
+        return values[match[1]]
+
+    return re.sub(r"@([a-z_]+)@", value, template)
+
+
+class Site:
+    """What all measurements share: the build, the pages, where things run. A context manager."""
+
+    def __init__(self, build: pathlib.Path, bench: str, seconds: float, threads: int) -> None:
+        self.build = build
+        self.bench = bench
+        self.seconds = seconds
+        self.threads = threads
+        self.ports = process.free_ports()
+        every = sorted(os.sched_getaffinity(0))
+        self.pinned = threads == 1 and {table.SERVER_CPU, table.LOAD_CPU} <= set(every)
+        self.server_cpus = [table.SERVER_CPU] if self.pinned else every
+        self.load_cpus = [table.LOAD_CPU] if self.pinned else every
+        self.user = worker_user()
+
+    def __enter__(self) -> Site:
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="turtle-bench-"))
+        self.folder.chmod(0o755)  # workers that give up root's rights read it too
+        self.pages = self.folder / "pages"
+        make_pages(self.pages)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def program(self, server: Server) -> str:
+        """The path of the server's program; empty where it is not installed."""
+        return find_program(server, self.build)
+
+    def command(self, server: Server, scenario: Scenario, port: int, work: pathlib.Path) -> list[str]:
+        program = self.program(server)
+        values = {
+            "program": program, "root": str(self.pages), "port": str(port), "threads": str(self.threads),
+            "work": str(work),
+        }  # fmt: skip
+        if server.config:
+            values["user"] = table.user_line(server, self.user)
+            values["modules"] = apache_modules()
+            values.update(table.template_values(server, scenario, self.threads))
+            config = work / server.config.removesuffix(".in")
+            config.write_text(fill((PEERS / server.config).read_text(encoding="utf-8"), values), encoding="utf-8")
+            values["config"] = str(config)
+        options = closing_options(server, program) if scenario.closing else ()
+        return [word.format_map(values) for word in (*server.command, *options)]
+
+    @contextlib.contextmanager
+    def started(self, server: Server, scenario: Scenario) -> Iterator[tuple[Process, int]]:
+        port = next(self.ports)
+        work = pathlib.Path(tempfile.mkdtemp(prefix=f"{server.name}-", dir=self.folder))
+        work.chmod(0o755)
+        if self.user:
+            shutil.chown(work, self.user)
+        command = self.command(server, scenario, port, work)
+        with open(work / "output.log", "wb") as log, Process(
+            command, self.server_cpus, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=work
+        ) as running:
+            try:
+                await_answer(port, running)
+                check_replies(port)
+            except Failed as failure:
+                raise Failed(f"{failure}{last_words(work)}") from failure
+            yield running, port
+
+    def load(self, scenario: Scenario, port: int, seconds: float) -> dict:
+        result = self.folder / "load.json"
+        result.unlink(missing_ok=True)
+        command = table.load_command(self.bench, scenario, port, seconds, str(result))
+        with Process(
+            command, self.load_cpus, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        ) as running:
+            try:
+                _, said = running.popen.communicate(timeout=seconds + 30)
+            except subprocess.TimeoutExpired as error:
+                raise Failed(f"{pathlib.Path(self.bench).name} did not end") from error
+        try:
+            return read_load(result.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            words = said.decode(errors="replace").strip().splitlines()
+            raise Failed(f"no result from {' '.join(command)}: {words[-1] if words else 'it said nothing'}") from None
+
+    def timed_load(self, running: Process, scenario: Scenario, port: int) -> dict:
+        """The load with what it cost the server, the load generator and others."""
+        before, machine, children = process.cpu_seconds(running.members()), process.machine_seconds(), own_seconds()
+        begin = time.monotonic()
+        row = self.load(scenario, port, self.seconds)
+        wall = time.monotonic() - begin
+        server = process.cpu_seconds(running.members()) - before
+        load = own_seconds() - children
+        row["cpu_us"] = server / row["requests"] * 1e6
+        row["server_cpus"] = server / wall
+        row["load_cpus"] = load / wall
+        row["other_cpus"] = max(0.0, (process.machine_seconds() - machine - server - load) / wall)
+        return row
+
+    def measure(self, server: Server, scenario: Scenario) -> dict:
+        """One row. A Failed says why there is none."""
+        with self.started(server, scenario) as (running, port):
+            if not scenario.idle:
+                return self.timed_load(running, scenario, port)
+            self.load(scenario, port, SETTLE_SECONDS)  # what the first clients need is no cost of the idle ones
+            before = process.anonymous_bytes(running.members())
+            command = table.idle_command(self.bench, scenario, port, self.seconds + 120)
+            with Process(command, self.load_cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+                await_ready(holder, 60.0)
+                held = process.anonymous_bytes(running.members()) - before
+                row = self.timed_load(running, scenario, port)
+                row["idle_bytes"] = held / scenario.idle
+                return row
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def read_load(text: str) -> dict:
+    """What the table needs of turtle-bench's JSON."""
+    try:
+        result = json.loads(text)
+        errors = {kind: int(count) for kind, count in result["errors"].items() if count}
+        row = {
+            "requests": int(result["requests"]),
+            "requests_per_second": float(result["requests_per_second"]),
+            "errors": sum(errors.values()),
+            "error_kinds": errors,
+            "p50_us": float(result["latency_us"]["p50"]),
+            "p99_us": float(result["latency_us"]["p99"]),
+            "max_us": float(result["latency_us"]["max"]),
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Failed(f"the load generator's JSON is not as expected: {error!r}") from error
+    if row["requests"] == 0:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in errors.items()) or "none"
+        raise Failed(f"no request was answered; errors: {kinds}")
+    return row
+
+
+def find_program(server: Server, build: pathlib.Path) -> str:
+    for name in server.programs:
+        if name.startswith("./"):
+            path = build / name
+            if os.access(path, os.X_OK) and path.is_file():
+                return str(path)
+        elif shutil.which(name):
+            return shutil.which(name) or ""
+    return ""
+
+
+def find_bench(build: pathlib.Path) -> str:
+    """turtle-bench in a build of final; empty where it is not built."""
+    places = (build, build / "bench", build / "bench" / "turtle_bench", build / "examples")
+    return next((str(place / "turtle-bench") for place in places if (place / "turtle-bench").is_file()), "")
+
+
+def closing_options(server: Server, program: str) -> tuple[str, ...]:
+    """A `turtle` that has not learnt the option yet is measured without it."""
+    if server.kind != "final" or not server.closing_options:
+        return server.closing_options
+    help_text = subprocess.run([program, "serve", "--help"], capture_output=True, text=True, check=False).stdout
+    return server.closing_options if all(option in help_text for option in server.closing_options) else ()
+
+
+def apache_modules() -> str:
+    places = ("/usr/lib/apache2/modules", "/usr/lib64/httpd/modules", "/usr/libexec/apache2")
+    return next((place for place in places if pathlib.Path(place).is_dir()), places[0])
+
+
+def worker_user() -> str:
+    """Whom root's servers run their workers as; empty for everybody else."""
+    if os.geteuid() != 0:
+        return ""
+    for name in ("www-data", "nobody"):
+        with contextlib.suppress(KeyError):
+            return pwd.getpwnam(name).pw_name
+    return ""
+
+
+def own_seconds() -> float:
+    """CPU time of this program and of the children that it has waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def fetch(port: int, page: str, seconds: float = 5.0) -> bytes:
+    """The body of the reply, which must be a 200 with a Content-Length."""
+    with socket.create_connection(("127.0.0.1", port), seconds) as client:
+        client.sendall(f"GET {page} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+        with client.makefile("rb") as reply:
+            status = reply.readline().split()
+            if len(status) < 2 or status[1] != b"200":
+                raise Failed(f"GET {page}: {b' '.join(status).decode(errors='replace') or 'no reply'}")
+            length = -1
+            for line in reply:
+                name, _, value = line.partition(b":")
+                if name.lower() == b"content-length":
+                    length = int(value)
+                if not line.strip():
+                    break
+            return reply.read(length) if length >= 0 else reply.read()
+
+
+def check_replies(port: int) -> None:
+    """Nothing is measured that does not send the whole page."""
+    for page, size in table.PAGES.items():
+        try:
+            got = len(fetch(port, page))
+        except OSError as error:
+            raise Failed(f"GET {page}: {error}") from error
+        if got != size:
+            raise Failed(f"GET {page}: {got} bytes of {size}")
+
+
+def await_answer(port: int, running: Process) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        if running.popen.poll() is not None:
+            raise Failed(f"ended with {running.popen.returncode} instead of starting")
+        try:
+            fetch(port, table.SMALL, 1.0)
+            return
+        except (OSError, Failed) as error:
+            if time.monotonic() > deadline:
+                raise Failed(f"does not answer: {error}") from error
+        time.sleep(0.02)
+
+
+def await_ready(holder: Process, seconds: float) -> None:
+    ready, _, _ = select.select([holder.popen.stdout], [], [], seconds)
+    line = holder.popen.stdout.readline() if ready else b""
+    if not line.startswith(b"READY"):
+        raise Failed(f"the idle connections could not be opened: {line.decode(errors='replace').strip() or 'no READY'}")
+
+
+def last_words(work: pathlib.Path) -> str:
+    for name in ("output.log", "error.log"):
+        with contextlib.suppress(OSError):
+            lines = (work / name).read_text(errors="replace").strip().splitlines()
+            if lines:
+                return f" ({lines[-1].strip()[:200]})"
+    return ""

@@ -1,0 +1,165 @@
+"""What is measured: the loads, the servers, and every command line. The one place to look.
+
+In commands and templates: {program} the server's program, {root} the folder with the pages,
+{port}, {threads}, {work} a folder of its own for this start, {config} the filled-in template from
+final/bench/peers. Templates write @port@ for {port}, because their languages use braces.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+SMALL, BIG = "/small.html", "/big.html"
+PAGES = {SMALL: 612, BIG: 102_400}  # bytes
+
+SERVER_CPU, LOAD_CPU = 0, 1
+
+
+# --- the loads -----------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Scenario:
+    """One load. `options` are those of turtle-bench."""
+
+    name: str
+    title: str
+    page: str
+    connections: int
+    options: tuple[str, ...]
+    idle: int = 0  # connections that are opened first and then stay silent
+    closing: bool = False  # a connection for each request
+
+
+SCENARIOS = (
+    Scenario("S1", "small file, keep-alive, 64 connections", SMALL, 64, ("--keep-alive",)),
+    Scenario("S2h", "small file, 16 requests pipelined", SMALL, 64, ("--pipeline", "16")),
+    Scenario("S3", "a connection for each request, 64 clients", SMALL, 64, ("--close",), closing=True),
+    Scenario("S4", "100 KB file, read 8 KB at a time", BIG, 64, ("--keep-alive", "--read-size", "8192")),
+    Scenario("S4h", "100 KB file, read 256 KB at a time", BIG, 64, ("--keep-alive", "--read-size", "262144")),
+    Scenario("S5", "S1 beside 10,000 idle connections", SMALL, 64, ("--keep-alive",), idle=10_000),
+    Scenario("S6", "a connection for each request, 10,500 clients", SMALL, 10_500, ("--close",), closing=True),
+)
+
+SCALING = tuple(
+    Scenario(f"C{count}", f"small file, keep-alive, {count:,} connections", SMALL, count, ("--keep-alive",))
+    for count in (1, 10, 100, 1_000, 10_000)
+)
+
+
+def load_command(bench: str, scenario: Scenario, port: int, seconds: float, result: str) -> list[str]:
+    return [
+        bench, "-c", str(scenario.connections), "-t", f"{seconds:g}", *scenario.options,
+        "--json", result, f"http://127.0.0.1:{port}{scenario.page}",
+    ]  # fmt: skip
+
+
+def idle_command(bench: str, scenario: Scenario, port: int, seconds: float) -> list[str]:
+    url = f"http://127.0.0.1:{port}{scenario.page}"
+    return [bench, "-c", str(scenario.idle), "-t", f"{seconds:g}", "--idle", url]
+
+
+def documented_command(bench: str, port: int) -> list[str]:
+    """The target `benchmark`."""
+    return [bench, "-c", "10500", "-t", "5", "--close", "-2", "--get", f"http://127.0.0.1:{port}{SMALL}"]
+
+
+# --- the servers ---------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """One row. `programs`: the first that exists is used; a name with a slash is one of the build."""
+
+    name: str
+    programs: tuple[str, ...]
+    command: tuple[str, ...]
+    kind: str = "peer"  # "final", "floor" or "peer"
+    config: str = ""
+    only: tuple[str, ...] = ()  # scenarios; none: all
+    closing_options: tuple[str, ...] = ()  # added when each connection has one request
+    version: tuple[str, ...] = ()  # arguments that make the program tell
+    missing: str = ""  # where it comes from
+
+
+FINAL = ("{program}", "serve", "{root}", "--port", "{port}", "--threads", "{threads}", "--stop-timeout", "1")
+FLOOR = ("{program}", "--port", "{port}", "--root", "{root}", "--threads", "{threads}")
+BUILT = "not built: cmake --build build/final"
+CLOSING = tuple(scenario.name for scenario in SCENARIOS if scenario.closing)
+
+# closing_options of `final` are left out when its --help has no such option.
+SERVERS = (
+    Server("final", ("./turtle",), FINAL, kind="final", closing_options=("--deferred-accept",),
+           version=("--version",), missing=BUILT),
+    Server("final-no-cache", ("./turtle",), (*FINAL, "--cache-size", "0"), kind="final",
+           closing_options=("--deferred-accept",), version=("--version",), missing=BUILT),
+    Server("floor", ("./bench/floor_epoll",), FLOOR, kind="floor", missing=BUILT),
+    Server("floor-deferred", ("./bench/floor_epoll",), (*FLOOR, "--deferred"), kind="floor", only=CLOSING,
+           missing=BUILT),
+    Server("floor-fin", ("./bench/floor_epoll",), (*FLOOR, "--deferred", "--fin"), kind="floor", only=CLOSING,
+           missing=BUILT),
+    Server("floor-sendfile", ("./bench/floor_epoll",), (*FLOOR, "--sendfile"), kind="floor", only=("S4", "S4h"),
+           missing=BUILT),
+    Server("floor-uring", ("./bench/floor_uring",), FLOOR, kind="floor", closing_options=("--deferred", "--fin"),
+           missing="not built: needs the headers of Linux 6.1"),
+    Server("nginx", ("nginx", "/usr/sbin/nginx"), ("{program}", "-c", "{config}"), config="nginx-tuned.conf.in",
+           version=("-v",), missing="apt install nginx-light"),
+    Server("nginx-shipped", ("nginx", "/usr/sbin/nginx"), ("{program}", "-c", "{config}"),
+           config="nginx-shipped.conf.in", version=("-v",), missing="apt install nginx-light"),
+    Server("lighttpd", ("lighttpd", "/usr/sbin/lighttpd"), ("{program}", "-D", "-f", "{config}"),
+           config="lighttpd.conf.in", version=("-v",), missing="apt install lighttpd"),
+    Server("h2o", ("h2o",), ("{program}", "-c", "{config}"), config="h2o.conf.in", version=("-v",),
+           missing="apt install h2o"),
+    Server("apache", ("apache2", "/usr/sbin/apache2", "httpd"), ("{program}", "-D", "FOREGROUND", "-f", "{config}"),
+           config="apache.conf.in", version=("-v",), missing="apt install apache2"),
+    Server("evhttp", ("./bench/evhttp_server",), ("{program}", "{port}", "{root}", "{threads}"),
+           missing="apt install libevent-dev, then build final again"),
+)  # fmt: skip
+
+
+def template_values(server: Server, scenario: Scenario, threads: int) -> dict[str, str]:
+    """What the templates in final/bench/peers want to know beyond port, root, threads and work."""
+    return {
+        "push": "on" if scenario.closing else "off",
+        "workers": str(0 if threads == 1 else threads),  # lighttpd: 0 is no worker beside the server itself
+        "apache_threads": str(256 * threads),
+    }
+
+
+def user_line(server: Server, user: str) -> str:
+    """In the template's language: who the workers run as; only root can ask."""
+    if not user:
+        return ""
+    return {"nginx": f"user {user};", "h2o": f"user: {user}", "apache": f"User {user}"}.get(
+        server.name.partition("-")[0], ""
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Quoted:
+    """A figure that can't be measured here, because no package has the server."""
+
+    name: str
+    scenario: str
+    cpu_us: float
+    date: str
+
+
+# Measured by the authors in one run beside nginx (7.1) and the floor (5.95).
+QUOTED = (
+    Quoted("muduo", "S1", 6.8, "2026-11"),
+    Quoted("TinyWebServer", "S1", 23.8, "2026-11"),
+    Quoted("the ancestor", "S1", 13.6, "2026-11"),
+)
+
+
+def choose(wanted: str, there: tuple, what: str) -> tuple:
+    """Those of `there` that a list of names asks for, in the order of the table. A wrong name is a ValueError."""
+    if not wanted:
+        return there
+    names = [name.strip() for name in wanted.split(",") if name.strip()]
+    known = {each.name.lower(): each for each in there}
+    for name in names:
+        if name.lower() not in known:
+            raise ValueError(f"no {what} {name}; there are: {', '.join(each.name for each in there)}")
+    return tuple(each for each in there if each.name.lower() in {name.lower() for name in names})
