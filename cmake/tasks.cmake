@@ -40,7 +40,7 @@ turtle_task(docs "Building the site" ""
 
 # --- the finished system ------------------------------------------------------------------------
 turtle_task(benchmark "Measuring final" ""
-            COMMAND tools/benchmark.sh "${final}/turtle")
+            COMMAND "${python}" tools/benchmark.py "${final}")
 add_dependencies(benchmark final)
 
 # echo_server, echo_client and http_server are built and then stand in the build folder:

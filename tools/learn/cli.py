@@ -10,6 +10,7 @@ import sys
 
 from learn.chapters import ROOT
 from learn.errors import LearnError
+from measure import cli as measure_cli
 
 EXAMPLES = """\
   ./learn serve             read the book at http://127.0.0.1:20080/
@@ -18,13 +19,14 @@ EXAMPLES = """\
   ./learn list              the chapters
   ./learn start 05 ~/five   a workspace in which you write chapter 05
   ./learn check ~/five      build it, run its tests, say what is next
+  ./learn bench --quick     measure final beside other servers
 """
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="./learn",
-        description="Read, test and write the chapters of Turtle.",
+        description="Read, test, write and measure the chapters of Turtle.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -41,6 +43,14 @@ def main(arguments: list[str]) -> int:
     start.add_argument("folder", metavar="DIR", type=pathlib.Path)
     check = commands.add_parser("check", help="build a workspace and run its tests")
     check.add_argument("folder", metavar="DIR", type=pathlib.Path)
+    bench = commands.add_parser(
+        "bench",
+        help="measure final beside other servers",
+        description="Builds final and measures it beside the servers that are installed; none has to be.",
+        epilog=measure_cli.EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    measure_cli.add_options(bench)
     options = parser.parse_args(arguments)
 
     # Imported late: each command needs only its own part.
@@ -64,6 +74,10 @@ def main(arguments: list[str]) -> int:
             from learn import workspace
 
             return workspace.check(options.folder)
+        if options.command == "bench":
+            from learn import bench as benchmark
+
+            return benchmark.bench(options)
     except LearnError as error:
         print(f"\nlearn: {error}", file=sys.stderr)
         return 1

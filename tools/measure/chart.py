@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from html import escape
 
@@ -14,6 +15,7 @@ PANEL = (WIDTH - 2 * MARGIN - GAP) / 2
 LABEL = 132  # width for the names of servers
 BAR, STEP = 12, 18
 HEAD = 34  # a panel's title
+OUTLIER = 3.0  # medians
 LINES = 220  # height of a picture with lines
 
 STYLE = """
@@ -31,6 +33,7 @@ STYLE = """
   .middle { text-anchor: middle; }
   .final { fill: var(--final); } .floor { fill: var(--floor); } .peer { fill: var(--peer); }
   .quoted { fill: none; stroke: var(--peer); stroke-dasharray: 3 2; }
+  .break { stroke: var(--page); stroke-width: 3; }
   .own { font-weight: 600; }
   .grid { stroke: var(--grid); }
   .line { fill: none; stroke-width: 1.6; }
@@ -46,14 +49,19 @@ def text(x: float, y: float, words: str, style: str = "") -> str:
 def bars(x: float, y: float, title: str, values: Sequence[tuple[str, float, str]]) -> tuple[list[str], float]:
     """A panel of (name, value, style), least first; its elements and its height."""
     parts = [text(x, y + 14, title, "panel")]
-    most = max(value for _, value, _ in values) or 1.0
+    amounts = [value for _, value, _ in values]
+    # One server far off would make all others look alike: its bar is broken off.
+    most = min(max(amounts), OUTLIER * statistics.median(amounts)) or max(amounts) or 1.0
     room = PANEL - LABEL - 52
     top = y + HEAD - 10
     for name, value, style in sorted(values, key=lambda each: each[1]):
-        length = max(1.0, value / most * room)
+        length = min(room, max(1.0, value / most * room))
         own = "own" if style == "final" else ""
         parts.append(text(x + LABEL - 8, top + BAR - 2, name, f"end {own}"))
         parts.append(f'<rect x="{x + LABEL:.1f}" y="{top:.1f}" width="{length:.1f}" height="{BAR}" class="{style}"/>')
+        if value > most:
+            at = x + LABEL + room - 22
+            parts.append(f'<path d="M{at:.1f} {top + BAR} l6 -{BAR}" class="break"/>')
         parts.append(text(x + LABEL + length + 6, top + BAR - 2, number(value), f"faint {own}"))
         top += STEP
     return parts, top - y
@@ -110,10 +118,10 @@ def svg(entries: Sequence[dict], subtitle: str) -> str:
             if values and threads == 1:
                 values += [(each.name, each.cpu_us, "quoted") for each in QUOTED if each.scenario == scenario.name]
             if values:
-                panels.append((f"{scenario.name}  {scenario.title}", values))
+                panels.append((f"{scenario.name}: {scenario.title}", values))
             idle = [(each["server"], each["idle_bytes"], KINDS[each["server"]]) for each in of_it if "idle_bytes" in each]
             if idle:
-                panels.append((f"{scenario.name}  bytes of memory per idle connection", idle))
+                panels.append((f"{scenario.name}: bytes of memory per idle connection", idle))
         for index in range(0, len(panels), 2):
             height = 0.0
             for column, (title, values) in enumerate(panels[index : index + 2]):

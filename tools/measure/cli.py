@@ -138,7 +138,8 @@ def measure_all(
         return not server.only or scenario.name in server.only
 
     total = rounds * sum(takes_part(server, scenario) for scenario in scenarios for server in servers)
-    note(f"{total} measurements, about {total * (site.seconds + OVERHEAD_SECONDS) / 60:.0f} minutes")
+    minutes = max(1, round(total * (site.seconds + OVERHEAD_SECONDS) / 60))
+    note(f"{total} measurements, about {minutes} minute{'s' if minutes > 1 else ''}")
     for scenario in scenarios:
         for number in range(1, rounds + 1):
             for server in servers:

@@ -97,24 +97,31 @@ class Process:
         return session(self.popen.pid)
 
     def stop(self, patience: float = 3.0) -> None:
-        """Ends them all, by their ids: asks, waits, and then no longer asks."""
-        for number, seconds in ((signal.SIGTERM, patience), (signal.SIGKILL, 10.0)):
-            deadline = time.monotonic() + seconds
-            asked: set[int] = set()
-            while True:
-                self.popen.poll()
-                left = self.members()
-                if not left:
-                    self.popen.wait()
-                    return
-                for pid in set(left) - asked:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, number)
-                asked.update(left)
-                if time.monotonic() > deadline:
-                    break
-                time.sleep(0.01)
+        """Ends them all, by their ids: asks, waits, and then no longer asks. Being interrupted, it doesn't wait."""
+        try:
+            if self._end(signal.SIGTERM, patience) or self._end(signal.SIGKILL, 10.0):
+                return
+        except KeyboardInterrupt:
+            self._end(signal.SIGKILL, 10.0)
+            raise
         raise Failed(f"process {self.popen.pid} did not end")
+
+    def _end(self, number: int, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        asked: set[int] = set()
+        while True:
+            self.popen.poll()
+            left = self.members()
+            if not left:
+                self.popen.wait()
+                return True
+            for pid in set(left) - asked:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, number)
+            asked.update(left)
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
 
 
 # --- what /proc says -----------------------------------------------------------------------------

@@ -130,7 +130,7 @@ def section(title: str, entries: Sequence[dict], scenarios: Sequence[Scenario], 
     return [*lines, ""]
 
 
-def remarks(entries: Iterable[dict], threads_shown: bool) -> list[str]:
+def remarks(entries: Sequence[dict], threads_shown: bool) -> list[str]:
     """What a reader has to know beside the medians."""
     lines = []
     for each in entries:
@@ -150,9 +150,19 @@ def remarks(entries: Iterable[dict], threads_shown: bool) -> list[str]:
                 f"{where}: the rounds differ by {spread:.0%}"
                 f" ({number(each['cpu_us_least'])} to {number(each['cpu_us_most'])})"
             )
-        if each["other_cpus"] > NOISE:
-            lines.append(f"{where}: other programs used {each['other_cpus']:.0%} of a CPU meanwhile")
-    return lines
+    return [*lines, *noise(entries)]
+
+
+def noise(entries: Sequence[dict]) -> list[str]:
+    measured = [each for each in entries if each["rounds"]]
+    noisy = [each for each in measured if each["other_cpus"] > NOISE]
+    if not noisy:
+        return []
+    most = max(each["other_cpus"] for each in noisy)
+    return [
+        f"other programs were at work during {len(noisy)} of {len(measured)} measurements, with up to"
+        f" {most:.0%} of a CPU: compare nothing that differs by little"
+    ]
 
 
 def markdown(result: dict, machine_lines: Sequence[str]) -> str:

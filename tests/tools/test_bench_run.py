@@ -1,0 +1,281 @@
+"""The benchmark from start to end, with a made-up server and a made-up load generator."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from measure import process  # noqa: E402
+from measure.process import Failed, Process  # noqa: E402
+
+# Like `turtle`, with a second process that does nothing but has to be ended too.
+SERVER = """\
+#!{python}
+import http.server, os, pathlib, signal, sys
+if "--version" in sys.argv:
+    sys.exit(print("made-up 1.0"))
+if "--help" in sys.argv:
+    sys.exit(print("no options"))
+if {broken}:
+    sys.exit("made-up: no luck")
+folder, port = sys.argv[2], int(sys.argv[sys.argv.index("--port") + 1])
+if os.fork() == 0:
+    signal.pause()
+class Handler(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def __init__(self, *given):
+        super().__init__(*given, directory=folder)
+    def copyfile(self, source, target):
+        target.write(source.read({limit}))
+    def log_message(self, *given):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
+"""
+
+# Like turtle-bench, for a handful of requests.
+LOAD = """\
+#!{python}
+import json, pathlib, signal, sys, urllib.request
+arguments, url = sys.argv[1:], sys.argv[-1]
+with open({calls!r}, "a") as calls:
+    print(*arguments, file=calls)
+if "--idle" in arguments:
+    print("READY", flush=True)
+    sys.stdin.read()
+    sys.exit()
+if {stays}:
+    signal.pause()
+count = 5
+for _ in range(count):
+    urllib.request.build_opener(urllib.request.ProxyHandler({{}})).open(url).read()
+if "--json" in arguments:
+    pathlib.Path(arguments[arguments.index("--json") + 1]).write_text(json.dumps({{
+        "requests": count, "requests_per_second": 99.0, "errors": {{"reset": 0}},
+        "latency_us": {{"p50": 1, "p99": 2, "max": 3}}}}))
+"""
+
+
+class MadeUp:
+    """A build folder with both."""
+
+    def __init__(self, folder, broken=False, stays=False, limit=-1):
+        self.folder = folder
+        self.calls = folder / "calls"
+        self.write("turtle", SERVER.format(python=sys.executable, broken=broken, limit=limit))
+        self.write("turtle-bench", LOAD.format(python=sys.executable, calls=str(self.calls), stays=stays))
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def command(self, *arguments, tool="bench.py"):
+        return [sys.executable, ROOT / "tools" / tool, *map(str, arguments)]
+
+    def bench(self, *arguments):
+        return subprocess.run(
+            self.command("--build", self.folder, *arguments), capture_output=True, text=True, timeout=120
+        )
+
+    def running(self):
+        """What still runs of this folder."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    line = (entry / "cmdline").read_bytes()
+                except OSError:
+                    continue
+                if str(self.folder / "turtle").encode() in line.split(b"\0"):
+                    found.append(entry.name)
+        return found
+
+
+@pytest.fixture
+def made_up(tmp_path):
+    return MadeUp(tmp_path)
+
+
+def await_condition(condition, seconds=30.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come true"
+        time.sleep(0.01)
+
+
+# --- processes ---
+
+
+def test_ports_are_free_and_never_the_same():
+    ports = process.free_ports(21000, 21400)
+    first = next(ports)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", first))
+        taken.listen()
+        assert not process.is_free(first)
+        again = [next(process.free_ports(first, first + 50)) for _ in range(3)]
+        assert first not in again
+    assert next(ports) > first
+
+
+def test_a_process_that_ignores_the_request_to_end_is_ended_with_its_children(tmp_path):
+    ready = tmp_path / "ready"
+    script = f"import os, signal; signal.signal(15, signal.SIG_IGN); os.fork(); open({str(ready)!r}, 'a').write('x')\nwhile True: signal.pause()"
+    with Process([sys.executable, "-c", script]) as running:
+        await_condition(lambda: ready.exists() and ready.stat().st_size == 2)
+        assert len(running.members()) == 2
+        running.stop(patience=0.0)
+        assert running.members() == []
+    assert running.popen.returncode == -signal.SIGKILL
+
+
+def test_the_time_of_a_child_that_has_ended_counts():
+    script = (
+        "import os, time\nif os.fork() == 0:\n"
+        "  while time.process_time() < 0.1: pass\n  os._exit(0)\nos.wait(); print('done', flush=True); input()"
+    )
+    with Process([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+        assert running.popen.stdout.readline() == b"done\n"
+        assert process.cpu_seconds(running.members()) >= 0.08
+
+
+def test_a_program_that_is_not_there_is_named():
+    with pytest.raises(Failed, match="^/no/such/program: No such file or directory$"):
+        Process(["/no/such/program"])
+
+
+# --- the whole ---
+
+
+def test_a_whole_run(made_up, tmp_path):
+    numbers, picture = tmp_path / "result.json", tmp_path / "picture.svg"
+    done = made_up.bench(
+        "--seconds", "0.1", "--rounds", "2", "--only", "S1,S5", "--servers", "final,final-no-cache,floor",
+        "--json", numbers, "--svg", picture,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "| server | S1 | S5 |" in done.stdout and "| final-no-cache |" in done.stdout
+    assert "- final, final-no-cache: made-up 1.0" in done.stdout
+    assert "- floor: not measured: not built" in done.stdout
+    result = json.loads(numbers.read_text())
+    # The rounds are interleaved: each server once before any is measured again.
+    assert [(each["scenario"], each["round"], each["server"]) for each in result["rows"]] == [
+        (scenario, number, server)
+        for scenario in ("S1", "S5")
+        for number in (1, 2)
+        for server in ("final", "final-no-cache")
+    ]
+    assert all("failed" not in each and each["requests"] == 5 for each in result["rows"])
+    assert all("idle_bytes" in each for each in result["rows"] if each["scenario"] == "S5")
+    assert result["machine"]["kernel"].startswith("Linux")
+    assert picture.read_text().startswith("<svg ")
+    calls = made_up.calls.read_text().splitlines()
+    assert any(call.startswith("-c 10000 ") and " --idle http://127.0.0.1:" in call for call in calls)
+    assert made_up.running() == []
+
+
+def test_a_server_that_does_not_start_is_told_with_its_last_words(tmp_path):
+    made_up = MadeUp(tmp_path, broken=True)
+    done = made_up.bench("--quick", "--only", "S1", "--servers", "final")
+    assert done.returncode == 1
+    assert "S1, final: failed: ended with 1 instead of starting (made-up: no luck)" in done.stdout
+
+
+def test_a_server_that_cuts_the_page_is_not_measured(tmp_path):
+    made_up = MadeUp(tmp_path, limit=1000)
+    done = made_up.bench("--quick", "--only", "S1", "--servers", "final")
+    assert done.returncode == 1
+    assert "S1, final: failed: GET /big.html" in done.stdout
+    assert not made_up.calls.exists()
+    assert made_up.running() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_nothing_behind(tmp_path, number):
+    made_up = MadeUp(tmp_path, stays=True)
+    command = made_up.command("--build", tmp_path, "--quick", "--only", "S1", "--servers", "final")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        await_condition(made_up.calls.exists)
+        assert made_up.running()
+        running.send_signal(number)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "interrupted" in said and "Traceback" not in said
+    assert made_up.running() == []
+
+
+@pytest.mark.parametrize(
+    "arguments, complaint",
+    [
+        (["--servers", "iis"], "bench: no server iis; there are: final, final-no-cache, floor"),
+        (["--only", "S9"], "bench: no load S9; there are: S1, S2h"),
+        (["--build", "/nowhere", "--servers", "final"], "bench: no server to measure: final: not built"),
+    ],
+)
+def test_what_can_not_be_measured_is_one_clear_line(made_up, arguments, complaint):
+    done = made_up.bench(*arguments)
+    assert done.returncode == 1
+    assert done.stderr.startswith(complaint) and done.stderr.count("\n") == 1
+
+
+def test_a_missing_load_generator_is_told(made_up):
+    (made_up.folder / "turtle-bench").unlink()
+    done = made_up.bench("--servers", "final")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"bench: turtle-bench is not in {made_up.folder}; build it: cmake --build")
+
+
+def test_the_list_says_what_is_not_there(made_up):
+    done = made_up.bench("--list", "--servers", "final,floor")
+    assert done.returncode == 0
+    assert "  final           {program} serve {root}" in done.stdout
+    assert "  floor           not there: not built: cmake --build build/final" in done.stdout
+
+
+# --- the target `benchmark` ---
+
+
+def a_free_port():
+    return next(process.free_ports(22000, 22999))
+
+
+def test_the_target_measures_as_documented_and_stops_the_server(made_up):
+    port = a_free_port()
+    done = subprocess.run(
+        made_up.command(made_up.folder, "--port", port, tool="benchmark.py"), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert made_up.calls.read_text() == f"-c 10500 -t 5 --close -2 --get http://127.0.0.1:{port}/small.html\n"
+    assert made_up.running() == [] and process.is_free(port)
+
+
+def test_the_target_does_not_disturb_who_has_the_port(made_up):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            made_up.command(made_up.folder, "--port", port, tool="benchmark.py"),
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == f"benchmark: port {port} is in use; `ss -ltnp` shows by whom\n"
+    assert not made_up.calls.exists()
+
+
+def test_the_driver_offers_the_benchmark(made_up):
+    done = subprocess.run(
+        [ROOT / "learn", "bench", "--build", made_up.folder, "--servers", "iis"],
+        capture_output=True, text=True, timeout=60, env={**os.environ},
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.strip().startswith("learn: no server iis; there are: final,")
