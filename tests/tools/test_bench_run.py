@@ -36,6 +36,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         super().__init__(*given, directory=folder)
     def copyfile(self, source, target):
         target.write(source.read({limit}))
+        if {dies} and "urllib" in self.headers.get("User-Agent", ""):
+            os.kill(os.getpid(), signal.SIGKILL)
     def log_message(self, *given):
         pass
 http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
@@ -56,7 +58,10 @@ if {stays}:
     signal.pause()
 count = 5
 for _ in range(count):
-    urllib.request.build_opener(urllib.request.ProxyHandler({{}})).open(url).read()
+    try:
+        urllib.request.build_opener(urllib.request.ProxyHandler({{}})).open(url).read()
+    except OSError:
+        pass
 if "--json" in arguments:
     pathlib.Path(arguments[arguments.index("--json") + 1]).write_text(json.dumps({{
         "requests": count, "requests_per_second": 99.0, "errors": {{"reset": 0}},
@@ -67,10 +72,10 @@ if "--json" in arguments:
 class MadeUp:
     """A build folder with both."""
 
-    def __init__(self, folder, broken=False, stays=False, limit=-1):
+    def __init__(self, folder, broken=False, stays=False, dies=False, limit=-1):
         self.folder = folder
         self.calls = folder / "calls"
-        self.write("turtle", SERVER.format(python=sys.executable, broken=broken, limit=limit))
+        self.write("turtle", SERVER.format(python=sys.executable, broken=broken, dies=dies, limit=limit))
         self.write("turtle-bench", LOAD.format(python=sys.executable, calls=str(self.calls), stays=stays))
 
     def write(self, name, text):
@@ -196,6 +201,14 @@ def test_a_server_that_cuts_the_page_is_not_measured(tmp_path):
     assert done.returncode == 1
     assert "S1, final: failed: GET /big.html" in done.stdout
     assert not made_up.calls.exists()
+    assert made_up.running() == []
+
+
+def test_a_server_that_ends_under_the_load_is_told(tmp_path):
+    made_up = MadeUp(tmp_path, dies=True)
+    done = made_up.bench("--quick", "--only", "S1", "--servers", "final")
+    assert done.returncode == 1
+    assert "S1, final: failed: the server ended under the load, with -9" in done.stdout
     assert made_up.running() == []
 
 

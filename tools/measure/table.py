@@ -89,10 +89,10 @@ CLOSING = tuple(scenario.name for scenario in SCENARIOS if scenario.closing)
 
 # closing_options of `final` are left out when its --help has no such option.
 SERVERS = (
-    Server("final", ("./turtle",), FINAL, kind="final", closing_options=("--deferred-accept",),
+    Server("final", ("./turtle",), FINAL, kind="final", closing_options=("--deferred-accept", "1"),
            version=("--version",), missing=BUILT),
     Server("final-no-cache", ("./turtle",), (*FINAL, "--cache-size", "0"), kind="final",
-           closing_options=("--deferred-accept",), version=("--version",), missing=BUILT),
+           closing_options=("--deferred-accept", "1"), version=("--version",), missing=BUILT),
     Server("floor", ("./bench/floor_epoll",), FLOOR, kind="floor", missing=BUILT),
     Server("floor-deferred", ("./bench/floor_epoll",), (*FLOOR, "--deferred"), kind="floor", only=CLOSING,
            missing=BUILT),
