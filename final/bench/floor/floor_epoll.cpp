@@ -215,6 +215,7 @@ auto main(int argc, char** argv) -> int {
     const Replies replies(options.root);
     const auto listeners = turtle::OpenListeners(options, SOCK_NONBLOCK);
     std::vector<std::thread> threads;
+    threads.reserve(listeners.size());
     for (const UniqueFd& listener : listeners) {
       threads.emplace_back(Serve, std::cref(options), std::cref(replies), listener.Get());
     }

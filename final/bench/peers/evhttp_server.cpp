@@ -120,6 +120,7 @@ auto main(int argc, char** argv) -> int {
       ::setrlimit(RLIMIT_NOFILE, &files);
     }
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) {
       threads.emplace_back(Serve, port, std::ref(small), std::ref(big));
     }

@@ -3,20 +3,22 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 namespace TURTLE_SERVER {
 namespace {
 
-const std::string kRequest = "GET /small.html HTTP/1.1\r\nHost: a\r\n\r\n";
+constexpr std::string_view kRequest = "GET /small.html HTTP/1.1\r\nHost: a\r\n\r\n";
 
 TEST(RequestCount, CountsWhatOneReadBrought) {
   RequestCount requests;
   EXPECT_EQ(requests.Feed(kRequest), 1U);
-  EXPECT_EQ(requests.Feed(kRequest + kRequest + kRequest), 3U);
+  const std::string request(kRequest);
+  EXPECT_EQ(requests.Feed(request + request + request), 3U);
 }
 
 TEST(RequestCount, CountsOnceAtEverySplit) {
-  const std::string two = kRequest + kRequest;
+  const std::string two = std::string(kRequest) + std::string(kRequest);
   for (std::size_t first = 0; first <= two.size(); ++first) {
     for (std::size_t second = first; second <= two.size(); ++second) {
       RequestCount requests;
