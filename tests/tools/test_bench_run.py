@@ -185,7 +185,15 @@ def test_a_whole_run(made_up, tmp_path):
     assert picture.read_text().startswith("<svg ")
     calls = made_up.calls.read_text().splitlines()
     assert any(call.startswith("-c 10000 ") and " --idle http://127.0.0.1:" in call for call in calls)
+    assert any("-c 64 -t 0.1 --keep-alive --json " in call for call in calls)
     assert made_up.running() == []
+
+
+def test_very_many_connections_get_the_time_to_be_opened(made_up):
+    done = made_up.bench("--seconds", "0.1", "--rounds", "1", "--only", "S6", "--servers", "final", "--scaling")
+    assert done.returncode == 0, done.stderr
+    calls = [" ".join(call.split()[:4]) for call in made_up.calls.read_text().splitlines()]
+    assert calls == ["-c 10500 -t 3", "-c 1 -t 0.1", "-c 10 -t 0.1", "-c 100 -t 0.1", "-c 1000 -t 0.5", "-c 10000 -t 5"]
 
 
 def test_a_server_that_does_not_start_is_told_with_its_last_words(tmp_path):

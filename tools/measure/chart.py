@@ -32,6 +32,7 @@ STYLE = """
   .end { text-anchor: end; }
   .middle { text-anchor: middle; }
   .final { fill: var(--final); } .floor { fill: var(--floor); } .peer { fill: var(--peer); }
+  .variant { opacity: 0.55; }
   .quoted { fill: none; stroke: var(--peer); stroke-dasharray: 3 2; }
   .break { stroke: var(--page); stroke-width: 3; }
   .own { font-weight: 600; }
@@ -40,6 +41,12 @@ STYLE = """
   .line.final { stroke: var(--final); stroke-width: 2.6; fill: none; }
   .line.floor { stroke: var(--floor); fill: none; } .line.peer { stroke: var(--peer); fill: none; }
 """
+
+
+def style_of(server: str) -> str:
+    """The class of a server's bars and lines; `final` itself stands out from its variants."""
+    kind = KINDS[server]
+    return f"{kind} variant" if kind == "final" and server != "final" else kind
 
 
 def text(x: float, y: float, words: str, style: str = "") -> str:
@@ -92,12 +99,12 @@ def lines(x: float, y: float, title: str, series: dict[str, list[tuple[int, floa
     ends = []
     for name, points in series.items():
         path = " ".join(f"{px:.1f},{py:.1f}" for px, py in (place(*point) for point in points))
-        parts.append(f'<polyline points="{path}" class="line {KINDS[name]}"/>')
+        parts.append(f'<polyline points="{path}" class="line {style_of(name)}"/>')
         ends.append((place(*points[-1])[1], name))
     floor = -math.inf
     for at, name in sorted(ends):  # names that would overlap move down
         floor = max(at, floor + 14)
-        parts.append(text(right + 8, floor + 4, name, "own" if KINDS[name] == "final" else "faint"))
+        parts.append(text(right + 8, floor + 4, name, "own" if name == "final" else "faint"))
     return parts, max(HEAD + LINES + 24, floor - y + 12)
 
 
@@ -108,18 +115,18 @@ def svg(entries: Sequence[dict], subtitle: str) -> str:
     good = [each for each in entries if each["rounds"]]
     for threads in every:
         if len(every) > 1:
-            parts.append(text(MARGIN, y + 4, f"{threads} thread{'s' if threads > 1 else ''}", "title"))
-            y += 24
+            parts.append(text(MARGIN, y + 18, f"{threads} thread{'s' if threads > 1 else ''}", "title"))
+            y += 36
         panels = []
         mine = [each for each in good if each["threads"] == threads]
         for scenario in SCENARIOS:
             of_it = [each for each in mine if each["scenario"] == scenario.name]
-            values = [(each["server"], each["cpu_us"], KINDS[each["server"]]) for each in of_it]
+            values = [(each["server"], each["cpu_us"], style_of(each["server"])) for each in of_it]
             if values and threads == 1:
                 values += [(each.name, each.cpu_us, "quoted") for each in QUOTED if each.scenario == scenario.name]
             if values:
                 panels.append((f"{scenario.name}: {scenario.title}", values))
-            idle = [(each["server"], each["idle_bytes"], KINDS[each["server"]]) for each in of_it if "idle_bytes" in each]
+            idle = [(each["server"], each["idle_bytes"], style_of(each["server"])) for each in of_it if "idle_bytes" in each]
             if idle:
                 panels.append((f"{scenario.name}: bytes of memory per idle connection", idle))
         for index in range(0, len(panels), 2):
@@ -142,8 +149,10 @@ def svg(entries: Sequence[dict], subtitle: str) -> str:
     title = "CPU microseconds per request"
     key = []
     x = MARGIN
-    for style, words in (("final", "final"), ("floor", "floor: no parsing, a canned reply"), ("peer", "other servers"),
-                         ("quoted", "quoted")):  # fmt: skip
+    kinds = [("final", "final"), ("floor", "floor: no parsing, a canned reply"), ("peer", "other servers")]
+    if any('class="quoted"' in part for part in parts):
+        kinds.append(("quoted", "other servers, quoted"))
+    for style, words in kinds:
         key.append(f'<rect x="{x}" y="{MARGIN + 42}" width="12" height="12" class="{style}"/>')
         key.append(text(x + 18, MARGIN + 52, words, "faint"))
         x += 40 + 7 * len(words)

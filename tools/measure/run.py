@@ -129,7 +129,7 @@ class Site:
         """The load with what it cost the server, the load generator and others."""
         before, machine, children = process.cpu_seconds(running.members()), process.machine_seconds(), own_seconds()
         begin = time.monotonic()
-        row = self.load(scenario, port, self.seconds)
+        row = self.load(scenario, port, max(self.seconds, scenario.least_seconds))
         wall = time.monotonic() - begin
         server = process.cpu_seconds(running.members()) - before
         if running.popen.poll() is not None:
