@@ -83,15 +83,19 @@ def main(arguments: list[str]) -> int:
         return 130
 
 
-def bench(options: argparse.Namespace) -> int:
-    """Measures and reports; the exit code. A Failed says why nothing could be measured."""
+def chosen(options: argparse.Namespace) -> tuple[Sequence[Scenario], Sequence[Server]]:
+    """The loads and servers that were asked for; a Failed names one that does not exist."""
     try:
-        scenarios: Sequence[Scenario] = table.choose(options.only, table.SCENARIOS, "load")
-        servers: Sequence[Server] = table.choose(options.servers, table.SERVERS, "server")
+        scenarios = table.choose(options.only, table.SCENARIOS, "load")
+        servers = table.choose(options.servers, table.SERVERS, "server")
     except ValueError as error:
         raise Failed(str(error)) from error
-    if options.scaling:
-        scenarios = (*(scenarios if options.only else table.SCENARIOS), *table.SCALING)
+    return (*scenarios, *(table.SCALING if options.scaling else ())), servers
+
+
+def bench(options: argparse.Namespace) -> int:
+    """Measures and reports; the exit code. A Failed says why nothing could be measured."""
+    scenarios, servers = chosen(options)
     build = (options.build or BUILD).resolve()
     left_out = {server.name: server.missing for server in servers if not run.find_program(server, build)}
     servers = [server for server in servers if server.name not in left_out]
