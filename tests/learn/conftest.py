@@ -105,7 +105,8 @@ class Book:
         for name in ("tools/chapters.py", "tools/stubs.py", "tools/cpp_functions.py", "learn"):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, root / name)
-        shutil.copytree(ROOT / "tools/learn", root / "tools/learn", ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("tools/learn", "tools/measure"):
+            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copytree(ROOT / "cmake", root / "cmake")
         self.write(FILES)
 

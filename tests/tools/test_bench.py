@@ -137,14 +137,16 @@ def test_a_round_that_failed_is_told_and_the_others_count():
 
 
 def test_rows_come_in_the_order_of_the_table():
-    entries = report.medians([row("nginx", 1.0, "S3"), row("final", 1.0, "S3"), row("nginx", 1.0), row("floor", 1.0, threads=2)])
+    rows = [row("nginx", 1.0, "S3"), row("final", 1.0, "S3"), row("nginx", 1.0), row("floor", 1.0, threads=2)]
+    entries = report.medians(rows)
     assert [(each["threads"], each["scenario"], each["server"]) for each in entries] == [
         (1, "S1", "nginx"), (1, "S3", "final"), (1, "S3", "nginx"), (2, "S1", "floor"),
     ]  # fmt: skip
 
 
 def test_who_makes_errors_is_not_the_best():
-    entries = report.medians([row("nginx", 8.0), row("h2o", 2.0, errors=5, error_kinds={"reset": 5}), failed("apache", "no")])
+    broken = row("h2o", 2.0, errors=5, error_kinds={"reset": 5})
+    entries = report.medians([row("nginx", 8.0), broken, failed("apache", "no")])
     assert report.best(entries, "S1", "peer")["server"] == "nginx"
     assert report.best(entries, "S1", "floor") is None
 

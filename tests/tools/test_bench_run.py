@@ -133,7 +133,10 @@ def test_ports_are_free_and_never_the_same():
 
 def test_a_process_that_ignores_the_request_to_end_is_ended_with_its_children(tmp_path):
     ready = tmp_path / "ready"
-    script = f"import os, signal; signal.signal(15, signal.SIG_IGN); os.fork(); open({str(ready)!r}, 'a').write('x')\nwhile True: signal.pause()"
+    script = (
+        "import os, signal\nsignal.signal(15, signal.SIG_IGN)\nos.fork()\n"
+        f"open({str(ready)!r}, 'a').write('x')\nwhile True: signal.pause()"
+    )
     with Process([sys.executable, "-c", script]) as running:
         await_condition(lambda: ready.exists() and ready.stat().st_size == 2)
         assert len(running.members()) == 2

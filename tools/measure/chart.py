@@ -126,7 +126,9 @@ def svg(entries: Sequence[dict], subtitle: str) -> str:
                 values += [(each.name, each.cpu_us, "quoted") for each in QUOTED if each.scenario == scenario.name]
             if values:
                 panels.append((f"{scenario.name}: {scenario.title}", values))
-            idle = [(each["server"], each["idle_bytes"], style_of(each["server"])) for each in of_it if "idle_bytes" in each]
+            idle = [
+                (each["server"], each["idle_bytes"], style_of(each["server"])) for each in of_it if "idle_bytes" in each
+            ]
             if idle:
                 panels.append((f"{scenario.name}: bytes of memory per idle connection", idle))
         for index in range(0, len(panels), 2):

@@ -9,7 +9,9 @@ from measure.table import QUOTED, SCALING, SCENARIOS, SERVERS, Scenario
 
 KINDS = {server.name: server.kind for server in SERVERS}
 ORDER = {server.name: index for index, server in enumerate(SERVERS)}
-MEDIAN_OF = ("cpu_us", "requests_per_second", "p50_us", "p99_us", "idle_bytes", "other_cpus", "server_cpus", "load_cpus")
+MEDIAN_OF = (
+    "cpu_us", "requests_per_second", "p50_us", "p99_us", "idle_bytes", "other_cpus", "server_cpus", "load_cpus",
+)  # fmt: skip
 NOISE = 0.1  # of a CPU, used by others during a measurement, makes it doubtful
 
 
@@ -177,7 +179,8 @@ def markdown(result: dict, machine_lines: Sequence[str]) -> str:
     for threads in every:
         of_threads = [each for each in entries if each["threads"] == threads]
         pinned = settings["pinned"] and threads == 1
-        title = f"{threads} thread{'s' if threads > 1 else ''}, {'server on CPU 0, load on CPU 1' if pinned else 'unpinned'}"
+        where = "server on CPU 0, load on CPU 1" if pinned else "unpinned"
+        title = f"{threads} thread{'s' if threads > 1 else ''}, {where}"
         table_entries = [each for each in of_threads if not each["scenario"].startswith("C")]
         scaling_entries = [each for each in of_threads if each["scenario"].startswith("C")]
         lines += section(title, table_entries, SCENARIOS, quoted=threads == 1)

@@ -149,7 +149,8 @@ class Site:
             self.load(scenario, port, SETTLE_SECONDS)  # what the first clients need is no cost of the idle ones
             before = process.anonymous_bytes(running.members())
             command = table.idle_command(self.bench, scenario, port, self.seconds + 120)
-            with Process(command, self.load_cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as holder:
+            streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+            with Process(command, self.load_cpus, **streams) as holder:
                 await_ready(holder, 60.0)
                 held = process.anonymous_bytes(running.members()) - before
                 row = self.timed_load(running, scenario, port)
