@@ -1,4 +1,4 @@
-# cmake --install: headers, library, program, CMake package, pkg-config file.
+# cmake --install: headers, library, programs, CMake package, pkg-config file.
 #
 #   find_package(turtle REQUIRED)                 pkg-config --cflags --libs turtle
 #   target_link_libraries(app turtle::turtle)
@@ -10,9 +10,11 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/" DESTINATION "${CMAKE_INSTALL_INCL
         FILES_MATCHING PATTERN "*.h" PATTERN app EXCLUDE)
 install(TARGETS turtle_library EXPORT turtle-targets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-if(TARGET turtle)
-  install(TARGETS turtle RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-endif()
+foreach(program turtle turtle_bench)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  endif()
+endforeach()
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/turtle")
 install(EXPORT turtle-targets NAMESPACE turtle:: DESTINATION "${package}")

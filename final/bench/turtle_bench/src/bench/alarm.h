@@ -1,0 +1,42 @@
+// Wakes a loop at a time that is meant exactly.
+//
+// The loop's timers are good to a millisecond, which is what deadlines need. A request that is due
+// now must not leave a millisecond late: that would be counted as the server's latency.
+//
+// Interface:
+//  * Set() says when the task is to run next.
+//
+// Thread: the loop's, or before it runs.
+#pragma once
+
+#include "base/unique_fd.h"
+#include "core/clock.h"
+#include "core/looper.h"
+
+namespace TURTLE_SERVER {
+
+/// A timer of one loop, exact to microseconds where the kernel has timers that can be watched
+/// (timerfd on Linux), elsewhere to milliseconds.
+class Alarm {
+ public:
+  /// Throws std::system_error when the process is out of descriptors.
+  /// @param looper outlives this object
+  /// @param task runs on the loop's thread each time that the alarm goes off
+  Alarm(Looper& looper, Task task);
+
+  Alarm(const Alarm&) = delete;
+  auto operator=(const Alarm&) -> Alarm& = delete;
+  ~Alarm();
+
+  /// Goes off at `when`, or at once if that has passed; forgets the time that was set before.
+  void Set(TimePoint when);
+
+ private:
+  Looper& looper_;
+  const Task task_;
+  UniqueFd timer_;   // where it can be watched
+  WatchId watch_{};  // of timer_
+  TimerId id_{};     // elsewhere
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,96 @@
+#include "bench/client_session.h"
+
+#include <chrono>
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+auto Nanoseconds(Clock::duration duration) noexcept -> std::uint64_t {
+  const auto count = std::chrono::nanoseconds(duration).count();
+  return count < 0 ? 0 : static_cast<std::uint64_t>(count);
+}
+
+}  // namespace
+
+void ClientSession::Open() noexcept {
+  reader_.Next();
+  pending_ = 0;
+  last_ = false;
+}
+
+void ClientSession::Ask(std::uint32_t requests, TimePoint due, TimePoint now) noexcept {
+  pending_ = requests;
+  due_ = due;
+  sent_ = now;
+  answered_ = false;
+}
+
+auto ClientSession::Take(std::string_view input, TimePoint now) -> Outcome {
+  context_->measured->tally.bytes.Add(input.size());
+  if (pending_ != 0 && !answered_ && !input.empty()) {
+    answered_ = true;
+    context_->measured->first_byte.Add(now - sent_);
+  }
+  while (!input.empty()) {
+    if (pending_ == 0) {
+      return Fail(ErrorKind::kProtocol);  // nobody has asked for that
+    }
+    const ReadResult result = reader_.Read(input);
+    if (result.state == ReplyState::kBad) {
+      return Fail(ErrorKind::kProtocol);
+    }
+    input.remove_prefix(result.used);
+    if (result.state == ReplyState::kDone) {
+      Finish(now);
+    }
+  }
+  if (pending_ != 0) {
+    return Outcome::kWait;
+  }
+  return last_ ? Outcome::kLast : Outcome::kAnswer;
+}
+
+auto ClientSession::End(bool broken, TimePoint now) -> Outcome {
+  if (pending_ == 0) {
+    return Outcome::kClosed;  // whatever its end was like, everything was answered
+  }
+  const ReplyState state = reader_.End();
+  if (broken || state == ReplyState::kMore) {
+    return Fail(ErrorKind::kReset);
+  }
+  if (state == ReplyState::kBad) {
+    return Fail(ErrorKind::kTruncated);
+  }
+  Finish(now);
+  return Outcome::kClosed;
+}
+
+// A reply is complete.
+void ClientSession::Finish(TimePoint now) {
+  Measurements& measured = *context_->measured;
+  const ResponseHead& head = reader_.Head();
+  if (head.status < 200 || head.status > 299) {
+    measured.tally.Fail(ErrorKind::kStatus);
+  } else if (context_->check != nullptr &&
+             !context_->check->Matches({head.status, reader_.BodySize(), reader_.BodyValue()})) {
+    measured.tally.Fail(ErrorKind::kMismatch);
+  } else {
+    measured.tally.requests.Add();
+    measured.latency.Record(Nanoseconds(now - due_));
+  }
+  --pending_;
+  if (context_->one_request || !head.keep_alive) {
+    last_ = true;
+    pending_ = 0;  // what was pipelined behind it will not be answered, and may be asked again
+  }
+  reader_.Next();
+}
+
+auto ClientSession::Fail(ErrorKind kind) noexcept -> Outcome {
+  context_->measured->tally.Fail(kind);
+  pending_ = 0;
+  return Outcome::kFail;
+}
+
+}  // namespace TURTLE_SERVER

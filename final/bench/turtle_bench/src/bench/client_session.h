@@ -1,0 +1,98 @@
+// One client's side of HTTP: what it has asked, and what comes back.
+//
+// Interface:
+//  * Open() begins with a new connection, Ask() says that requests are on their way.
+//  * Take() judges what has arrived, End() what the end of the connection means, TimeOut() that it
+//    took too long. What they find is counted; the caller only learns how to go on.
+//
+// No socket in here: a test can be the server, byte by byte.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "bench/histogram.h"
+#include "bench/reply_reference.h"
+#include "bench/response_reader.h"
+#include "bench/tally.h"
+#include "core/clock.h"
+
+namespace TURTLE_SERVER {
+
+/// What one worker has measured.
+struct Measurements {
+  Tally tally;         ///< what any thread may read
+  Histogram latency;   ///< of the good replies, in nanoseconds
+  MeanMax connect;     ///< from connect(2) until the connection stands
+  MeanMax first_byte;  ///< from sending a request until the first byte of its reply
+};
+
+/// How a client goes on.
+enum class Outcome : std::uint8_t {
+  kWait,    ///< more has to come
+  kAnswer,  ///< every request is answered, and the connection can take the next
+  kLast,    ///< every request is answered that will be: the server is about to close
+  kClosed,  ///< as kLast, and the connection has ended
+  kFail,    ///< the connection is of no more use; the error has been counted
+};
+
+/// What the sessions of one worker share.
+struct SessionContext {
+  HeadMemo memo{};                   ///< the last head
+  ReplyCheck* check = nullptr;       ///< nullptr: bodies may differ
+  bool one_request = false;          ///< each connection is for one request
+  Measurements* measured = nullptr;  ///< where to count; never nullptr
+};
+
+/// The requests and replies of one client.
+class ClientSession {
+ public:
+  /// @param context outlives the session
+  explicit ClientSession(SessionContext& context) noexcept
+      : context_(&context), reader_(context.memo) {}
+
+  /// Begins anew, on a new connection.
+  void Open() noexcept;
+
+  /// Requests are on their way.
+  /// @param requests how many
+  /// @param due from when their latency counts
+  /// @param now when they were sent
+  void Ask(std::uint32_t requests, TimePoint due, TimePoint now) noexcept;
+
+  /// Takes what has arrived. Throws std::bad_alloc.
+  /// @param input all of it is used up
+  /// @param now when it came
+  [[nodiscard]] auto Take(std::string_view input, TimePoint now) -> Outcome;
+
+  /// The connection has ended. Throws std::bad_alloc.
+  /// @param broken by a reset or another error
+  /// @param now when it ended
+  /// @return kClosed or kFail
+  [[nodiscard]] auto End(bool broken, TimePoint now) -> Outcome;
+
+  /// It took too long: counts the error.
+  void TimeOut() noexcept { Fail(ErrorKind::kTimeout); }
+
+  /// How many requests are not answered.
+  [[nodiscard]] auto Pending() const noexcept -> std::uint32_t { return pending_; }
+
+  /// True in the middle of a reply, or while the end of the connection is awaited.
+  [[nodiscard]] auto ExpectsMore() const noexcept -> bool { return last_ || reader_.Begun(); }
+
+ private:
+  void Finish(TimePoint now);
+  auto Fail(ErrorKind kind) noexcept -> Outcome;
+
+  SessionContext* context_;
+  ResponseReader reader_;
+  TimePoint due_{};
+  TimePoint sent_{};
+  std::uint32_t pending_ = 0;
+  bool answered_ = false;  // a byte of an answer to the last Ask() has come
+  bool last_ = false;      // nothing more may come but the end
+};
+
+}  // namespace TURTLE_SERVER

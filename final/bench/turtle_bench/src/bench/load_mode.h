@@ -1,0 +1,33 @@
+// What a connection is used for.
+#pragma once
+
+#include <cstdint>
+
+#include "core/namespace.h"
+
+namespace TURTLE_SERVER {
+
+/// How requests are spread over connections.
+enum class LoadMode : std::uint8_t {
+  kKeepAlive,  ///< one request after the other on each connection
+  kClose,      ///< a connection for each request
+  kPipeline,   ///< several requests at once, then their replies
+  kIdle,       ///< one request, then the connection is held
+};
+
+/// What a mode is called in a report and in JSON.
+constexpr auto NameOf(LoadMode mode) noexcept -> const char* {
+  switch (mode) {
+    case LoadMode::kClose:
+      return "close";
+    case LoadMode::kPipeline:
+      return "pipeline";
+    case LoadMode::kIdle:
+      return "idle";
+    case LoadMode::kKeepAlive:
+      break;
+  }
+  return "keep-alive";
+}
+
+}  // namespace TURTLE_SERVER

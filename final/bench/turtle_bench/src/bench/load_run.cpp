@@ -1,0 +1,310 @@
+#include "bench/load_run.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "bench/descriptor_limit.h"
+#include "bench/report.h"
+#include "bench/worker.h"
+#include "core/signal_watch.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr std::chrono::seconds kProgress{1};
+// LoadMode::kIdle: how long it may take until all connections are held.
+constexpr std::chrono::seconds kOpeningTime{60};
+// What a worker needs besides its connections: poller, wake-up, timer. And the program: stdin,
+// stdout, stderr, its own loop, the JSON file.
+constexpr std::uint64_t kDescriptorsPerThread = 4;
+constexpr std::uint64_t kDescriptorsBesides = 16;
+
+struct CpuTime {
+  double user;
+  double system;
+};
+
+auto UsedCpu() noexcept -> CpuTime {
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return {seconds(usage.ru_utime), seconds(usage.ru_stime)};
+}
+
+class LoadRun {
+ public:
+  LoadRun(const BenchOptions& options, std::ostream& out, std::ostream& errors);
+  ~LoadRun();
+
+  LoadRun(const LoadRun&) = delete;
+  auto operator=(const LoadRun&) -> LoadRun& = delete;
+
+  // Throws std::runtime_error when there was nobody to put under load.
+  void Run();
+  [[nodiscard]] auto MakeReport() const -> Report;
+
+ private:
+  void AddWorker(const NetAddress& server, std::size_t number);
+  void Begin();
+  void AwaitInput();
+  void ShowProgress();
+  void OnReady();
+  void Give(std::string error);
+  void RunWorker(Worker& worker) noexcept;
+  void Join() noexcept;
+  auto Sum() const noexcept -> Totals;
+
+  const BenchOptions& options_;
+  std::ostream& out_;
+  std::ostream& errors_;
+  SharedRun shared_;
+  Looper control_;
+  std::optional<SignalWatch> signals_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::thread> threads_;
+  std::size_t not_ready_;
+  bool held_ = false;  // READY has been printed
+  std::optional<WatchId> input_;
+  Totals shown_;
+  TimePoint shown_time_{};
+  TimePoint begin_time_{};
+  CpuTime begin_cpu_{};
+  CpuTime end_cpu_{};
+  std::string error_;  // why it can't go on
+};
+
+LoadRun::LoadRun(const BenchOptions& options, std::ostream& out, std::ostream& errors)
+    : options_(options), out_(out), errors_(errors), not_ready_(options.threads) {
+  const NetAddress server(options.url.host, options.url.port);
+  RequireDescriptors(options.connections + options.threads * kDescriptorsPerThread +
+                     kDescriptorsBesides);
+  for (std::size_t i = 0; i < options.threads; ++i) {
+    AddWorker(server, i);
+  }
+  control_.SetStopTimeout(std::chrono::milliseconds(0));
+}
+
+LoadRun::~LoadRun() { Join(); }
+
+void LoadRun::AddWorker(const NetAddress& server, std::size_t number) {
+  const std::size_t threads = options_.threads;
+  WorkerPlan plan;
+  plan.server = server;
+  plan.mode = options_.mode;
+  plan.connections =
+      options_.connections / threads + (number < options_.connections % threads ? 1 : 0);
+  for (std::uint32_t i = 0; i < options_.depth; ++i) {
+    plan.requests += RequestText(options_);
+  }
+  plan.depth = options_.depth;
+  plan.to_head = options_.to_head;
+  plan.any_body = options_.any_body;
+  if (options_.rate > 0) {
+    // The threads take turns.
+    const std::chrono::duration<double> after(static_cast<double>(number) / options_.rate);
+    plan.rate = options_.rate / static_cast<double>(threads);
+    plan.first_due = std::chrono::duration_cast<Clock::duration>(after);
+  }
+  plan.read_size = options_.read_size;
+  plan.timeout = options_.timeout;
+  // The events come from the workers' threads; if our loop has ended nobody wants to know.
+  WorkerEvents events;
+  events.on_unreachable = [this](const std::string& why) {
+    static_cast<void>(control_.Post([this, why] { Give(why); }));
+  };
+  events.on_ready = [this] { static_cast<void>(control_.Post([this] { OnReady(); })); };
+  workers_.push_back(std::make_unique<Worker>(std::move(plan), shared_, std::move(events)));
+}
+
+void LoadRun::Run() {
+  signals_.emplace(control_, std::vector<int>{SIGINT, SIGTERM}, [this](int) {
+    control_.Stop();
+    signals_.reset();  // who asks twice does not want a report
+  });
+  const bool posted = control_.Post([this] { Begin(); });
+  static_cast<void>(posted);  // the loop has not ended: it has not begun
+  control_.Loop();
+  Join();
+  end_cpu_ = UsedCpu();
+  if (!error_.empty()) {
+    throw std::runtime_error(error_);
+  }
+}
+
+void LoadRun::Begin() {
+  begin_cpu_ = UsedCpu();
+  begin_time_ = Clock::now();
+  shown_time_ = begin_time_;
+  for (const auto& worker : workers_) {
+    threads_.emplace_back([this, &worker] { RunWorker(*worker); });
+    worker->Begin();
+  }
+  if (options_.mode == LoadMode::kIdle) {
+    control_.RunAfter(kOpeningTime, [this] {
+      if (!held_) {
+        Give("only " + std::to_string(Sum().connections) + " connections after " +
+             std::to_string(kOpeningTime.count()) + " seconds");
+      }
+    });
+  } else {
+    control_.RunAfter(options_.time, [this] { control_.Stop(); });
+  }
+  if (!options_.quiet) {
+    control_.RunAfter(kProgress, [this] { ShowProgress(); });
+  }
+}
+
+void LoadRun::RunWorker(Worker& worker) noexcept {
+  try {
+    worker.Run();
+  } catch (const std::exception& error) {
+    static_cast<void>(control_.Post([this, why = std::string(error.what())] { Give(why); }));
+  }
+}
+
+// Every worker tells once that all its connections are held, and again if it had to open one anew.
+void LoadRun::OnReady() {
+  if (held_ || --not_ready_ != 0) {
+    return;
+  }
+  held_ = true;
+  out_ << "READY" << std::endl;
+  control_.RunAfter(options_.time, [this] { control_.Stop(); });
+  AwaitInput();
+}
+
+// The end of stdin ends the run. A plain file and /dev/null can't be waited for: then the time
+// alone counts.
+void LoadRun::AwaitInput() {
+  try {
+    input_ = control_.Watch(STDIN_FILENO, Interest::kRead, [this](const PollEvent&) {
+      std::array<char, 256> ignored{};
+      const ssize_t count = ::read(STDIN_FILENO, ignored.data(), ignored.size());
+      if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) {
+        control_.Unwatch(*input_);
+        control_.Stop();
+      }
+    });
+  } catch (const std::system_error&) {
+    input_.reset();
+  }
+}
+
+void LoadRun::ShowProgress() {
+  const TimePoint now = Clock::now();
+  const Totals totals = Sum();
+  const std::chrono::duration<double> step = now - shown_time_;
+  const std::chrono::duration<double> since = now - begin_time_;
+  const auto rate = [&](std::uint64_t after, std::uint64_t before) {
+    return static_cast<double>(after - before) / step.count();
+  };
+  errors_ << static_cast<long>(since.count() + 0.5)
+          << " s: " << static_cast<std::uint64_t>(rate(totals.requests, shown_.requests))
+          << " requests/s, "
+          << static_cast<std::uint64_t>(rate(totals.connections, shown_.connections))
+          << " connections/s, " << HumanBytes(rate(totals.bytes, shown_.bytes)) << "/s, "
+          << totals.Errors() << " errors" << std::endl;
+  shown_ = totals;
+  shown_time_ = now;
+  control_.RunAfter(kProgress, [this] { ShowProgress(); });
+}
+
+void LoadRun::Give(std::string error) {
+  if (error_.empty()) {
+    error_ = std::move(error);
+  }
+  control_.Stop();
+}
+
+void LoadRun::Join() noexcept {
+  for (const auto& worker : workers_) {
+    worker->Stop();
+  }
+  for (std::thread& thread : threads_) {
+    thread.join();
+  }
+  threads_.clear();
+}
+
+auto LoadRun::Sum() const noexcept -> Totals {
+  Totals totals;
+  for (const auto& worker : workers_) {
+    worker->Measured().tally.AddTo(totals);
+  }
+  return totals;
+}
+
+auto LoadRun::MakeReport() const -> Report {
+  Report report;
+  report.url = options_.url_text;
+  report.mode = options_.mode;
+  report.depth = options_.depth;
+  report.connections = options_.connections;
+  report.threads = options_.threads;
+  report.rate = options_.rate;
+  report.totals = Sum();
+  TimePoint end = begin_time_;
+  for (const auto& worker : workers_) {
+    report.connect.Merge(worker->Measured().connect);
+    report.first_byte.Merge(worker->Measured().first_byte);
+    report.latency.Merge(worker->Measured().latency);
+    report.unanswered += worker->Unanswered();
+    report.overdue += worker->Overdue();
+    end = std::max(end, worker->EndTime());
+  }
+  // A run that was stopped before it began took no time, and nothing is divided by that.
+  report.seconds = std::max(std::chrono::duration<double>(end - begin_time_).count(), 1e-6);
+  report.user_seconds = end_cpu_.user - begin_cpu_.user;
+  report.system_seconds = end_cpu_.system - begin_cpu_.system;
+  return report;
+}
+
+}  // namespace
+
+auto RunLoad(const BenchOptions& options, std::ostream& out, std::ostream& errors) -> int try {
+  std::ofstream file;
+  const bool json_to_out = options.json == "-";
+  if (!options.json.empty() && !json_to_out) {
+    file.open(options.json);  // now, not when the measuring has been done in vain
+    if (!file) {
+      throw std::system_error(errno, std::generic_category(), "open " + options.json);
+    }
+  }
+  LoadRun run(options, out, errors);
+  run.Run();
+  const Report report = run.MakeReport();
+  PrintReport(report, json_to_out ? errors : out);
+  if (!options.json.empty()) {
+    std::ostream& json = json_to_out ? out : file;
+    WriteJson(report, json);
+    if (!json.flush()) {
+      throw std::runtime_error("write " + options.json + ": failed");
+    }
+  }
+  if (report.totals.requests == 0) {
+    errors << "turtle-bench: no request succeeded\n";
+    return 1;
+  }
+  return 0;
+} catch (const std::exception& error) {
+  errors << "turtle-bench: " << error.what() << '\n';
+  return 1;
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,68 @@
+// The command line of `turtle-bench`.
+//
+// Interface:
+//  * ParseBenchCommandLine() reads it and says what to do: put a server under load, or print a text
+//    and end.
+//  * RequestText() is the request that the options ask for.
+//
+// Nothing is opened or started here, and nothing is printed.
+//
+// Thread: pure.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/load_mode.h"
+#include "bench/url.h"
+
+namespace TURTLE_SERVER {
+
+/// What `turtle-bench` was asked for; every value has been checked.
+struct BenchOptions {
+  Url url{};                             ///< URL
+  std::string url_text;                  ///< URL as it was written
+  std::size_t connections = 64;          ///< -c: at least one for each thread
+  std::chrono::milliseconds time{5000};  ///< -t
+  std::size_t threads = 1;               ///< --threads
+  LoadMode mode = LoadMode::kKeepAlive;  ///< --close, --keep-alive, --pipeline, --idle
+  std::uint32_t depth = 1;               ///< --pipeline: requests at once
+  double rate = 0;                       ///< --rate: requests per second; 0: as many as possible
+  int minor_version = 1;                 ///< -1: HTTP/1.0, -2: HTTP/1.1
+  bool to_head = false;                  ///< --head
+  std::vector<std::string> fields;       ///< -H: "Name: value"
+  std::size_t read_size = 0;             ///< --read-size in bytes; 0: as the library reads
+  std::chrono::milliseconds timeout{10'000};  ///< --timeout
+  bool any_body = false;                      ///< --any-body: replies may differ
+  bool quiet = false;                         ///< --quiet: no progress
+  std::string json;                           ///< --json: a file, or "-"; empty: no JSON
+};
+
+/// What the program has to do.
+enum class BenchAction : std::uint8_t {
+  kRun,    ///< Run as `options` says.
+  kPrint,  ///< Print `text` to standard output and end with code 0: help or version.
+  kFail    ///< Print `text` to standard error and end with code 1.
+};
+
+/// The outcome of ParseBenchCommandLine().
+struct BenchCommandLine {
+  BenchAction action = BenchAction::kFail;  ///< Which of the others count.
+  BenchOptions options{};                   ///< kRun.
+  std::string text{};                       ///< kPrint, kFail; ends with a newline.
+};
+
+/// Reads the command line. Never throws for what stands in it.
+/// @param argc as of main().
+/// @param argv as of main().
+/// @return what to do. For kFail, `text` is one line that names the option and the value.
+[[nodiscard]] auto ParseBenchCommandLine(int argc, const char* const* argv) -> BenchCommandLine;
+
+/// One request as the options describe it: request line, Host, Connection where the mode needs it,
+/// the fields of -H, and nothing else.
+[[nodiscard]] auto RequestText(const BenchOptions& options) -> std::string;
+
+}  // namespace TURTLE_SERVER

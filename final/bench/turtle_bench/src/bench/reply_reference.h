@@ -1,0 +1,67 @@
+// Are all replies the same?
+//
+// A server that answers fast and wrong must not win. The first complete reply of the run is the
+// reference: every later one with its status must have the same length and the same digest.
+//
+// Interface:
+//  * ReplyReference: of the whole run, shared by its workers.
+//  * ReplyCheck: one worker's view of it, which asks the shared one only about a new status.
+//
+// Thread: ReplyReference any; ReplyCheck one.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "core/namespace.h"
+
+namespace TURTLE_SERVER {
+
+/// What is compared of a reply.
+struct ReplyPrint {
+  int status;            ///< replies with another status have a reference of their own
+  std::uint64_t size;    ///< of the body in bytes
+  std::uint64_t digest;  ///< of the body
+
+  /// The same reply?
+  friend auto operator==(const ReplyPrint& a, const ReplyPrint& b) noexcept -> bool {
+    return a.status == b.status && a.size == b.size && a.digest == b.digest;
+  }
+};
+
+/// The first reply of each status in a run.
+class ReplyReference {
+ public:
+  /// The first reply with the status of `print`, which is `print` if there was none. Throws
+  /// std::bad_alloc.
+  [[nodiscard]] auto FirstLike(const ReplyPrint& print) -> ReplyPrint;
+
+ private:
+  std::mutex mutex_;
+  std::vector<ReplyPrint> first_;  // guarded by mutex_
+};
+
+/// Compares one worker's replies with the reference.
+class ReplyCheck {
+ public:
+  /// @param reference outlives this object
+  explicit ReplyCheck(ReplyReference& reference) noexcept : reference_(reference) {}
+
+  /// True if the reply is the same as the first one with its status. Throws std::bad_alloc.
+  [[nodiscard]] auto Matches(const ReplyPrint& print) -> bool {
+    for (const ReplyPrint& known : known_) {
+      if (known.status == print.status) {
+        return known == print;
+      }
+    }
+    known_.push_back(reference_.FirstLike(print));
+    return known_.back() == print;
+  }
+
+ private:
+  ReplyReference& reference_;
+  std::vector<ReplyPrint> known_;
+};
+
+}  // namespace TURTLE_SERVER

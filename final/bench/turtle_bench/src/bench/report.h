@@ -1,0 +1,56 @@
+// What a run has come to, for people and for programs.
+//
+// Interface:
+//  * Report holds the figures.
+//  * PrintReport() writes them as text, WriteJson() as one JSON object.
+//
+// Thread: pure.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "bench/histogram.h"
+#include "bench/load_mode.h"
+#include "bench/tally.h"
+
+namespace TURTLE_SERVER {
+
+/// The figures of a run.
+struct Report {
+  std::string url;                       ///< as it was given
+  LoadMode mode = LoadMode::kKeepAlive;  ///< how it was asked
+  std::uint32_t depth = 1;               ///< requests at once
+  std::size_t connections = 0;           ///< at a time
+  std::size_t threads = 0;               ///< of the load generator
+  double seconds = 0;                    ///< how long it took; more than 0
+  double rate = 0;                       ///< requests per second that were wanted; 0: no limit
+  Totals totals{};                       ///< what was counted
+  MeanMax connect{};                     ///< time until a connection stood
+  MeanMax first_byte{};                  ///< time from a request to the first byte of its reply
+  Histogram latency{};                   ///< time from a request to the end of its reply, ns
+  double user_seconds = 0;               ///< CPU time of the load generator in its own code
+  double system_seconds = 0;             ///< and in the kernel
+  std::uint64_t unanswered = 0;          ///< requests that were on their way at the end
+  std::uint64_t overdue = 0;             ///< with a rate: requests that were due and not sent
+};
+
+/// Writes the report for people, some twenty lines.
+void PrintReport(const Report& report, std::ostream& out);
+
+/// Writes one JSON object and a line feed (RFC 8259). Times are in microseconds where the key says
+/// `_us`, else in seconds.
+void WriteJson(const Report& report, std::ostream& out);
+
+/// `text` as a JSON string, with its quotes. Bytes that are no ASCII are written as they are.
+[[nodiscard]] auto JsonString(std::string_view text) -> std::string;
+
+/// A number of bytes for people: "999 B", "1.23 kB", "45.6 MB".
+[[nodiscard]] auto HumanBytes(double bytes) -> std::string;
+
+/// A time for people: "12.3 us", "4.56 ms", "1.23 s".
+[[nodiscard]] auto HumanTime(double microseconds) -> std::string;
+
+}  // namespace TURTLE_SERVER

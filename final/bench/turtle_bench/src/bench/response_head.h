@@ -1,0 +1,44 @@
+// The head of a server's reply, as far as a load generator needs it: did it work, where does the
+// body end, and may the connection be used again (RFC 9112, sections 4 and 6)?
+//
+// Interface:
+//  * ParseResponseHead() reads a whole head.
+//
+// Strict where two readers could find different ends of the body: a server that sends such a head
+// has an error, and a load generator is there to find it.
+//
+// Thread: pure.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/namespace.h"
+
+namespace TURTLE_SERVER {
+
+/// What marks the end of a body.
+enum class Framing : std::uint8_t {
+  kNone,     ///< there is no body: a reply to HEAD, or 1xx, 204, 304
+  kLength,   ///< Content-Length
+  kChunked,  ///< the last chunk
+  kToEnd,    ///< the end of the connection
+};
+
+/// What a load generator needs of a head.
+struct ResponseHead {
+  int status = 0;                    ///< 100 to 599
+  Framing framing = Framing::kNone;  ///< where the body ends
+  std::uint64_t length = 0;          ///< Content-Length, 0 without it; also of a reply to HEAD
+  bool keep_alive = false;           ///< the connection can take another request
+};
+
+/// Reads a head.
+/// @param head from the status line to the empty line, CR LF CR LF at its end
+/// @param to_head the request was HEAD: there is no body, whatever the fields say
+/// @param out filled if the head is sound
+/// @return nullptr, or what is wrong; a literal
+[[nodiscard]] auto ParseResponseHead(std::string_view head, bool to_head, ResponseHead& out)
+    -> const char*;
+
+}  // namespace TURTLE_SERVER

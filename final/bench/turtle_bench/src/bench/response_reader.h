@@ -1,0 +1,102 @@
+// Reads a server's replies as they come, in any pieces.
+//
+// A load generator sees the same head millions of times: it differs once a second, when the date
+// does. So the last head that was parsed is remembered, and one that is the same byte for byte is
+// not parsed again: its meaning is a function of its bytes and of the method, which is the same for
+// the whole run. The body is not kept; its digest is.
+//
+// Interface:
+//  * Read() takes bytes up to the end of one reply; Next() makes ready for the next.
+//  * End() says what the end of the connection means: some bodies last until then.
+//  * Head(), BodySize() and BodyValue() describe a complete reply.
+//
+// Nothing is allocated, but for a head that arrives in pieces, whose memory is then used again.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "bench/body_digest.h"
+#include "bench/response_head.h"
+#include "http/chunked.h"
+
+namespace TURTLE_SERVER {
+
+/// The head that was parsed last. One for all readers whose requests have the same method.
+struct HeadMemo {
+  bool to_head = false;     ///< the method is HEAD
+  std::string text{};       ///< the head's bytes; empty: none yet
+  ResponseHead head{};      ///< their meaning
+  std::uint64_t parsed{0};  ///< how often a head was parsed, for tests
+};
+
+/// How far a reply is.
+enum class ReplyState : std::uint8_t {
+  kMore,  ///< goes on with what comes next
+  kDone,  ///< complete
+  kBad,   ///< no valid reply: where the next one would begin is unknown
+};
+
+/// The verdict of ResponseReader::Read().
+struct [[nodiscard]] ReadResult {
+  ReplyState state = ReplyState::kMore;  ///< which of the three
+  std::size_t used = 0;                  ///< bytes of the input that belong to this reply
+  const char* fault = "";                ///< kBad: what is wrong; a literal
+};
+
+/// Reads one reply after the other of one connection.
+class ResponseReader {
+ public:
+  /// The longest head that is accepted, the interim ones (1xx) before it not counted.
+  static constexpr std::size_t kMaxHead = std::size_t{64} * 1024;
+
+  /// @param memo outlives the reader
+  explicit ResponseReader(HeadMemo& memo) noexcept;
+
+  /// Reads on, up to the end of the reply at most.
+  /// @param input what follows the bytes that were used so far
+  auto Read(std::string_view input) -> ReadResult;
+
+  /// The connection has ended.
+  /// @return kDone if that completes the reply, kMore if no byte of it has come, else kBad.
+  [[nodiscard]] auto End() const noexcept -> ReplyState;
+
+  /// True once a byte of the reply has come.
+  [[nodiscard]] auto Begun() const noexcept -> bool { return place_ != Place::kStart; }
+
+  /// The final head; from the end of the head on.
+  [[nodiscard]] auto Head() const noexcept -> const ResponseHead& { return head_; }
+
+  /// Bytes of the body so far, without the chunks around them. Of a reply to HEAD, the length that
+  /// it tells of.
+  [[nodiscard]] auto BodySize() const noexcept -> std::uint64_t {
+    return head_.framing == Framing::kNone ? head_.length : digest_.Size();
+  }
+
+  /// The digest of the body so far.
+  [[nodiscard]] auto BodyValue() const noexcept -> std::uint64_t { return digest_.Value(); }
+
+  /// Makes it as new, for the next reply.
+  void Next() noexcept;
+
+ private:
+  enum class Place : std::uint8_t { kStart, kHead, kBody, kDone, kBad };
+
+  auto ReadHead(std::string_view input) -> ReadResult;
+  auto FinishHead(std::string_view text) -> const char*;
+  auto ReadBody(std::string_view input) -> ReadResult;
+  auto ReadChunks(std::string_view input) -> ReadResult;
+
+  HeadMemo* memo_;
+  Place place_ = Place::kStart;
+  ResponseHead head_;
+  std::string pieces_;  // of a head that is not complete
+  BodyDigest digest_;
+  ChunkedDecoder chunks_;
+};
+
+}  // namespace TURTLE_SERVER

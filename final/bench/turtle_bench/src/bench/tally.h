@@ -1,0 +1,133 @@
+// What a worker counts while it runs, so that another thread can show it.
+//
+// Interface:
+//  * Counter: one thread adds, any reads. A plain load and store, no locked instruction: there is
+//    only one writer.
+//  * ErrorKind and NameOf(): the ways in which a request can fail.
+//  * Tally: the counters of one worker. Totals: their values, summed.
+//  * MeanMax: an average and a maximum of durations.
+//
+// Thread: as said.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/clock.h"
+#include "core/namespace.h"
+
+namespace TURTLE_SERVER {
+
+/// How a request or a connection failed.
+enum class ErrorKind : std::uint8_t {
+  kConnect,    ///< no connection came about
+  kTimeout,    ///< nothing came, or not all of it, in time
+  kReset,      ///< reset, or ended without a byte of the reply
+  kStatus,     ///< a complete reply whose status is not 2xx
+  kTruncated,  ///< the connection ended within the reply
+  kMismatch,   ///< the body is not that of the first reply
+  kProtocol,   ///< that was no HTTP, or more of it than was asked for
+};
+
+/// How many kinds there are.
+inline constexpr std::size_t kErrorKinds = 7;
+
+/// What a kind is called in a report and in JSON.
+constexpr auto NameOf(ErrorKind kind) noexcept -> const char* {
+  constexpr std::array<const char*, kErrorKinds> kNames = {
+      "connect", "timeout", "reset", "status", "truncated", "mismatch", "protocol"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+/// A number that one thread increases.
+class Counter {
+ public:
+  /// The one writer's.
+  void Add(std::uint64_t count = 1) noexcept {
+    value_.store(value_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  }
+
+  /// Any thread; perhaps a moment old.
+  [[nodiscard]] auto Get() const noexcept -> std::uint64_t {
+    return value_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+/// What has happened so far; a value.
+struct Totals {
+  std::uint64_t requests = 0;                       ///< complete replies, right in status and body
+  std::uint64_t connections = 0;                    ///< connections that were opened
+  std::uint64_t bytes = 0;                          ///< received, heads and all
+  std::array<std::uint64_t, kErrorKinds> errors{};  ///< by ErrorKind
+
+  /// All errors.
+  [[nodiscard]] auto Errors() const noexcept -> std::uint64_t {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t count : errors) {
+      sum += count;
+    }
+    return sum;
+  }
+};
+
+/// The counters of one worker.
+struct Tally {
+  Counter requests;                         ///< as in Totals
+  Counter connections;                      ///< as in Totals
+  Counter bytes;                            ///< as in Totals
+  std::array<Counter, kErrorKinds> errors;  ///< by ErrorKind
+
+  /// Counts a failure.
+  void Fail(ErrorKind kind) noexcept { errors[static_cast<std::size_t>(kind)].Add(); }
+
+  /// Adds the present values to `totals`.
+  void AddTo(Totals& totals) const noexcept {
+    totals.requests += requests.Get();
+    totals.connections += connections.Get();
+    totals.bytes += bytes.Get();
+    for (std::size_t i = 0; i < kErrorKinds; ++i) {
+      totals.errors[i] += errors[i].Get();
+    }
+  }
+};
+
+/// Average and maximum of durations. One thread.
+class MeanMax {
+ public:
+  /// Takes one more.
+  void Add(Clock::duration duration) noexcept {
+    ++count_;
+    sum_ += duration;
+    max_ = std::max(max_, duration);
+  }
+
+  /// Takes those of another.
+  void Merge(const MeanMax& other) noexcept {
+    count_ += other.count_;
+    sum_ += other.sum_;
+    max_ = std::max(max_, other.max_);
+  }
+
+  /// In microseconds; 0 if there were none.
+  [[nodiscard]] auto Mean() const noexcept -> double {
+    return count_ == 0 ? 0 : Microseconds(sum_).count() / static_cast<double>(count_);
+  }
+
+  /// In microseconds.
+  [[nodiscard]] auto Max() const noexcept -> double { return Microseconds(max_).count(); }
+
+ private:
+  using Microseconds = std::chrono::duration<double, std::micro>;
+
+  std::uint64_t count_ = 0;
+  Clock::duration sum_{0};
+  Clock::duration max_{0};
+};
+
+}  // namespace TURTLE_SERVER

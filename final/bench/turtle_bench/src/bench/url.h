@@ -1,0 +1,31 @@
+// The address of the page to ask for: "http://127.0.0.1:20080/index.html".
+//
+// Interface:
+//  * ParseUrl() splits it, and refuses what turtle-bench would not do as the user means it.
+//
+// Thread: pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/namespace.h"
+
+namespace TURTLE_SERVER {
+
+/// The parts of an http URL (RFC 9110, section 4.2.1).
+struct Url {
+  std::string host;         ///< a name or an address, an IPv6 address without its brackets
+  std::uint16_t port = 80;  ///< 80 if none is given
+  std::string target;       ///< what the request line asks for: path and query, at least "/"
+  std::string authority;    ///< what the field Host says: "[::1]:20080", without the port 80
+};
+
+/// Splits a URL. Nothing is decoded: the target goes out as it stands.
+/// @param text "http://HOST[:PORT][/PATH][?QUERY]"
+/// @throws std::invalid_argument, whose text says what is wrong with it: another scheme, a user,
+///     a fragment, a bad port, a space.
+[[nodiscard]] auto ParseUrl(std::string_view text) -> Url;
+
+}  // namespace TURTLE_SERVER
