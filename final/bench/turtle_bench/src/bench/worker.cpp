@@ -79,6 +79,7 @@ void Worker::InNextRound() {
   if (!std::exchange(in_next_round_, true)) {
     looper_.RunAfter(Clock::duration::zero(), [this] {
       in_next_round_ = false;
+      SendQueued();
       OpenSome();
       if (pace_) {
         SendDue();
@@ -168,6 +169,27 @@ void Worker::Send(Client& client, TimePoint due, TimePoint now) {
   looper_.SetDeadline(client.connection, now + plan_.timeout);
 }
 
+// Not at once, but together with the others whose replies this round brings. A request that leaves
+// alone wakes a server that is asleep, or finds it between two looks at its sockets; one after the
+// other they make a server look after every single request, which costs it more than the load of
+// many clients would.
+void Worker::SendLater(std::uint32_t number, Client& client) {
+  client.phase = Phase::kIdle;
+  to_send_.push_back(number);
+  InNextRound();
+}
+
+void Worker::SendQueued() {
+  for (const std::uint32_t number : to_send_) {
+    Client& client = clients_[number];
+    if (client.phase == Phase::kIdle) {  // else the connection has ended meanwhile
+      const TimePoint now = Clock::now();
+      Send(client, now, now);
+    }
+  }
+  to_send_.clear();
+}
+
 void Worker::OnHandle(Connection& connection) {
   const std::uint32_t number = NumberOf(connection);
   if (std::exchange(clients_[number].is_new, false)) {
@@ -213,8 +235,7 @@ void Worker::Receive(std::uint32_t number, Connection& connection) {
 }
 
 void Worker::Take(std::uint32_t number, std::string_view input) {
-  const TimePoint now = Clock::now();
-  GoOn(number, clients_[number].session.Take(input, now), now);
+  GoOn(number, clients_[number].session.Take(input, Clock::now()));
 }
 
 void Worker::End(std::uint32_t number, bool broken) {
@@ -223,11 +244,10 @@ void Worker::End(std::uint32_t number, bool broken) {
     --ready_;
     measured_.tally.Fail(ErrorKind::kReset);  // it was to be kept
   }
-  const TimePoint now = Clock::now();
-  GoOn(number, clients_[number].session.End(broken, now), now);
+  GoOn(number, clients_[number].session.End(broken, Clock::now()));
 }
 
-void Worker::GoOn(std::uint32_t number, Outcome outcome, TimePoint now) {
+void Worker::GoOn(std::uint32_t number, Outcome outcome) {
   Client& client = clients_[number];
   switch (outcome) {
     case Outcome::kWait:
@@ -236,7 +256,7 @@ void Worker::GoOn(std::uint32_t number, Outcome outcome, TimePoint now) {
       if (HasRate() || plan_.mode == LoadMode::kIdle) {
         Rest(number, client);
       } else {
-        Send(client, now, now);
+        SendLater(number, client);
       }
       break;
     case Outcome::kLast:

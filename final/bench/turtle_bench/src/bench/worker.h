@@ -123,8 +123,10 @@ class Worker {
   void Receive(std::uint32_t number, Connection& connection);
   void Take(std::uint32_t number, std::string_view input);
   void End(std::uint32_t number, bool broken);
-  void GoOn(std::uint32_t number, Outcome outcome, TimePoint now);
+  void GoOn(std::uint32_t number, Outcome outcome);
   void Send(Client& client, TimePoint due, TimePoint now);
+  void SendLater(std::uint32_t number, Client& client);
+  void SendQueued();
   void Rest(std::uint32_t number, Client& client);
   void Close(std::uint32_t number, Closing closing);
   void Offer(std::uint32_t number);
@@ -149,9 +151,10 @@ class Worker {
   std::vector<std::uint32_t> by_descriptor_;  // which client has which descriptor
   std::vector<char> input_;                   // if reads are not the library's
   std::deque<std::uint32_t> to_open_;
-  bool in_next_round_ = false;  // InNextRound() was called
-  std::size_t opened_ = 0;      // clients that are not closed
-  std::size_t ready_ = 0;       // LoadMode::kIdle: how many are held
+  std::vector<std::uint32_t> to_send_;  // who has got its reply, and sends in the next round
+  bool in_next_round_ = false;          // InNextRound() was called
+  std::size_t opened_ = 0;              // clients that are not closed
+  std::size_t ready_ = 0;               // LoadMode::kIdle: how many are held
 
   // With a rate.
   std::optional<Pace> pace_;
