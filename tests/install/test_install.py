@@ -160,5 +160,6 @@ def test_pkg_config_knows_it(prefix, version, tmp_path):
     assert call(tmp_path / "outside") == "hello\n"
 
 
-def test_the_program_runs_and_knows_its_version(prefix, version):
-    assert version in call(prefix / "bin" / "turtle", "--version")
+@pytest.mark.parametrize("program", ["turtle", "turtle-bench"])
+def test_the_programs_run_and_know_their_version(prefix, version, program):
+    assert version in call(prefix / "bin" / program, "--version")
