@@ -104,9 +104,9 @@ TEST_F(BenchCommandTest, MistakesAndTextsEndAtOnce) {
 }
 
 TEST(DescriptorLimitTest, SaysWhatIsMissing) {
-  EXPECT_NO_THROW(RequireDescriptors(10));
+  EXPECT_GE(RequireDescriptors(10, 20), 10U);
   try {
-    RequireDescriptors(std::uint64_t{1} << 40);
+    static_cast<void>(RequireDescriptors(std::uint64_t{1} << 40, std::uint64_t{1} << 41));
     FAIL() << "more than any kernel gives";
   } catch (const std::exception& error) {
     EXPECT_NE(std::string(error.what()).find("needs 1099511627776 descriptors"), std::string::npos)

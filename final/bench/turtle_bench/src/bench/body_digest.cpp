@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15;  // odd, so multiplying loses nothing
 
-constexpr auto Step(std::uint64_t lane, std::uint64_t word) noexcept -> std::uint64_t {
-  const std::uint64_t mixed = (lane ^ word) * kFactor;
+constexpr auto Step(std::uint64_t state, std::uint64_t word) noexcept -> std::uint64_t {
+  const std::uint64_t mixed = (state ^ word) * kFactor;
   return mixed ^ mixed >> 32;  // what a product does to the upper half, the lower one is to feel
 }
 
@@ -29,6 +29,9 @@ void BodyDigest::Mix(Lanes& lanes, const char* blocks, std::size_t count) noexce
 }
 
 void BodyDigest::Add(std::string_view bytes) noexcept {
+  if (bytes.empty()) {
+    return;  // perhaps no pointer at all, which memcpy() may not be given
+  }
   const auto held = static_cast<std::size_t>(size_ % kBlock);
   size_ += bytes.size();
   if (held != 0) {
@@ -55,7 +58,7 @@ auto BodyDigest::Value() const noexcept -> std::uint64_t {
   Mix(lanes, last.data(), 1);
   std::uint64_t value = size_;
   for (const std::uint64_t lane : lanes) {
-    value = Step(value, lane);
+    value = Step(value, lane);  // in this order: swapped lanes are a difference
   }
   return value ^ value >> 32;
 }

@@ -60,7 +60,7 @@ class LoadRun {
   [[nodiscard]] auto MakeReport() const -> Report;
 
  private:
-  void AddWorker(const NetAddress& server, std::size_t number);
+  void AddWorker(const NetAddress& server, std::size_t number, std::size_t spare);
   void Begin();
   void AwaitInput();
   void ShowProgress();
@@ -92,17 +92,19 @@ class LoadRun {
 LoadRun::LoadRun(const BenchOptions& options, std::ostream& out, std::ostream& errors)
     : options_(options), out_(out), errors_(errors), not_ready_(options.threads) {
   const NetAddress server(options.url.host, options.url.port);
-  RequireDescriptors(options.connections + options.threads * kDescriptorsPerThread +
-                     kDescriptorsBesides);
+  const std::uint64_t needed =
+      options.connections + options.threads * kDescriptorsPerThread + kDescriptorsBesides;
+  const std::uint64_t granted = RequireDescriptors(needed, needed + options.connections);
+  const auto spare = static_cast<std::size_t>(granted - needed) / options.threads;
   for (std::size_t i = 0; i < options.threads; ++i) {
-    AddWorker(server, i);
+    AddWorker(server, i, spare);
   }
   control_.SetStopTimeout(std::chrono::milliseconds(0));
 }
 
 LoadRun::~LoadRun() { Join(); }
 
-void LoadRun::AddWorker(const NetAddress& server, std::size_t number) {
+void LoadRun::AddWorker(const NetAddress& server, std::size_t number, std::size_t spare) {
   const std::size_t threads = options_.threads;
   WorkerPlan plan;
   plan.server = server;
@@ -121,6 +123,7 @@ void LoadRun::AddWorker(const NetAddress& server, std::size_t number) {
     plan.rate = options_.rate / static_cast<double>(threads);
     plan.first_due = std::chrono::duration_cast<Clock::duration>(after);
   }
+  plan.spare = spare;
   plan.read_size = options_.read_size;
   plan.timeout = options_.timeout;
   // The events come from the workers' threads; if our loop has ended nobody wants to know.

@@ -160,35 +160,36 @@ void PrintReport(const Report& report, std::ostream& out) {
 
 void WriteJson(const Report& report, std::ostream& out) {
   const Totals& totals = report.totals;
-  out << "{\"url\": " << JsonString(report.url) << ", \"mode\": \"" << NameOf(report.mode) << '"'
-      << Format(", \"depth\": %" PRIu32 ", \"connections\": %zu, \"threads\": %zu", report.depth,
+  out << R"({"url": )" << JsonString(report.url) << R"(, "mode": ")" << NameOf(report.mode) << '"'
+      << Format(R"(, "depth": %)" PRIu32 R"(, "connections": %zu, "threads": %zu)", report.depth,
                 report.connections, report.threads)
-      << Format(", \"seconds\": %.6f, \"rate\": %.3f", report.seconds, report.rate)
-      << Format(", \"requests\": %" PRIu64 ", \"requests_per_second\": %.3f", totals.requests,
+      << Format(R"(, "seconds": %.6f, "rate": %.3f)", report.seconds, report.rate)
+      << Format(R"(, "requests": %)" PRIu64 R"(, "requests_per_second": %.3f)", totals.requests,
                 PerSecond(report, totals.requests))
-      << Format(", \"connections_opened\": %" PRIu64 ", \"connections_per_second\": %.3f",
+      << Format(R"(, "connections_opened": %)" PRIu64 R"(, "connections_per_second": %.3f)",
                 totals.connections, PerSecond(report, totals.connections))
-      << Format(", \"bytes\": %" PRIu64 ", \"bytes_per_second\": %.1f", totals.bytes,
+      << Format(R"(, "bytes": %)" PRIu64 R"(, "bytes_per_second": %.1f)", totals.bytes,
                 PerSecond(report, totals.bytes))
-      << ", \"errors\": {";
+      << R"(, "errors": {)";
   for (std::size_t i = 0; i < kErrorKinds; ++i) {
-    out << Format("%s\"%s\": %" PRIu64, i == 0 ? "" : ", ", NameOf(static_cast<ErrorKind>(i)),
+    out << Format(R"(%s"%s": %)" PRIu64, i == 0 ? "" : ", ", NameOf(static_cast<ErrorKind>(i)),
                   totals.errors[i]);
   }
-  out << Format("}, \"unanswered\": %" PRIu64 ", \"overdue\": %" PRIu64, report.unanswered,
+  out << Format(R"(}, "unanswered": %)" PRIu64 R"(, "overdue": %)" PRIu64, report.unanswered,
                 report.overdue)
-      << Format(", \"connect_us\": {\"mean\": %.3f, \"max\": %.3f}", report.connect.Mean(),
+      << Format(R"(, "connect_us": {"mean": %.3f, "max": %.3f})", report.connect.Mean(),
                 report.connect.Max())
-      << Format(", \"first_byte_us\": {\"mean\": %.3f, \"max\": %.3f}", report.first_byte.Mean(),
+      << Format(R"(, "first_byte_us": {"mean": %.3f, "max": %.3f})", report.first_byte.Mean(),
                 report.first_byte.Max())
-      << Format(", \"latency_us\": {\"mean\": %.3f", MeanLatency(report));
+      << Format(R"(, "latency_us": {"mean": %.3f)", MeanLatency(report));
   for (const Percentile& each : kPercentiles) {
-    out << Format(", \"%s\": %.3f", each.key, LatencyAt(report, each.percent));
+    out << Format(R"(, "%s": %.3f)", each.key, LatencyAt(report, each.percent));
   }
-  out << Format(", \"max\": %.3f, \"corrected\": %s}", MaxLatency(report),
+  out << Format(R"(, "max": %.3f, "corrected": %s})", MaxLatency(report),
                 report.rate > 0 ? "true" : "false")
-      << Format(", \"cpu_seconds\": {\"user\": %.6f, \"system\": %.6f}}\n", report.user_seconds,
-                report.system_seconds);
+      << Format(R"(, "cpu_seconds": {"user": %.6f, "system": %.6f}})"
+                "\n",
+                report.user_seconds, report.system_seconds);
 }
 
 }  // namespace TURTLE_SERVER

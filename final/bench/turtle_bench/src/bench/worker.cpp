@@ -11,7 +11,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Connections that are opened in one round: those that stand want to be served too.
+// Connections that are opened for the first time in one round.
 constexpr std::size_t kBurst = 256;
 // LoadMode::kIdle: connections that may wait for their first reply. Beyond the length of a server's
 // queue they would only be dropped, and tried again after a second.
@@ -55,9 +55,12 @@ void Worker::Begin() {
     if (HasRate()) {
       pace_.emplace(Clock::now() + plan_.first_due, plan_.rate);
     }
-    for (std::uint32_t number = 0; number < clients_.size(); ++number) {
-      OpenLater(number);
+    if (HasRate() && plan_.mode == LoadMode::kClose) {
+      while (begun_ < clients_.size()) {
+        Offer(begun_++);
+      }
     }
+    InNextRound();
   });
   static_cast<void>(posted);  // if the loop has ended there is nothing to begin
 }
@@ -79,6 +82,7 @@ void Worker::InNextRound() {
   if (!std::exchange(in_next_round_, true)) {
     looper_.RunAfter(Clock::duration::zero(), [this] {
       in_next_round_ = false;
+      closing_ = 0;
       SendQueued();
       OpenSome();
       if (pace_) {
@@ -88,18 +92,25 @@ void Worker::InNextRound() {
   }
 }
 
+// Those whose connection has ended first, all of them: there are to be as many connections as were
+// asked for. The new ones little by little, since those that stand want to be served too.
 void Worker::OpenSome() {
-  for (std::size_t i = 0; i < kBurst && !to_open_.empty(); ++i) {
-    if (plan_.mode == LoadMode::kIdle && opened_ - ready_ >= kWaitingMost) {
-      return;  // whoever gets its reply makes room for the next
-    }
+  for (std::size_t again = to_open_.size(); again != 0 && MayOpen(); --again) {
     const std::uint32_t number = to_open_.front();
     to_open_.pop_front();
     Open(number, TimePoint());
   }
-  if (!to_open_.empty()) {
+  for (std::size_t i = 0; i < kBurst && begun_ < clients_.size() && MayOpen(); ++i) {
+    Open(begun_++, TimePoint());
+  }
+  if ((!to_open_.empty() || begun_ < clients_.size()) && MayOpen()) {
     InNextRound();
   }
+}
+
+// Whoever gets its reply makes room for the next.
+auto Worker::MayOpen() const noexcept -> bool {
+  return plan_.mode != LoadMode::kIdle || opened_ - ready_ < kWaitingMost;
 }
 
 void Worker::Open(std::uint32_t number, TimePoint due) {
@@ -156,7 +167,13 @@ void Worker::Close(std::uint32_t number, Closing closing) {
   client.phase = Phase::kClosed;
   looper_.DeleteConnection(std::exchange(client.connection, nullptr)->GetFd(), closing);
   --opened_;
-  OpenLater(number);
+  if (!HasRate() && MayOpen() && closing_ < plan_.spare) {
+    ++closing_;
+    InNextRound();  // which begins to count anew
+    Open(number, TimePoint());
+  } else {
+    OpenLater(number);
+  }
 }
 
 // --- requests and replies ------------------------------------------------------------------------
@@ -199,13 +216,18 @@ void Worker::OnHandle(Connection& connection) {
     Receive(number, connection);
     return;
   }
-  const RecvResult result = connection.Recv();
-  if (result.exit) {
-    End(number, connection.Broken());
-  } else if (result.read != 0) {
+  do {
+    const RecvResult result = connection.Recv();
+    if (result.exit) {
+      End(number, connection.Broken());
+      return;
+    }
+    if (result.read == 0) {
+      return;
+    }
     Take(number, connection.Read());
     connection.ClearReadBuffer();
-  }
+  } while (clients_[number].phase == Phase::kEnding);  // its end is often there already
 }
 
 // Reads in pieces of another size than the library does.
@@ -292,9 +314,7 @@ void Worker::Rest(std::uint32_t number, Client& client) {
   if (ready_ == clients_.size()) {
     events_.on_ready();
   }
-  if (!to_open_.empty()) {
-    InNextRound();
-  }
+  InNextRound();  // to open one more
 }
 
 void Worker::Offer(std::uint32_t number) {

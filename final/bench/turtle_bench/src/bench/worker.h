@@ -9,9 +9,11 @@
 //   closed -> connecting -> idle -> busy -> ending -> closed
 //                             ^------'
 //
-// A client whose connection has ended is opened again in the next round, when the descriptor of
-// its predecessor is closed: so a connection for each request needs no more descriptors than there
-// are clients. After a failed connect(2) it rests for a moment, or the loop would do nothing else.
+// A client whose connection has ended is opened again at once, while its neighbours' replies are
+// still to be read: the server has something to do meanwhile. The loop closes the old descriptor
+// only at the end of the round, so that takes spare ones; a client that finds none left is opened
+// in the next round. After a failed connect(2) a client rests for a moment, or the loop would do
+// nothing else.
 //
 // Thread: Begin(), Stop() and the Tally any; Run() a thread of its own; the rest after Run().
 #pragma once
@@ -49,6 +51,7 @@ struct WorkerPlan {
   bool any_body = false;                 ///< the bodies may differ
   double rate = 0;                       ///< requests per second of this worker; 0: all it can
   Clock::duration first_due{0};          ///< with `rate`: when the first is due, after Begin()
+  std::size_t spare = 0;                 ///< descriptors beyond one for each connection
   std::size_t read_size = 0;             ///< of one recv(2); 0: as the library does it
   std::chrono::milliseconds timeout{0};  ///< for a connection, and for a reply
 };
@@ -115,6 +118,7 @@ class Worker {
   void OpenLater(std::uint32_t number);
   void InNextRound();
   void OpenSome();
+  auto MayOpen() const noexcept -> bool;
   void Open(std::uint32_t number, TimePoint due);
   void OnConnect(std::uint32_t number, UniqueFd socket, int error);
   void OnNoConnection(std::uint32_t number, int error);
@@ -150,11 +154,13 @@ class Worker {
   std::vector<Client> clients_;
   std::vector<std::uint32_t> by_descriptor_;  // which client has which descriptor
   std::vector<char> input_;                   // if reads are not the library's
-  std::deque<std::uint32_t> to_open_;
-  std::vector<std::uint32_t> to_send_;  // who has got its reply, and sends in the next round
-  bool in_next_round_ = false;          // InNextRound() was called
-  std::size_t opened_ = 0;              // clients that are not closed
-  std::size_t ready_ = 0;               // LoadMode::kIdle: how many are held
+  std::uint32_t begun_ = 0;                   // so many clients have been opened, or offered, once
+  std::deque<std::uint32_t> to_open_;         // those whose connection has ended
+  std::vector<std::uint32_t> to_send_;        // who has got its reply, and sends in the next round
+  bool in_next_round_ = false;                // InNextRound() was called
+  std::size_t opened_ = 0;                    // clients that are not closed
+  std::size_t closing_ = 0;                   // descriptors that this round has done with
+  std::size_t ready_ = 0;                     // LoadMode::kIdle: how many are held
 
   // With a rate.
   std::optional<Pace> pace_;
