@@ -12,7 +12,7 @@ namespace {
 
 auto SomeReport() -> Report {
   Report report;
-  report.url = "http://127.0.0.1:20080/\"quoted\\\"";
+  report.url = R"(http://127.0.0.1:20080/"quoted\")";
   report.mode = LoadMode::kPipeline;
   report.depth = 16;
   report.connections = 64;

@@ -3,8 +3,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <exception>
 #include <fstream>
@@ -217,7 +219,7 @@ void LoadRun::ShowProgress() {
   const auto rate = [&](std::uint64_t after, std::uint64_t before) {
     return static_cast<double>(after - before) / step.count();
   };
-  errors_ << static_cast<long>(since.count() + 0.5)
+  errors_ << std::lround(since.count())
           << " s: " << static_cast<std::uint64_t>(rate(totals.requests, shown_.requests))
           << " requests/s, "
           << static_cast<std::uint64_t>(rate(totals.connections, shown_.connections))

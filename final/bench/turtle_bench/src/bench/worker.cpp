@@ -17,6 +17,11 @@ constexpr std::size_t kBurst = 256;
 // queue they would only be dropped, and tried again after a second.
 constexpr std::size_t kWaitingMost = 256;
 constexpr std::chrono::milliseconds kRest{10};
+// After a reply the loop looks for more so many times before it sleeps, a few microseconds. Else a
+// server that is slower than this program would have to wake it for nearly every reply, and that
+// is work of the server's processor: with nginx on one core 12.7 us for each request instead of
+// 11.0, and here 11.7 instead of 10.5.
+constexpr unsigned kLooks = 10;
 
 }  // namespace
 
@@ -83,6 +88,10 @@ void Worker::InNextRound() {
     looper_.RunAfter(Clock::duration::zero(), [this] {
       in_next_round_ = false;
       closing_ = 0;
+      if (looks_ != 0) {
+        --looks_;
+        InNextRound();
+      }
       SendQueued();
       OpenSome();
       if (pace_) {
@@ -193,6 +202,7 @@ void Worker::Send(Client& client, TimePoint due, TimePoint now) {
 void Worker::SendLater(std::uint32_t number, Client& client) {
   client.phase = Phase::kIdle;
   to_send_.push_back(number);
+  looks_ = kLooks;
   InNextRound();
 }
 

@@ -157,6 +157,7 @@ class Worker {
   std::uint32_t begun_ = 0;                   // so many clients have been opened, or offered, once
   std::deque<std::uint32_t> to_open_;         // those whose connection has ended
   std::vector<std::uint32_t> to_send_;        // who has got its reply, and sends in the next round
+  unsigned looks_ = 0;                        // rounds to come that do not sleep
   bool in_next_round_ = false;                // InNextRound() was called
   std::size_t opened_ = 0;                    // clients that are not closed
   std::size_t closing_ = 0;                   // descriptors that this round has done with
