@@ -115,6 +115,12 @@ TEST(UriTest, AbsoluteForm) {
   }
 }
 
+TEST(UriTest, ASchemeAloneIsRefusedAndNothingIsThrown) {
+  for (const char* target : {"http", "HTTPS", "http:", "https:/"}) {
+    EXPECT_EQ(PathOf(target), "400") << target;
+  }
+}
+
 TEST(UriTest, AsteriskAndAuthorityBelongToTheirMethods) {
   Uri uri;
   ASSERT_FALSE(uri.Parse("*", Method::kOptions));

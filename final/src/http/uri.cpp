@@ -123,9 +123,10 @@ auto Uri::Parse(std::string_view target, Method method) -> HeadFault {
 }
 
 auto Uri::ParseAbsolute(std::string_view target) -> HeadFault {
-  const std::size_t colon = std::min(target.find("://"), target.size());
+  const std::size_t colon = target.find("://");
   const std::string_view scheme = target.substr(0, colon);
-  if (!ascii::EqualIgnoreCase(scheme, "http") && !ascii::EqualIgnoreCase(scheme, "https")) {
+  if (colon == std::string_view::npos ||
+      (!ascii::EqualIgnoreCase(scheme, "http") && !ascii::EqualIgnoreCase(scheme, "https"))) {
     return Bad("the target is neither a path nor an http URI");
   }
   const std::string_view rest = target.substr(colon + 3);
