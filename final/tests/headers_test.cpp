@@ -27,6 +27,21 @@ TEST(KnownFieldTest, EveryNameIsRecognisedInAnyCase) {
   EXPECT_EQ(KnownFieldOf("x-unheard-of"), KnownField::kNone);
 }
 
+TEST(KnownFieldTest, OnlyTheCaseOfLettersIsOverlooked) {
+  for (std::size_t i = 1; i < kKnownFieldCount; ++i) {
+    const auto field = static_cast<KnownField>(i);
+    const std::string name(NameOf(field));
+    for (std::size_t at = 0; at < name.size(); ++at) {
+      std::string other = name;
+      for (int byte = 0; byte < 256; ++byte) {
+        other[at] = static_cast<char>(byte);
+        const bool is_same = ascii::EqualIgnoreCase(other, name);
+        EXPECT_EQ(KnownFieldOf(other) == field, is_same) << other;
+      }
+    }
+  }
+}
+
 class HeadersTest : public testing::Test {
  protected:
   HeadersTest() {

@@ -1,6 +1,7 @@
 #include "http/known_field.h"
 
 #include <array>
+#include <cstring>
 
 #include "base/ascii.h"
 
@@ -72,6 +73,58 @@ constexpr auto EveryNameHasItsSlot() -> bool {
 
 static_assert(EveryNameHasItsSlot(), "two names share a slot: choose other factors in SlotOf");
 
+constexpr auto NamesAreLettersAndHyphens() -> bool {
+  for (std::string_view name : kNames) {
+    for (char c : name) {
+      if (c != '-' && !(c >= 'a' && c <= 'z')) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static_assert(NamesAreLettersAndHyphens(), "IsSame() takes that for granted");
+
+template <class Word>
+auto Load(const char* at) -> Word {
+  Word word;
+  std::memcpy(&word, at, sizeof(word));
+  return word;
+}
+
+// Compares a word of `text`, in any case, with one of a name. Names are made of lower-case letters
+// and hyphens: of the two only letters have the bit 0x40, and the cases of a letter differ in 0x20.
+template <class Word>
+auto IsSame(const char* text, const char* name) -> bool {
+  constexpr Word kLetterBits = static_cast<Word>(~Word{0}) / 0xff * 0x40;
+  const Word wanted = Load<Word>(name);
+  return (Load<Word>(text) | ((wanted & kLetterBits) >> 1)) == wanted;
+}
+
+// Whole words from the front; the last one ends where the name ends and may overlap the others.
+template <class Word>
+auto IsSameInWords(std::string_view text, std::string_view name) -> bool {
+  const std::size_t last = name.size() - sizeof(Word);
+  for (std::size_t at = 0; at < last; at += sizeof(Word)) {
+    if (!IsSame<Word>(text.data() + at, name.data() + at)) {
+      return false;
+    }
+  }
+  return IsSame<Word>(text.data() + last, name.data() + last);
+}
+
+auto IsName(std::string_view text, std::string_view name) -> bool {
+  if (text.size() != name.size()) {
+    return false;
+  }
+  if (name.size() >= sizeof(std::uint64_t)) {
+    return IsSameInWords<std::uint64_t>(text, name);
+  }
+  return name.size() >= sizeof(std::uint32_t) ? IsSameInWords<std::uint32_t>(text, name)
+                                              : ascii::EqualIgnoreCase(text, name);
+}
+
 }  // namespace
 
 auto KnownFieldOf(std::string_view name) -> KnownField {
@@ -79,7 +132,7 @@ auto KnownFieldOf(std::string_view name) -> KnownField {
     return KnownField::kNone;
   }
   const KnownField candidate = kSlotTable[SlotOf(name)];
-  return ascii::EqualIgnoreCase(name, NameOf(candidate)) ? candidate : KnownField::kNone;
+  return IsName(name, NameOf(candidate)) ? candidate : KnownField::kNone;
 }
 
 auto NameOf(KnownField field) -> std::string_view {
