@@ -4,21 +4,24 @@ namespace TURTLE_SERVER {
 
 void Headers::Add(std::string_view name, std::string_view value) {
   const KnownField known = KnownFieldOf(name);
-  fields_.push_back({name, value, known});
-  std::uint16_t& first = first_[static_cast<std::size_t>(known)];
-  if (known != KnownField::kNone && first == 0) {
-    first = static_cast<std::uint16_t>(fields_.size());
+  if (known != KnownField::kNone) {
+    if (Has(known)) {
+      repeated_ |= BitOf(known);
+    } else {
+      present_ |= BitOf(known);
+      first_[static_cast<std::size_t>(known)] = static_cast<std::uint16_t>(fields_.size());
+    }
   }
+  fields_.push_back({name, value, known});
 }
 
 void Headers::Clear() {
   fields_.clear();
-  first_.fill(0);
+  present_ = repeated_ = 0;
 }
 
 auto Headers::Find(KnownField field) const -> std::optional<std::string_view> {
-  const std::size_t first = FirstOf(field);
-  return first == 0 ? std::nullopt : std::optional(fields_[first - 1].value);
+  return Has(field) ? std::optional(fields_[FirstOf(field)].value) : std::nullopt;
 }
 
 auto Headers::Find(std::string_view name) const -> std::optional<std::string_view> {

@@ -48,7 +48,12 @@ class Headers {
   [[nodiscard]] auto Find(std::string_view name) const -> std::optional<std::string_view>;
 
   /// True if there is at least one field `field`.
-  [[nodiscard]] auto Has(KnownField field) const -> bool { return FirstOf(field) != 0; }
+  [[nodiscard]] auto Has(KnownField field) const -> bool { return (present_ & BitOf(field)) != 0; }
+
+  /// True if `field` occurs more than once: what must be unique is checked in constant time.
+  [[nodiscard]] auto IsRepeated(KnownField field) const -> bool {
+    return (repeated_ & BitOf(field)) != 0;
+  }
 
   /// How many field lines `field` there are.
   [[nodiscard]] auto Count(KnownField field) const -> std::size_t;
@@ -56,8 +61,13 @@ class Headers {
   /// Calls `visit(std::string_view value)` for each field `field`, in order.
   template <class Visit>
   void ForEach(KnownField field, Visit&& visit) const {
-    if (const std::size_t first = FirstOf(field); first != 0) {
-      for (std::size_t i = first - 1; i < fields_.size(); ++i) {
+    if (!Has(field)) {
+      return;
+    }
+    std::size_t i = FirstOf(field);
+    visit(fields_[i].value);
+    if (IsRepeated(field)) {
+      while (++i < fields_.size()) {
         if (fields_[i].known == field) {
           visit(fields_[i].value);
         }
@@ -88,12 +98,21 @@ class Headers {
   void Rebase(const ViewShift& shift);
 
  private:
+  static_assert(kKnownFieldCount <= 32, "a bit for each");
+
+  static auto BitOf(KnownField field) -> std::uint32_t {
+    return std::uint32_t{1} << static_cast<unsigned>(field);
+  }
+
+  // The index of the first line of a field that occurs.
   auto FirstOf(KnownField field) const -> std::size_t {
     return first_[static_cast<std::size_t>(field)];
   }
 
   std::vector<HeaderField> fields_;
-  // For each known field 1 + the index of its first line; 0: it does not occur.
+  std::uint32_t present_ = 0;   // a bit for each known field that occurs
+  std::uint32_t repeated_ = 0;  // a bit for each that occurs again
+  // Valid where present_ has the bit: only that has to be forgotten between two requests.
   std::array<std::uint16_t, kKnownFieldCount> first_{};
 };
 

@@ -18,7 +18,7 @@ auto ApplyHost(Request& request) -> HeadFault {
   if (!host && request.minor_version > 0) {
     return Bad("HTTP/1.1 without Host");
   }
-  if (request.headers.Count(KnownField::kHost) > 1) {
+  if (request.headers.IsRepeated(KnownField::kHost)) {
     return Bad("more than one Host");
   }
   if (host && !IsValidHost(*host)) {
@@ -32,7 +32,7 @@ auto ApplyHost(Request& request) -> HeadFault {
 // RFC 9110, section 8.6. "5, 5" and two equal lines may be accepted or refused: refused, since a
 // client that is sure of its length says it once.
 auto ParseContentLength(const Headers& headers, std::uint64_t& length) -> HeadFault {
-  if (headers.Count(KnownField::kContentLength) > 1) {
+  if (headers.IsRepeated(KnownField::kContentLength)) {
     return Bad("more than one Content-Length");
   }
   const std::string_view text = *headers.Find(KnownField::kContentLength);
