@@ -71,7 +71,7 @@ constexpr auto EqualIgnoreCase(std::string_view a, std::string_view b) -> bool {
     return false;
   }
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (ToLower(a[i]) != ToLower(b[i])) {
+    if (a[i] != b[i] && ToLower(a[i]) != ToLower(b[i])) {
       return false;
     }
   }

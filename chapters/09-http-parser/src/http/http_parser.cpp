@@ -142,6 +142,11 @@ class HeadReader {
 
   // "HTTP/1.1" CRLF, in upper case (RFC 9112, section 2.3).
   auto ReadVersion() -> Progress {
+    constexpr std::string_view kUsual = "HTTP/1.1\r\n";
+    if (Text(at_, end_).substr(0, kUsual.size()) == kUsual) {
+      at_ += kUsual.size();
+      return Progress::kGoOn;
+    }
     constexpr std::string_view kPattern = "HTTP/d.d";
     for (const char wanted : kPattern) {
       if (at_ == end_) {
