@@ -85,6 +85,11 @@ SYSTEM = (
     ),
     Need(command("chromedriver"), "chromium-chromedriver" if is_ubuntu() else "chromium-driver"),
 )
+# What counts instructions and system calls; macOS has neither.
+COST = (
+    Need(lambda: sys.platform == "darwin" or command("valgrind")(), "valgrind"),
+    Need(lambda: sys.platform == "darwin" or command("strace")(), "strace"),
+)
 ANALYSIS = (
     Need(command("clang++"), "clang", "llvm"),
     Need(command("clang-format"), "clang-format", "clang-format"),
