@@ -53,7 +53,16 @@ TEST(FileCacheTest, AHitObeysConditionsAndMethods) {
   CachedSite site;
   site.Write("page.html", "hello");
   const std::string tag = site.Ask("/page.html").Field("ETag");
-  EXPECT_EQ(site.Ask("/page.html", "If-None-Match: " + tag + "\r\n").status, 304);
+  const HttpReply not_modified = site.Ask("/page.html", "If-None-Match: " + tag + "\r\n");
+  EXPECT_EQ(not_modified.status, 304);
+  EXPECT_EQ(not_modified.Field("ETag"), tag);
+  for (const char* field : {"Last-Modified", "Date"}) {
+    EXPECT_NE(not_modified.Field(field), "") << field;
+  }
+  for (const char* field : {"Content-Length", "Content-Type", "Accept-Ranges"}) {
+    EXPECT_EQ(not_modified.Field(field), "") << field << " describes a body";
+  }
+  EXPECT_EQ(not_modified.body, "");
   EXPECT_EQ(site.Ask("/page.html", "If-Match: \"other\"\r\n").status, 412);
   EXPECT_EQ(site.Ask("/page.html", "Range: bytes=1-2\r\n").body, "el");
   HttpClient client(site.Server().Port());

@@ -35,17 +35,17 @@ auto SameState(const struct stat& a, const struct stat& b) noexcept -> bool {
          a.st_mode == b.st_mode && SameTime(content_a, content_b) && SameTime(inode_a, inode_b);
 }
 
-auto ReplyText(const Validators& validators, std::string_view type, std::string_view body)
-    -> std::string {
-  std::string fields = "Content-Length: " + std::to_string(body.size()) + "\r\nContent-Type: ";
-  fields.append(type).append("\r\nAccept-Ranges: bytes\r\nETag: ");
+auto BodyFields(std::string_view type, std::size_t size) -> std::string {
+  std::string fields = "Content-Length: " + std::to_string(size) + "\r\nContent-Type: ";
+  return fields.append(type).append("\r\nAccept-Ranges: bytes\r\n");
+}
+
+auto ValidatorFields(const Validators& validators) -> std::string {
+  std::string fields = "ETag: ";
   AppendEtag(validators, fields);
   fields += "\r\nLast-Modified: ";
   AppendHttpDate(*validators.last_modified, fields);
-  fields += "\r\n\r\n";
-  std::string text;
-  text.reserve(fields.size() + body.size());  // no more: it counts
-  return text.append(fields).append(body);
+  return fields += "\r\n";
 }
 
 }  // namespace
@@ -97,7 +97,11 @@ auto FileCache::Load(const std::string& name, int file, const struct stat& statu
   entry->name_ = name;
   entry->check_always_ = !watched;
   entry->checked_ = looper_.Now();
-  entry->text_ = ReplyText(validators, type, *body);
+  const std::string body_fields = BodyFields(type, body->size());
+  const std::string validator_fields = ValidatorFields(validators);
+  entry->validators_at_ = body_fields.size();
+  entry->text_.reserve(body_fields.size() + validator_fields.size() + 2 + body->size());
+  entry->text_.append(body_fields).append(validator_fields).append("\r\n").append(*body);
   const std::size_t weight = sizeof(CachedFile) + 2 * name.size() + entry->text_.capacity();
   const bool kept = entries_.Insert(name, entry, weight) != nullptr;
   return kept ? entry : PinTo<CachedFile>();

@@ -227,7 +227,7 @@ void HttpSession::SendReply(Exchange& exchange, const Response& response) {
 void HttpSession::SendReply(Exchange& exchange, const ReadyReply& reply) {
   const Request& request = exchange.GetRequest();
   DecideKeepAlive(exchange, BodyEnd::kLength);
-  connection_.WriteToWriteBuffer(loop_.UsualStart());
+  connection_.WriteToWriteBuffer(loop_.ReadyStart(reply.status));
   if (!keep_alive_) {
     connection_.WriteToWriteBuffer("Connection: close\r\n");
   } else if (request.minor_version == 0) {

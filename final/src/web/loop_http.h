@@ -5,12 +5,13 @@
 // Interface:
 //  * Mount() puts a handler under a path, HandlerFor() finds the one for a path.
 //  * TakeExchange() and GiveBack() lend the loop's exchange, so that a request allocates nothing.
-//  * Date() is the text of now, UsualStart() the first lines of most replies; both are made once a
-//    second.
+//  * Date() is the text of now, ReadyStart() the first lines of a ready reply; both are made once
+//    a second.
 //
 // Thread: the loop's.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -61,8 +62,8 @@ class LoopHttp {
   /// Now, as an HTTP date. Valid until the next call.
   [[nodiscard]] auto Date() -> std::string_view;
 
-  /// "HTTP/1.1 200 OK" and the Date line. Valid until the next call.
-  [[nodiscard]] auto UsualStart() -> std::string_view;
+  /// The status line and the Date line of a ready reply. Valid until the next call.
+  [[nodiscard]] auto ReadyStart(ReadyStatus status) -> std::string_view;
 
   /// Room to write a head in, empty; its memory is used again.
   [[nodiscard]] auto HeadScratch() noexcept -> std::string&;
@@ -78,8 +79,8 @@ class LoopHttp {
   std::vector<Mounted> mounted_;  // longest prefix first
   std::unique_ptr<Exchange> spare_;
   CachedDate date_;
-  HttpTime start_time_{};  // of start_
-  std::string start_;
+  HttpTime start_time_{};                    // of both ready_starts_
+  std::array<std::string, 2> ready_starts_;  // by ReadyStatus
   std::string head_;
 };
 

@@ -59,12 +59,20 @@ class ExchangeState {
   auto operator=(const ExchangeState&) -> ExchangeState& = default;
 };
 
-/// A reply with status 200 that is in memory, ready to be sent.
+/// The status of a reply that is ready.
+enum class ReadyStatus : std::uint8_t {
+  kOk,           ///< 200
+  kNotModified,  ///< 304
+};
+
+/// A reply that is in memory, ready to be sent.
 struct ReadyReply {
-  /// "Name: value\r\n" for each field, Content-Length among them, an empty line, and the body.
-  std::string_view text;
-  std::size_t body_bytes;  ///< of `text`, at its end; left away for HEAD
-  Pin pin;                 ///< keeps `text` alive until it is sent
+  ReadyStatus status = ReadyStatus::kOk;  ///< what the status line says
+  /// "Name: value\r\n" for each field, with Content-Length if there is a body, an empty line, and
+  /// the body.
+  std::string_view text{};
+  std::size_t body_bytes = 0;  ///< of `text`, at its end; left away for HEAD
+  Pin pin{};                   ///< keeps `text` alive until it is sent
 };
 
 /// A piece of a request's body; `last`: it is complete. The last piece may be empty.

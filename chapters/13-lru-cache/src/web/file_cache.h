@@ -55,6 +55,11 @@ class CachedFile : public Pinned {
   /// empty line, and the file.
   [[nodiscard]] auto Text() const noexcept -> std::string_view { return text_; }
 
+  /// The part of Text() that a reply with status 304 says: the validators and the empty line.
+  [[nodiscard]] auto NotModifiedText() const noexcept -> std::string_view {
+    return Text().substr(validators_at_, text_.size() - BodyBytes() - validators_at_);
+  }
+
   /// The file's length.
   [[nodiscard]] auto BodyBytes() const noexcept -> std::size_t {
     return static_cast<std::size_t>(status_.st_size);
@@ -72,6 +77,7 @@ class CachedFile : public Pinned {
   struct stat status_;
   FileValidators validators_;
   std::string text_;
+  std::size_t validators_at_ = 0;  // where in text_ the fields begin that a 304 has too
   bool check_always_ = false;
   TimePoint checked_{};
 

@@ -34,14 +34,16 @@ auto LoopHttp::TakeExchange() -> std::unique_ptr<Exchange> {
 
 auto LoopHttp::Date() -> std::string_view { return date_.At(HttpTime(std::time(nullptr))); }
 
-auto LoopHttp::UsualStart() -> std::string_view {
+auto LoopHttp::ReadyStart(ReadyStatus status) -> std::string_view {
   const HttpTime now(std::time(nullptr));
   if (now != start_time_) {
     start_time_ = now;
-    start_ = "HTTP/1.1 200 OK\r\nDate: ";
-    start_.append(date_.At(now)).append("\r\n");
+    ready_starts_ = {"HTTP/1.1 200 OK\r\nDate: ", "HTTP/1.1 304 Not Modified\r\nDate: "};
+    for (std::string& start : ready_starts_) {
+      start.append(date_.At(now)).append("\r\n");
+    }
   }
-  return start_;
+  return ready_starts_[static_cast<std::size_t>(status)];
 }
 
 auto LoopHttp::HeadScratch() noexcept -> std::string& {

@@ -178,10 +178,10 @@ void StaticFiles::AnswerCached(Exchange& exchange, const PinTo<CachedFile>& file
   }
   switch (condition.action) {
     case ConditionResult::Action::kServe:
-      exchange.Reply(ReadyReply{file->Text(), file->BodyBytes(), file});
+      exchange.Reply(ReadyReply{ReadyStatus::kOk, file->Text(), file->BodyBytes(), file});
       break;
     case ConditionResult::Action::kNotModified:
-      exchange.Reply(NotModified(file->GetValidators()));
+      exchange.Reply(ReadyReply{ReadyStatus::kNotModified, file->NotModifiedText(), 0, file});
       break;
     case ConditionResult::Action::kPreconditionFailed:
       exchange.Reply(ErrorResponse(412));
