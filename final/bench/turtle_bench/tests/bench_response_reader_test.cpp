@@ -21,7 +21,7 @@ auto DigestOf(std::string_view bytes) -> std::uint64_t {
 struct Sample {
   std::string text;
   int status;
-  Framing framing;
+  BodyEnd end;
   std::string body;
   bool keep_alive;
 };
@@ -30,30 +30,30 @@ auto Samples() -> std::vector<Sample> {
   const std::string ok = kOk;
   const std::string large(5000, 'x');
   return {
-      {ok + "Content-Length: 5\r\n\r\nhello", 200, Framing::kLength, "hello", true},
-      {ok + "content-length:0\r\n\r\n", 200, Framing::kLength, "", true},
+      {ok + "Content-Length: 5\r\n\r\nhello", 200, BodyEnd::kLength, "hello", true},
+      {ok + "content-length:0\r\n\r\n", 200, BodyEnd::kLength, "", true},
       {ok + "A: b\r\nContent-Length: 5000\r\nConnection: close\r\n\r\n" + large, 200,
-       Framing::kLength, large, false},
-      {ok + "Content-Length: 2\r\nContent-Length: 2\r\n\r\nab", 200, Framing::kLength, "ab", true},
+       BodyEnd::kLength, large, false},
+      {ok + "Content-Length: 2\r\nContent-Length: 2\r\n\r\nab", 200, BodyEnd::kLength, "ab", true},
       {ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: u\r\n\r\n", 200,
-       Framing::kChunked, "abcde", true},
+       BodyEnd::kChunked, "abcde", true},
       {ok + "transfer-encoding: gzip, Chunked\r\nConnection: Foo, Close\r\n\r\n0\r\n\r\n", 200,
-       Framing::kChunked, "", false},
-      {"HTTP/1.1 204 No Content\r\n\r\n", 204, Framing::kNone, "", true},
-      {"HTTP/1.1 304 Not Modified\r\nX: y\r\n\r\n", 304, Framing::kNone, "", true},
-      {"HTTP/1.0 404 Not Found\r\nContent-Length: 3\r\n\r\nno!", 404, Framing::kLength, "no!",
+       BodyEnd::kChunked, "", false},
+      {"HTTP/1.1 204 No Content\r\n\r\n", 204, BodyEnd::kNone, "", true},
+      {"HTTP/1.1 304 Not Modified\r\nX: y\r\n\r\n", 304, BodyEnd::kNone, "", true},
+      {"HTTP/1.0 404 Not Found\r\nContent-Length: 3\r\n\r\nno!", 404, BodyEnd::kLength, "no!",
        false},
       {"HTTP/1.0 200\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\n!", 200,
-       Framing::kLength, "!", true},
+       BodyEnd::kLength, "!", true},
       {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + ok +
            "Content-Length: 1\r\n\r\n1",
-       200, Framing::kLength, "1", true},
+       200, BodyEnd::kLength, "1", true},
   };
 }
 
 void ExpectReply(const ResponseReader& reader, const Sample& sample) {
   EXPECT_EQ(reader.Head().status, sample.status);
-  EXPECT_EQ(reader.Head().framing, sample.framing);
+  EXPECT_EQ(reader.Head().end, sample.end);
   EXPECT_EQ(reader.Head().keep_alive, sample.keep_alive);
   EXPECT_EQ(reader.BodySize(), sample.body.size());
   EXPECT_EQ(reader.BodyValue(), DigestOf(sample.body));

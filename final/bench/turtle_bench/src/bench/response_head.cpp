@@ -122,13 +122,13 @@ auto ParseResponseHead(std::string_view head, bool to_head, ResponseHead& out) -
   }
   out.length = fields.length.value_or(0);
   if (to_head || out.status < 200 || out.status == 204 || out.status == 304) {
-    out.framing = Framing::kNone;
+    out.end = BodyEnd::kNone;
   } else if (fields.is_chunked) {
-    out.framing = Framing::kChunked;
+    out.end = BodyEnd::kChunked;
   } else if (fields.length) {
-    out.framing = Framing::kLength;
+    out.end = BodyEnd::kLength;
   } else {
-    out.framing = Framing::kToEnd;
+    out.end = BodyEnd::kToEnd;
     out.keep_alive = false;
   }
   return nullptr;

@@ -18,7 +18,7 @@
 namespace TURTLE_SERVER {
 
 /// What marks the end of a body.
-enum class Framing : std::uint8_t {
+enum class BodyEnd : std::uint8_t {
   kNone,     ///< there is no body: a reply to HEAD, or 1xx, 204, 304
   kLength,   ///< Content-Length
   kChunked,  ///< the last chunk
@@ -27,10 +27,10 @@ enum class Framing : std::uint8_t {
 
 /// What a load generator needs of a head.
 struct ResponseHead {
-  int status = 0;                    ///< 100 to 599
-  Framing framing = Framing::kNone;  ///< where the body ends
-  std::uint64_t length = 0;          ///< Content-Length, 0 without it; also of a reply to HEAD
-  bool keep_alive = false;           ///< the connection can take another request
+  int status = 0;                ///< 100 to 599
+  BodyEnd end = BodyEnd::kNone;  ///< where the body ends
+  std::uint64_t length = 0;      ///< Content-Length, 0 without it; also of a reply to HEAD
+  bool keep_alive = false;       ///< the connection can take another request
 };
 
 /// Reads a head.

@@ -26,7 +26,7 @@ void ResponseReader::Next() noexcept {
   place_ = Place::kStart;
   pieces_.clear();
   digest_ = BodyDigest();
-  if (head_.framing == Framing::kChunked) {
+  if (head_.end == BodyEnd::kChunked) {
     chunks_ = ChunkedDecoder(NoLimits());
   }
 }
@@ -106,19 +106,19 @@ auto ResponseReader::FinishHead(std::string_view text) -> const char* {
 }
 
 auto ResponseReader::ReadBody(std::string_view input) -> ReadResult {
-  switch (place_ == Place::kBody ? head_.framing : Framing::kNone) {
-    case Framing::kLength: {
+  switch (place_ == Place::kBody ? head_.end : BodyEnd::kNone) {
+    case BodyEnd::kLength: {
       const std::uint64_t left = head_.length - digest_.Size();
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(left, input.size()));
       digest_.Add(input.substr(0, count));
       return {count == left ? ReplyState::kDone : ReplyState::kMore, count, ""};
     }
-    case Framing::kChunked:
+    case BodyEnd::kChunked:
       return ReadChunks(input);
-    case Framing::kToEnd:
+    case BodyEnd::kToEnd:
       digest_.Add(input);
       return {ReplyState::kMore, input.size(), ""};
-    case Framing::kNone:
+    case BodyEnd::kNone:
       break;
   }
   return place_ == Place::kBad ? Bad("") : ReadResult{ReplyState::kDone, 0, ""};
@@ -147,7 +147,7 @@ auto ResponseReader::End() const noexcept -> ReplyState {
     case Place::kStart:
       return ReplyState::kMore;
     case Place::kBody:
-      return head_.framing == Framing::kToEnd ? ReplyState::kDone : ReplyState::kBad;
+      return head_.end == BodyEnd::kToEnd ? ReplyState::kDone : ReplyState::kBad;
     case Place::kDone:
       return ReplyState::kDone;
     case Place::kHead:

@@ -74,7 +74,7 @@ class ResponseReader {
   /// Bytes of the body so far, without the chunks around them. Of a reply to HEAD, the length that
   /// it tells of.
   [[nodiscard]] auto BodySize() const noexcept -> std::uint64_t {
-    return head_.framing == Framing::kNone ? head_.length : digest_.Size();
+    return head_.end == BodyEnd::kNone ? head_.length : digest_.Size();
   }
 
   /// The digest of the body so far.
