@@ -1,0 +1,59 @@
+// Requests of one round leave together, and whoever sent some looks for their replies for a while.
+//
+// A request that leaves alone wakes a server that is asleep, or finds it between two looks at its
+// sockets; one after the other they make a server look after every single request, which costs it
+// more than the load of many clients would.
+//
+// And a server that is slower than this program would have to wake it for nearly every reply, which
+// is work of the server's processor. So the loop looks again, a few microseconds long, before it
+// sleeps: nginx on one core took 12.7 us for each request, 10.1 with this, and this program 11.7
+// and 9.6 (one run, medians of three rounds in turn).
+//
+// Interface:
+//  * Add() puts a client on the list, Run() is the next round: it sends for all of them.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bench/round_task.h"
+
+namespace TURTLE_SERVER {
+
+/// Who sends in the next round.
+class Batch {
+ public:
+  /// @param round calls Run()
+  explicit Batch(RoundTask& round) : round_(round) {}
+
+  /// The client sends in the next round. Throws std::bad_alloc.
+  void Add(std::uint32_t client) {
+    clients_.push_back(client);
+    looks_ = kLooks;
+    round_.Request();
+  }
+
+  /// A round. Calls `send(client)` for each that was added; it may not add any.
+  template <typename Send>
+  void Run(Send send) {
+    if (looks_ != 0) {
+      --looks_;
+      round_.Request();
+    }
+    for (const std::uint32_t client : clients_) {
+      send(client);
+    }
+    clients_.clear();
+  }
+
+ private:
+  static constexpr unsigned kLooks = 10;  // rounds that do not sleep
+
+  RoundTask& round_;
+  std::vector<std::uint32_t> clients_;
+  unsigned looks_ = 0;  // to come
+};
+
+}  // namespace TURTLE_SERVER

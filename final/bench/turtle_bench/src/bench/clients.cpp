@@ -1,0 +1,263 @@
+#include "bench/clients.h"
+
+#include <chrono>
+#include <utility>
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// After a connect(2) that failed.
+constexpr std::chrono::milliseconds kRest{10};
+
+}  // namespace
+
+Clients::Clients(Looper& looper, const WorkerPlan& plan, SharedRun& shared,
+                 const WorkerEvents& events, SessionContext& context)
+    : looper_(looper),
+      plan_(plan),
+      events_(events),
+      measured_(*context.measured),
+      round_(looper, [this] { OnRound(); }),
+      opener_(looper, round_, plan, shared, measured_, events.on_unreachable,
+              {[this](std::uint32_t number) { clients_[number].phase = Phase::kConnecting; },
+               [this](std::uint32_t number, Opened opened) { OnOpen(number, std::move(opened)); },
+               [this](std::uint32_t number) { OnNoConnection(number); }}),
+      clients_(plan.connections, Client(context)),
+      pieces_(plan.read_size),
+      batch_(round_) {
+  callbacks_.on_handle = [this](Connection* connection) { OnHandle(*connection); };
+  callbacks_.on_timeout = [this](Connection* connection) { OnTimeout(*connection); };
+  if (plan.rate > 0) {
+    timetable_.emplace(looper, plan.connections, plan.rate,
+                       [this](std::uint32_t number, TimePoint due) { return Start(number, due); });
+  }
+}
+
+void Clients::Begin() {
+  if (OpensWhenDue()) {
+    for (std::uint32_t number = 0; number < clients_.size(); ++number) {
+      timetable_->Offer(number);
+    }
+  } else {
+    opener_.Start();
+  }
+  if (timetable_) {
+    timetable_->Begin(Clock::now() + plan_.first_due);
+  }
+}
+
+void Clients::OnRound() {
+  batch_.Run([this](std::uint32_t number) {
+    Client& client = clients_[number];
+    if (client.phase == Phase::kIdle) {  // else the connection has ended meanwhile
+      const TimePoint now = Clock::now();
+      Send(client, now, now);
+    }
+  });
+  opener_.Run();
+  if (timetable_) {
+    timetable_->Run();
+  }
+}
+
+// --- opening and closing -------------------------------------------------------------------------
+
+void Clients::OpenLater(std::uint32_t number) {
+  if (OpensWhenDue()) {
+    timetable_->Offer(number);
+    round_.Request();
+  } else {
+    opener_.Queue(number);
+  }
+}
+
+void Clients::OnOpen(std::uint32_t number, Opened opened) {
+  Client& client = clients_[number];
+  const auto descriptor = static_cast<std::size_t>(opened.socket.Get());
+  if (descriptor >= by_descriptor_.size()) {
+    by_descriptor_.resize(descriptor + 1);
+  }
+  by_descriptor_[descriptor] = number;
+  client.connection = looper_.AddConnection(std::move(opened.socket), callbacks_);
+  client.is_new = true;
+  client.session.Open();
+  if (OpensWhenDue()) {
+    Send(client, client.due, opened.done);
+  } else if (timetable_) {
+    Rest(number);
+  } else {
+    Send(client, plan_.mode == LoadMode::kClose ? opened.begun : opened.done, opened.done);
+  }
+}
+
+void Clients::OnNoConnection(std::uint32_t number) {
+  clients_[number].phase = Phase::kClosed;
+  looper_.RunAfter(kRest, [this, number] { OpenLater(number); });
+}
+
+void Clients::Close(std::uint32_t number, Closing closing) {
+  Client& client = clients_[number];
+  looper_.DeleteConnection(std::exchange(client.connection, nullptr)->GetFd(), closing);
+  if (std::exchange(client.phase, Phase::kClosed) == Phase::kHeld) {
+    --held_;
+  } else {
+    opener_.Settled();
+  }
+  if (!opener_.TakeSpare()) {
+    OpenLater(number);
+  } else if (OpensWhenDue()) {
+    timetable_->Offer(number);
+    timetable_->Run();
+  } else {
+    opener_.Open(number);
+  }
+}
+
+// --- requests and replies ------------------------------------------------------------------------
+
+void Clients::Send(Client& client, TimePoint due, TimePoint now) {
+  client.phase = Phase::kBusy;
+  client.session.Ask(plan_.depth, due, now);
+  client.connection->WriteToWriteBuffer(plan_.requests);
+  client.connection->Send();
+  looper_.SetDeadline(client.connection, now + plan_.timeout);
+}
+
+auto Clients::Start(std::uint32_t number, TimePoint due) -> bool {
+  Client& client = clients_[number];
+  if (client.phase == Phase::kIdle) {
+    Send(client, due, Clock::now());
+    return true;
+  }
+  if (client.phase == Phase::kClosed && OpensWhenDue()) {
+    client.due = due;
+    opener_.Open(number);
+    return true;
+  }
+  return false;
+}
+
+void Clients::OnHandle(Connection& connection) {
+  const std::uint32_t number = NumberOf(connection);
+  if (std::exchange(clients_[number].is_new, false)) {
+    return;  // a reply that has come meanwhile is reported when the connection is registered
+  }
+  if (pieces_.Size() != 0) {
+    Receive(number, connection);
+    return;
+  }
+  do {
+    const RecvResult result = connection.Recv();
+    if (result.exit) {
+      End(number, connection.Broken());
+      return;
+    }
+    if (result.read == 0) {
+      return;
+    }
+    Take(number, connection.Read());
+    connection.ClearReadBuffer();
+  } while (clients_[number].phase == Phase::kEnding);  // its end is often there already
+}
+
+// Reads in pieces of another size than the library does.
+void Clients::Receive(std::uint32_t number, Connection& connection) {
+  for (;;) {
+    const IoResult result = pieces_.Read(connection.GetFd());
+    if (result.status == IoStatus::kWouldBlock) {
+      return;
+    }
+    if (result.status != IoStatus::kBytes) {
+      End(number, result.status == IoStatus::kError);
+      return;
+    }
+    Take(number, pieces_.Piece(result.bytes));
+    const Client& client = clients_[number];
+    if (client.connection != &connection) {
+      return;
+    }
+    if (result.bytes == pieces_.Size()) {
+      looper_.Schedule(&connection);  // the rest, after the neighbours had their turn
+      return;
+    }
+    if (!client.session.ExpectsMore()) {
+      return;
+    }
+  }
+}
+
+void Clients::Take(std::uint32_t number, std::string_view input) {
+  GoOn(number, clients_[number].session.Take(input, Clock::now()));
+}
+
+void Clients::End(std::uint32_t number, bool broken) {
+  Client& client = clients_[number];
+  if (client.phase == Phase::kHeld) {
+    measured_.tally.Fail(ErrorKind::kReset);  // it was to be kept
+  }
+  GoOn(number, client.session.End(broken, Clock::now()));
+}
+
+void Clients::GoOn(std::uint32_t number, Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kWait:
+      break;
+    case Outcome::kAnswer:
+      if (plan_.mode == LoadMode::kIdle) {
+        Hold(number);
+      } else if (timetable_) {
+        Rest(number);
+      } else {
+        clients_[number].phase = Phase::kIdle;
+        batch_.Add(number);
+      }
+      break;
+    case Outcome::kLast:
+      clients_[number].phase = Phase::kEnding;
+      break;
+    case Outcome::kClosed:
+      Close(number, Closing::kAuto);
+      break;
+    case Outcome::kFail:
+      Close(number, Closing::kReset);
+      break;
+  }
+}
+
+void Clients::OnTimeout(Connection& connection) {
+  const std::uint32_t number = NumberOf(connection);
+  clients_[number].session.TimeOut();
+  Close(number, Closing::kReset);
+}
+
+// With a rate: the connection has nothing to do until a request is due.
+void Clients::Rest(std::uint32_t number) {
+  Client& client = clients_[number];
+  client.phase = Phase::kIdle;
+  looper_.SetDeadline(client.connection, TimePoint::max());
+  timetable_->Offer(number);
+  timetable_->Run();
+}
+
+// LoadMode::kIdle: the connection has nothing to do any more.
+void Clients::Hold(std::uint32_t number) {
+  Client& client = clients_[number];
+  client.phase = Phase::kHeld;
+  looper_.SetDeadline(client.connection, TimePoint::max());
+  opener_.Settled();
+  if (++held_ == clients_.size() && !std::exchange(told_ready_, true)) {
+    events_.on_ready();
+  }
+}
+
+auto Clients::Unanswered() const noexcept -> std::uint64_t {
+  std::uint64_t sum = 0;
+  for (const Client& client : clients_) {
+    const bool connects = client.phase == Phase::kConnecting;
+    sum += connects ? 1 : client.session.Pending();
+  }
+  return sum;
+}
+
+}  // namespace TURTLE_SERVER

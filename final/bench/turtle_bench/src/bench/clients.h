@@ -1,0 +1,111 @@
+// The clients of one worker: what each of them is doing.
+//
+// Every client is in one of a few phases, and events move it on:
+//
+//   closed -> connecting -> idle -> busy -> ending -> closed
+//                             ^------'  `-> held -----^
+//
+// Who opens the connections is the Opener, and with a rate the Timetable says when a client is to
+// ask; what is asked and what the replies are worth is the ClientSession's.
+//
+// Interface:
+//  * Begin() sets them to work; the end of the loop ends it.
+//  * Unanswered() and Overdue() tell what was left undone.
+//
+// Thread: the loop's, and any when the loop has ended.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "bench/batch.h"
+#include "bench/client_session.h"
+#include "bench/opener.h"
+#include "bench/piece_reader.h"
+#include "bench/round_task.h"
+#include "bench/timetable.h"
+#include "bench/worker_plan.h"
+#include "core/looper.h"
+
+namespace TURTLE_SERVER {
+
+/// Connections that put load on a server, on one loop.
+class Clients {
+ public:
+  /// Throws std::system_error when the process is out of descriptors.
+  /// @param looper outlives this object, as all that is passed
+  /// @param plan how many clients, and what they do
+  /// @param shared of the run
+  /// @param events called from Begin() on
+  /// @param context of their sessions, and where to count
+  Clients(Looper& looper, const WorkerPlan& plan, SharedRun& shared, const WorkerEvents& events,
+          SessionContext& context);
+
+  /// Starts the load. Once, while the loop runs.
+  void Begin();
+
+  /// Requests that are on their way.
+  [[nodiscard]] auto Unanswered() const noexcept -> std::uint64_t;
+
+  /// With a rate: requests that were due before `now` and have not been sent.
+  [[nodiscard]] auto Overdue(TimePoint now) const noexcept -> std::uint64_t {
+    return timetable_ ? timetable_->Overdue(now) : 0;
+  }
+
+ private:
+  enum class Phase : std::uint8_t { kClosed, kConnecting, kIdle, kBusy, kHeld, kEnding };
+
+  struct Client {
+    explicit Client(SessionContext& context) : session(context) {}
+
+    ClientSession session;
+    Connection* connection = nullptr;  // from kIdle to kEnding
+    TimePoint due{};                   // kConnecting with a rate: of the request to be sent then
+    Phase phase = Phase::kClosed;
+    bool is_new = false;  // the first request has just left: nothing can be there
+  };
+
+  void OnRound();
+  void OpenLater(std::uint32_t number);
+  void OnOpen(std::uint32_t number, Opened opened);
+  void OnNoConnection(std::uint32_t number);
+  void Close(std::uint32_t number, Closing closing);
+  void Send(Client& client, TimePoint due, TimePoint now);
+  auto Start(std::uint32_t number, TimePoint due) -> bool;
+  void OnHandle(Connection& connection);
+  void OnTimeout(Connection& connection);
+  void Receive(std::uint32_t number, Connection& connection);
+  void Take(std::uint32_t number, std::string_view input);
+  void End(std::uint32_t number, bool broken);
+  void GoOn(std::uint32_t number, Outcome outcome);
+  void Rest(std::uint32_t number);
+  void Hold(std::uint32_t number);
+
+  // With a rate and a connection for each request, one is opened when a request is due.
+  auto OpensWhenDue() const noexcept -> bool {
+    return timetable_ && plan_.mode == LoadMode::kClose;
+  }
+  auto NumberOf(const Connection& connection) const noexcept -> std::uint32_t {
+    return by_descriptor_[static_cast<std::size_t>(connection.GetFd())];
+  }
+
+  Looper& looper_;
+  const WorkerPlan& plan_;
+  const WorkerEvents& events_;
+  Measurements& measured_;
+  ConnectionCallbacks callbacks_;
+  RoundTask round_;
+  Opener opener_;
+  std::optional<Timetable> timetable_;  // with a rate
+  std::vector<Client> clients_;
+  std::vector<std::uint32_t> by_descriptor_;  // which client has which descriptor
+  PieceReader pieces_;                        // if reads are not the library's
+  Batch batch_;                               // who has got its reply, and sends the next request
+  std::size_t held_ = 0;                      // LoadMode::kIdle: how many are
+  bool told_ready_ = false;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,42 @@
+// A task of the loop's next round.
+//
+// Interface:
+//  * Request() has it run in the next round, once, however often it is called.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <utility>
+
+#include "core/clock.h"
+#include "core/looper.h"
+
+namespace TURTLE_SERVER {
+
+/// Runs at the beginning of a round, after those events that the round began with, if asked to.
+class RoundTask {
+ public:
+  /// @param looper outlives this object, and does not loop any more when it ends
+  /// @param task runs on the loop's thread
+  RoundTask(Looper& looper, Task task) : looper_(looper), task_(std::move(task)) {}
+
+  RoundTask(const RoundTask&) = delete;
+  auto operator=(const RoundTask&) -> RoundTask& = delete;
+
+  /// Has the task run in the next round; the loop does not sleep before. Throws std::bad_alloc.
+  void Request() {
+    if (!std::exchange(requested_, true)) {
+      looper_.RunAfter(Clock::duration::zero(), [this] {
+        requested_ = false;
+        task_();
+      });
+    }
+  }
+
+ private:
+  Looper& looper_;
+  const Task task_;
+  bool requested_ = false;
+};
+
+}  // namespace TURTLE_SERVER

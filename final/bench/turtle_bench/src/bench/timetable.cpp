@@ -1,0 +1,48 @@
+#include "bench/timetable.h"
+
+#include <utility>
+
+namespace TURTLE_SERVER {
+
+Timetable::Timetable(Looper& looper, std::size_t clients, double per_second, Start start)
+    : per_second_(per_second),
+      start_(std::move(start)),
+      alarm_(looper,
+             [this] {
+               alarm_time_ = TimePoint();
+               Run();
+             }),
+      is_offered_(clients) {}
+
+void Timetable::Begin(TimePoint first) {
+  pace_.emplace(first, per_second_);
+  Run();
+}
+
+void Timetable::Offer(std::uint32_t client) {
+  if (std::exchange(is_offered_[client], char{1}) == 0) {
+    offered_.push_back(client);
+  }
+}
+
+void Timetable::Run() {
+  if (!pace_) {
+    return;
+  }
+  const TimePoint now = Clock::now();
+  while (!offered_.empty() && pace_->Next() <= now) {
+    const std::uint32_t client = offered_.front();
+    offered_.pop_front();
+    is_offered_[client] = 0;
+    if (start_(client, pace_->Next())) {
+      pace_->Take();
+    }
+  }
+  // Without a free client there is nothing to wake up for: Run() is called when there is one.
+  if (!offered_.empty() && alarm_time_ != pace_->Next()) {
+    alarm_time_ = pace_->Next();
+    alarm_.Set(alarm_time_);
+  }
+}
+
+}  // namespace TURTLE_SERVER
