@@ -91,6 +91,21 @@ TEST_F(BenchCommandTest, ShowsProgressEverySecond) {
   EXPECT_NE(errors.find(" requests/s, "), std::string::npos) << errors;
 }
 
+TEST_F(BenchCommandTest, WithoutRoomForItsThreadsItEndsAtOnce) {
+  const std::string limited = "ulimit -s 8192; ulimit -v 1500000 && exec " + program_;
+  Child version("/bin/sh", {"-c", limited + " --version"});
+  if (version.Wait() != 0) {
+    GTEST_SKIP() << "address space can't be limited here, or a sanitizer needs all of it";
+  }
+  Child bench("/bin/sh",
+              {"-c", limited + " --threads 400 -c 400 -t 3600 --timeout 3600 --quiet " + Url()});
+  const std::string errors = bench.ReadErrors();
+  EXPECT_EQ(errors.rfind("turtle-bench: thread ", 0), 0U) << errors;
+  EXPECT_NE(errors.find(" of 400: Resource temporarily unavailable\n"), std::string::npos)
+      << errors;
+  EXPECT_EQ(bench.Wait(), 1);
+}
+
 TEST_F(BenchCommandTest, MistakesAndTextsEndAtOnce) {
   Child version(program_, {"--version"});
   EXPECT_EQ(version.ReadOutput().rfind("turtle-bench ", 0), 0U);

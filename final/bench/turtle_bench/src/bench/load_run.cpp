@@ -1,12 +1,7 @@
 #include "bench/load_run.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cmath>
 #include <csignal>
 #include <exception>
 #include <fstream>
@@ -18,7 +13,10 @@
 #include <thread>
 #include <utility>
 
+#include "bench/cpu_time.h"
 #include "bench/descriptor_limit.h"
+#include "bench/input_end.h"
+#include "bench/progress.h"
 #include "bench/report.h"
 #include "bench/worker.h"
 #include "core/signal_watch.h"
@@ -35,20 +33,6 @@ constexpr std::chrono::seconds kOpeningTime{60};
 constexpr std::uint64_t kDescriptorsPerThread = 4;
 constexpr std::uint64_t kDescriptorsBesides = 16;
 
-struct CpuTime {
-  double user;
-  double system;
-};
-
-auto UsedCpu() noexcept -> CpuTime {
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return {seconds(usage.ru_utime), seconds(usage.ru_stime)};
-}
-
 class LoadRun {
  public:
   LoadRun(const BenchOptions& options, std::ostream& out, std::ostream& errors);
@@ -57,14 +41,15 @@ class LoadRun {
   LoadRun(const LoadRun&) = delete;
   auto operator=(const LoadRun&) -> LoadRun& = delete;
 
-  // Throws std::runtime_error when there was nobody to put under load.
+  // Throws std::runtime_error when there was nobody to put under load, and std::system_error when
+  // the system has no room for the threads.
   void Run();
   [[nodiscard]] auto MakeReport() const -> Report;
 
  private:
-  void AddWorker(const NetAddress& server, std::size_t number, std::size_t spare);
+  auto MakeEvents() -> WorkerEvents;
+  void StartThreads();
   void Begin();
-  void AwaitInput();
   void ShowProgress();
   void OnReady();
   void Give(std::string error);
@@ -82,9 +67,8 @@ class LoadRun {
   std::vector<std::thread> threads_;
   std::size_t not_ready_;
   bool held_ = false;  // READY has been printed
-  std::optional<WatchId> input_;
-  Totals shown_;
-  TimePoint shown_time_{};
+  std::optional<InputEnd> input_;
+  Progress progress_;
   TimePoint begin_time_{};
   CpuTime begin_cpu_{};
   CpuTime end_cpu_{};
@@ -99,42 +83,22 @@ LoadRun::LoadRun(const BenchOptions& options, std::ostream& out, std::ostream& e
   const std::uint64_t granted = RequireDescriptors(needed, needed + options.connections);
   const auto spare = static_cast<std::size_t>(granted - needed) / options.threads;
   for (std::size_t i = 0; i < options.threads; ++i) {
-    AddWorker(server, i, spare);
+    workers_.push_back(
+        std::make_unique<Worker>(MakePlan(options, server, i, spare), shared_, MakeEvents()));
   }
   control_.SetStopTimeout(std::chrono::milliseconds(0));
 }
 
 LoadRun::~LoadRun() { Join(); }
 
-void LoadRun::AddWorker(const NetAddress& server, std::size_t number, std::size_t spare) {
-  const std::size_t threads = options_.threads;
-  WorkerPlan plan;
-  plan.server = server;
-  plan.mode = options_.mode;
-  plan.connections =
-      options_.connections / threads + (number < options_.connections % threads ? 1 : 0);
-  for (std::uint32_t i = 0; i < options_.depth; ++i) {
-    plan.requests += RequestText(options_);
-  }
-  plan.depth = options_.depth;
-  plan.to_head = options_.to_head;
-  plan.any_body = options_.any_body;
-  if (options_.rate > 0) {
-    // The threads take turns.
-    const std::chrono::duration<double> after(static_cast<double>(number) / options_.rate);
-    plan.rate = options_.rate / static_cast<double>(threads);
-    plan.first_due = std::chrono::duration_cast<Clock::duration>(after);
-  }
-  plan.spare = spare;
-  plan.read_size = options_.read_size;
-  plan.timeout = options_.timeout;
-  // The events come from the workers' threads; if our loop has ended nobody wants to know.
+// The events come from the workers' threads; if our loop has ended nobody wants to know.
+auto LoadRun::MakeEvents() -> WorkerEvents {
   WorkerEvents events;
   events.on_unreachable = [this](const std::string& why) {
     static_cast<void>(control_.Post([this, why] { Give(why); }));
   };
   events.on_ready = [this] { static_cast<void>(control_.Post([this] { OnReady(); })); };
-  workers_.push_back(std::make_unique<Worker>(std::move(plan), shared_, std::move(events)));
+  return events;
 }
 
 void LoadRun::Run() {
@@ -142,6 +106,7 @@ void LoadRun::Run() {
     control_.Stop();
     signals_.reset();  // who asks twice does not want a report
   });
+  StartThreads();
   const bool posted = control_.Post([this] { Begin(); });
   static_cast<void>(posted);  // the loop has not ended: it has not begun
   control_.Loop();
@@ -152,19 +117,31 @@ void LoadRun::Run() {
   }
 }
 
+// Not in Begin(): what a task throws would only be logged, and the run would have no end.
+void LoadRun::StartThreads() try {
+  for (const auto& worker : workers_) {
+    threads_.emplace_back([this, &worker] { RunWorker(*worker); });
+  }
+} catch (const std::system_error& error) {
+  throw std::system_error(error.code(), "thread " + std::to_string(threads_.size() + 1) + " of " +
+                                            std::to_string(workers_.size()));
+}
+
 void LoadRun::Begin() {
   begin_cpu_ = UsedCpu();
   begin_time_ = Clock::now();
-  shown_time_ = begin_time_;
+  progress_.Begin(begin_time_);
   for (const auto& worker : workers_) {
-    threads_.emplace_back([this, &worker] { RunWorker(*worker); });
     worker->Begin();
   }
   if (options_.mode == LoadMode::kIdle) {
     control_.RunAfter(kOpeningTime, [this] {
       if (!held_) {
-        Give("only " + std::to_string(Sum().connections) + " connections after " +
-             std::to_string(kOpeningTime.count()) + " seconds");
+        const Totals totals = Sum();
+        Give(std::to_string(options_.connections) + " connections could not be held within " +
+             std::to_string(kOpeningTime.count()) + " seconds: " + std::to_string(totals.requests) +
+             " replies on " + std::to_string(totals.connections) + " connections, " +
+             std::to_string(totals.Errors()) + " errors");
       }
     });
   } else {
@@ -183,50 +160,19 @@ void LoadRun::RunWorker(Worker& worker) noexcept {
   }
 }
 
-// Every worker tells once that all its connections are held, and again if it had to open one anew.
+// Every worker tells once that all its connections are held.
 void LoadRun::OnReady() {
-  if (held_ || --not_ready_ != 0) {
+  if (--not_ready_ != 0) {
     return;
   }
   held_ = true;
   out_ << "READY" << std::endl;
   control_.RunAfter(options_.time, [this] { control_.Stop(); });
-  AwaitInput();
-}
-
-// The end of stdin ends the run. A plain file and /dev/null can't be waited for: then the time
-// alone counts.
-void LoadRun::AwaitInput() {
-  try {
-    input_ = control_.Watch(STDIN_FILENO, Interest::kRead, [this](const PollEvent&) {
-      std::array<char, 256> ignored{};
-      const ssize_t count = ::read(STDIN_FILENO, ignored.data(), ignored.size());
-      if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) {
-        control_.Unwatch(*input_);
-        control_.Stop();
-      }
-    });
-  } catch (const std::system_error&) {
-    input_.reset();
-  }
+  input_.emplace(control_, [this] { control_.Stop(); });
 }
 
 void LoadRun::ShowProgress() {
-  const TimePoint now = Clock::now();
-  const Totals totals = Sum();
-  const std::chrono::duration<double> step = now - shown_time_;
-  const std::chrono::duration<double> since = now - begin_time_;
-  const auto rate = [&](std::uint64_t after, std::uint64_t before) {
-    return static_cast<double>(after - before) / step.count();
-  };
-  errors_ << std::lround(since.count())
-          << " s: " << static_cast<std::uint64_t>(rate(totals.requests, shown_.requests))
-          << " requests/s, "
-          << static_cast<std::uint64_t>(rate(totals.connections, shown_.connections))
-          << " connections/s, " << HumanBytes(rate(totals.bytes, shown_.bytes)) << "/s, "
-          << totals.Errors() << " errors" << std::endl;
-  shown_ = totals;
-  shown_time_ = now;
+  errors_ << progress_.Line(Clock::now(), Sum()) << std::endl;
   control_.RunAfter(kProgress, [this] { ShowProgress(); });
 }
 

@@ -1,0 +1,17 @@
+// What this program costs.
+#pragma once
+
+#include "core/namespace.h"
+
+namespace TURTLE_SERVER {
+
+/// CPU time in seconds.
+struct CpuTime {
+  double user = 0;    ///< in the program's own code
+  double system = 0;  ///< in the kernel
+};
+
+/// What all threads of this process have used so far, getrusage(2). Any thread.
+[[nodiscard]] auto UsedCpu() noexcept -> CpuTime;
+
+}  // namespace TURTLE_SERVER
