@@ -13,7 +13,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from measure import process  # noqa: E402
+from measure import process, run, table  # noqa: E402
 from measure.process import Failed, Process  # noqa: E402
 
 # Like `turtle`, with a second process that does nothing but has to be ended too.
@@ -22,8 +22,6 @@ SERVER = """\
 import http.server, os, pathlib, signal, sys
 if "--version" in sys.argv:
     sys.exit(print("made-up 1.0"))
-if "--help" in sys.argv:
-    sys.exit(print("no options"))
 if {broken}:
     sys.exit("made-up: no luck")
 folder, port = sys.argv[2], int(sys.argv[sys.argv.index("--port") + 1])
@@ -116,6 +114,12 @@ def await_condition(condition, seconds=30.0):
         time.sleep(0.01)
 
 
+def server_command(scenario, server="final"):
+    (scenario,), (server,) = table.choose(scenario, table.SCENARIOS, "load"), table.choose(server, table.SERVERS, "server")
+    with run.Site(ROOT / "build" / "final", "turtle-bench", 1.0, 1) as site:
+        return site.command(server, scenario, 20100, site.folder)
+
+
 # --- processes ---
 
 
@@ -155,6 +159,13 @@ def test_the_time_of_a_child_that_has_ended_counts():
         assert process.cpu_seconds(running.members()) >= 0.08
 
 
+def test_without_proc_a_process_is_ended_too(monkeypatch, tmp_path):
+    monkeypatch.setattr(process, "PROC", tmp_path / "no-proc")  # as on macOS
+    with Process([sys.executable, "-c", "import signal; signal.pause()"]) as running:
+        assert running.members() == [running.popen.pid]
+    assert running.popen.returncode == -signal.SIGTERM
+
+
 def test_a_program_that_is_not_there_is_named():
     with pytest.raises(Failed, match="^/no/such/program: No such file or directory$"):
         Process(["/no/such/program"])
@@ -189,6 +200,11 @@ def test_a_whole_run(made_up, tmp_path):
     assert any(call.startswith("-c 10000 ") and " --idle http://127.0.0.1:" in call for call in calls)
     assert any("-c 64 -t 0.1 --keep-alive --json " in call for call in calls)
     assert made_up.running() == []
+
+
+def test_deferred_accept_is_for_connections_with_one_request():
+    assert "--deferred-accept" not in server_command("S1")
+    assert server_command("S3")[-2:] == ["--deferred-accept", "1"]
 
 
 def test_very_many_connections_get_the_time_to_be_opened(made_up):
@@ -242,12 +258,30 @@ def test_an_interrupted_run_leaves_nothing_behind(tmp_path, number):
         (["--servers", "iis"], "bench: no server iis; there are: final, final-no-cache, floor"),
         (["--only", "S9"], "bench: no load S9; there are: S1, S2h"),
         (["--build", "/nowhere", "--servers", "final"], "bench: no server to measure: final: not built"),
+        (["--servers", "final", "--json", "/nowhere/a.json"], "bench: /nowhere/a.json: No such file or directory"),
+        (["--servers", "final", "--svg", "/nowhere/a.svg"], "bench: /nowhere/a.svg: No such file or directory"),
+        (["--servers", "final", "--load", "/nowhere/wrk"], "bench: /nowhere/wrk: no such program"),
     ],
 )
 def test_what_can_not_be_measured_is_one_clear_line(made_up, arguments, complaint):
     done = made_up.bench(*arguments)
     assert done.returncode == 1
     assert done.stderr.startswith(complaint) and done.stderr.count("\n") == 1
+    assert not made_up.calls.exists()
+
+
+def test_what_an_earlier_run_has_written_stays_until_there_is_something_new(tmp_path):
+    made_up = MadeUp(tmp_path, stays=True)
+    numbers = tmp_path / "result.json"
+    numbers.write_text("of yesterday")
+    with subprocess.Popen(
+        made_up.command("--build", tmp_path, "--quick", "--only", "S1", "--servers", "final", "--json", numbers),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as running:  # fmt: skip
+        await_condition(made_up.calls.exists)
+        running.send_signal(signal.SIGINT)
+        running.wait(timeout=60)
+    assert numbers.read_text() == "of yesterday"
 
 
 def test_a_missing_load_generator_is_told(made_up):

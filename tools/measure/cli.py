@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import pathlib
+import shutil
 import signal
 import sys
 from collections.abc import Sequence
@@ -104,6 +105,10 @@ def bench(options: argparse.Namespace) -> int:
         return 0
     program = options.load or run.find_bench(build)
     refuse(scenarios, servers, left_out, program, build)
+    if not shutil.which(program):
+        raise Failed(f"{program}: no such program")
+    for file in filter(None, (options.json, options.svg)):
+        check_writable(file)
 
     rounds = options.rounds or (QUICK_ROUNDS if options.quick else 3)
     duration = options.seconds or (QUICK_SECONDS if options.quick else 4.0)
@@ -182,6 +187,18 @@ def refuse(
             f"{most:,} connections need {most + 100:,} descriptors, and `ulimit -Hn` allows {limit:,};"
             " raise it, or choose loads with --only"
         )
+
+
+def check_writable(file: pathlib.Path) -> None:
+    """What an earlier run has written into it stays until there is something new."""
+    existed = file.exists()
+    try:
+        with open(file, "ab"):
+            pass
+    except OSError as error:
+        raise Failed(f"{file}: {error.strerror}") from error
+    if not existed:
+        file.unlink()
 
 
 def publish(result: dict, options: argparse.Namespace) -> None:

@@ -93,7 +93,9 @@ class Process:
         self.stop()
 
     def members(self) -> list[int]:
-        """The living processes of the session."""
+        """The living processes of the session; without /proc only the one that was started."""
+        if not PROC.is_dir():
+            return [] if self.popen.poll() is not None else [self.popen.pid]
         return session(self.popen.pid)
 
     def stop(self, patience: float = 3.0) -> None:

@@ -168,7 +168,7 @@ def noise(entries: Sequence[dict]) -> list[str]:
 
 
 def markdown(result: dict, machine_lines: Sequence[str]) -> str:
-    """The whole report of a result as `cli.run` collects it."""
+    """The whole report of a result as `cli.bench` collects it."""
     settings, entries = result["settings"], result["medians"]
     lines = ["## The benchmark", "", *(f"- {line}" for line in machine_lines)]
     lines += [f"- {settings['seconds']:g} seconds each, medians of {settings['rounds']} interleaved rounds", ""]

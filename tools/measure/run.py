@@ -75,9 +75,8 @@ class Site:
         return find_program(server, self.build)
 
     def command(self, server: Server, scenario: Scenario, port: int, work: pathlib.Path) -> list[str]:
-        program = self.program(server)
         values = {
-            "program": program, "root": str(self.pages), "port": str(port), "threads": str(self.threads),
+            "program": self.program(server), "root": str(self.pages), "port": str(port), "threads": str(self.threads),
             "work": str(work),
         }  # fmt: skip
         if server.config:
@@ -87,7 +86,7 @@ class Site:
             config = work / server.config.removesuffix(".in")
             config.write_text(fill((PEERS / server.config).read_text(encoding="utf-8"), values), encoding="utf-8")
             values["config"] = str(config)
-        options = closing_options(server, program) if scenario.closing else ()
+        options = server.closing_options if scenario.closing else ()
         return [word.format_map(values) for word in (*server.command, *options)]
 
     @contextlib.contextmanager
@@ -196,16 +195,8 @@ def find_program(server: Server, build: pathlib.Path) -> str:
 
 def find_bench(build: pathlib.Path) -> str:
     """turtle-bench in a build of final; empty where it is not built."""
-    places = (build, build / "bench", build / "bench" / "turtle_bench", build / "examples")
-    return next((str(place / "turtle-bench") for place in places if (place / "turtle-bench").is_file()), "")
-
-
-def closing_options(server: Server, program: str) -> tuple[str, ...]:
-    """A `turtle` that has not learnt the option yet is measured without it."""
-    if server.kind != "final" or not server.closing_options:
-        return server.closing_options
-    help_text = subprocess.run([program, "serve", "--help"], capture_output=True, text=True, check=False).stdout
-    return server.closing_options if server.closing_options[0] in help_text else ()
+    path = build / "turtle-bench"
+    return str(path) if path.is_file() else ""
 
 
 def apache_modules() -> str:

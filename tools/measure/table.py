@@ -90,7 +90,6 @@ FLOOR = ("{program}", "--port", "{port}", "--root", "{root}", "--threads", "{thr
 BUILT = "not built: cmake --build build/final"
 CLOSING = tuple(scenario.name for scenario in SCENARIOS if scenario.closing)
 
-# closing_options of `final` are left out when its --help has no such option.
 SERVERS = (
     Server("final", ("./turtle",), FINAL, kind="final", closing_options=("--deferred-accept", "1"),
            version=("--version",), missing=BUILT),
