@@ -3,7 +3,8 @@
 
   tools/benchmark.py [BUILD]     BUILD is a build of final (build/final)
 
-turtle-bench reports; the exit code is its own. `./learn bench` compares with other servers.
+turtle-bench reports, and what the server cost is added; the exit code is turtle-bench's. `./learn bench`
+compares with other servers.
 """
 
 from __future__ import annotations
@@ -52,8 +53,23 @@ def measure(build: pathlib.Path, port: int) -> int:
         with Process([str(server), "serve", folder, "--port", str(port)]) as running:
             run.await_answer(port, running)
             run.check_replies(port)
-            with Process(table.documented_command(bench, port)) as load:
-                return load.popen.wait()
+            before = process.cpu_seconds(running.members())
+            result = pathlib.Path(folder) / "figures.json"
+            with Process(table.documented_command(bench, port, str(result))) as load:
+                code = load.popen.wait()
+            if running.popen.poll() is not None:
+                raise Failed(f"the server ended under the load, with {running.popen.returncode}")
+            if code == 0:
+                report_cost(process.cpu_seconds(running.members()) - before, result)
+            return code
+
+
+def report_cost(seconds: float, result: pathlib.Path) -> None:
+    """turtle-bench knows its own cost only."""
+    if not process.PROC.is_dir():
+        return
+    requests = run.read_load(result.read_text(encoding="utf-8"))["requests"]
+    print(f"  CPU of the server: {seconds:.2f} s, {seconds / requests * 1e6:.2f} us for each request", flush=True)
 
 
 if __name__ == "__main__":

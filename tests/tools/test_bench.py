@@ -122,6 +122,11 @@ def test_a_machine_that_is_not_quiet_is_warned_of():
 # --- what is computed ---
 
 
+def test_one_round_has_no_medians():
+    assert report.how_measured(1, 1.0) == "1 second each, one round: no medians"
+    assert report.how_measured(3, 4.0) == "4 seconds each, medians of 3 interleaved rounds"
+
+
 def test_the_median_of_the_rounds_counts():
     (entry,) = report.medians([row("final", 7.0), row("final", 5.0, errors=1, error_kinds={"reset": 1}),
                                row("final", 6.0, max_us=9000.0)])  # fmt: skip

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -311,8 +312,21 @@ def test_the_target_measures_as_documented_and_stops_the_server(made_up):
         made_up.command(made_up.folder, "--port", port, tool="benchmark.py"), capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
-    assert made_up.calls.read_text() == f"-c 10500 -t 5 --close -2 --get http://127.0.0.1:{port}/small.html\n"
+    words = made_up.calls.read_text().split()
+    assert words[:8] == ["-c", "10500", "-t", "5", "--close", "-2", "--get", "--json"]
+    assert words[9:] == [f"http://127.0.0.1:{port}/small.html"]
+    assert re.search(r"^  CPU of the server: \d+\.\d\d s, \d+\.\d\d us for each request$", done.stdout, re.MULTILINE)
     assert made_up.running() == [] and process.is_free(port)
+
+
+def test_the_target_says_that_the_server_has_ended(tmp_path):
+    made_up = MadeUp(tmp_path, dies=True)
+    done = subprocess.run(
+        made_up.command(tmp_path, "--port", a_free_port(), tool="benchmark.py"),
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "benchmark: the server ended under the load, with -9\n"
 
 
 def test_the_target_does_not_disturb_who_has_the_port(made_up):

@@ -167,11 +167,16 @@ def noise(entries: Sequence[dict]) -> list[str]:
     ]
 
 
+def how_measured(rounds: int, seconds: float) -> str:
+    each = f"{seconds:g} second{'' if seconds == 1 else 's'} each"
+    return f"{each}, medians of {rounds} interleaved rounds" if rounds > 1 else f"{each}, one round: no medians"
+
+
 def markdown(result: dict, machine_lines: Sequence[str]) -> str:
     """The whole report of a result as `cli.bench` collects it."""
     settings, entries = result["settings"], result["medians"]
     lines = ["## The benchmark", "", *(f"- {line}" for line in machine_lines)]
-    lines += [f"- {settings['seconds']:g} seconds each, medians of {settings['rounds']} interleaved rounds", ""]
+    lines += [f"- {how_measured(settings['rounds'], settings['seconds'])}", ""]
     lines += [f"- **{scenario.name}**: {scenario.title}" for scenario in SCENARIOS if scenario.name in
               {each["scenario"] for each in entries}]  # fmt: skip
     lines.append("")

@@ -62,9 +62,10 @@ def idle_command(bench: str, scenario: Scenario, port: int, seconds: float) -> l
     return [bench, "-c", str(scenario.idle), "-t", f"{seconds:g}", "--idle", url]
 
 
-def documented_command(bench: str, port: int) -> list[str]:
+def documented_command(bench: str, port: int, result: str) -> list[str]:
     """The target `benchmark`."""
-    return [bench, "-c", "10500", "-t", "5", "--close", "-2", "--get", f"http://127.0.0.1:{port}{SMALL}"]
+    url = f"http://127.0.0.1:{port}{SMALL}"
+    return [bench, "-c", "10500", "-t", "5", "--close", "-2", "--get", "--json", result, url]
 
 
 # --- the servers ---------------------------------------------------------------------------------
