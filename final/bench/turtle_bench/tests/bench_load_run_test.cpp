@@ -158,6 +158,29 @@ TEST(LoadRunThreadsTest, ShareTheConnectionsOut) {
   EXPECT_EQ(ran.Number("connections_opened"), 8) << "3, 3 and 2";
 }
 
+// One slow reply must not stand for all the requests that were due meanwhile.
+TEST(LoadRunRateTest, AServerThatStallsUntilTheEndIsSlow) {
+  std::atomic<int> requests{0};
+  test::RawServer server([&](Connection& connection) {
+    if (++requests <= 20) {
+      connection.WriteToWriteBuffer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    }
+  });
+  for (const LoadMode mode : {LoadMode::kKeepAlive, LoadMode::kClose}) {
+    BenchOptions options = Options(server.Port());
+    requests = 0;
+    options.mode = mode;
+    options.connections = 1;
+    options.rate = 1000;
+    options.time = milliseconds(200);
+    const Ran ran = RunWith(options);
+    EXPECT_GT(ran.Number("overdue"), 20);
+    EXPECT_GE(ran.Number("latency_us.max"), (ran.Number("overdue") - 1) * 1000)
+        << "one is due each millisecond";
+    EXPECT_GT(ran.Number("latency_us.mean"), ran.Number("overdue") * 1000 / 4);
+  }
+}
+
 TEST_F(LoadRunTest, AtARateOnSeveralThreads) {
   options_.threads = 2;
   options_.rate = 2000;

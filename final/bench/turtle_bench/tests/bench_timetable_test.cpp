@@ -43,6 +43,17 @@ TEST_F(TimetableTest, StartsWhatIsDueAsLongAsClientsAreFree) {
   EXPECT_EQ(timetable_.Overdue(At(10)), 7U);
 }
 
+TEST_F(TimetableTest, CountsHowLongWhatIsNotStartedHasWaited) {
+  timetable_.Begin(begin_);
+  Histogram latency;
+  timetable_.CountWaits(At(3), latency);
+  EXPECT_EQ(latency.Count(), 3U);
+  EXPECT_EQ(latency.Mean(), 2e9) << "3, 2 and 1 seconds";
+  timetable_.CountWaits(At(1'000'000), latency);  // more than there are steps
+  EXPECT_EQ(latency.Count(), 1'000'003U);
+  EXPECT_EQ(latency.Max(), 1'000'000'000'000'000U);
+}
+
 TEST_F(TimetableTest, ARequestThatAClientCanNotTakeIsTheNextOnes) {
   able_ = false;
   timetable_.Offer(1);

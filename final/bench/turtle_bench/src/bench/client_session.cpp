@@ -1,17 +1,6 @@
 #include "bench/client_session.h"
 
-#include <chrono>
-
 namespace TURTLE_SERVER {
-
-namespace {
-
-auto Nanoseconds(Clock::duration duration) noexcept -> std::uint64_t {
-  const auto count = std::chrono::nanoseconds(duration).count();
-  return count < 0 ? 0 : static_cast<std::uint64_t>(count);
-}
-
-}  // namespace
 
 void ClientSession::Open() noexcept {
   reader_.Next();
@@ -77,7 +66,7 @@ void ClientSession::Finish(TimePoint now) {
     measured.tally.Fail(ErrorKind::kMismatch);
   } else {
     measured.tally.requests.Add();
-    measured.latency.Record(Nanoseconds(now - due_));
+    measured.latency.Record(now - due_);
   }
   --pending_;
   if (context_->one_request || !head.keep_alive) {

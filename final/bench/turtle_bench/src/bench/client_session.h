@@ -24,7 +24,7 @@ namespace TURTLE_SERVER {
 /// What one worker has measured.
 struct Measurements {
   Tally tally;         ///< what any thread may read
-  Histogram latency;   ///< of the good replies, in nanoseconds
+  Histogram latency;   ///< of the good replies, in nanoseconds; see Clients::CountWaits()
   MeanMax connect;     ///< from connect(2) until the connection stands
   MeanMax first_byte;  ///< from sending a request until the first byte of its reply
 };
@@ -75,6 +75,11 @@ class ClientSession {
 
   /// It took too long: counts the error.
   void TimeOut() noexcept { Fail(ErrorKind::kTimeout); }
+
+  /// Counts how long the requests that are not answered have waited so far, as their latency.
+  void CountWait(TimePoint now) noexcept {
+    context_->measured->latency.Record(now - due_, pending_);
+  }
 
   /// How many requests are not answered.
   [[nodiscard]] auto Pending() const noexcept -> std::uint32_t { return pending_; }

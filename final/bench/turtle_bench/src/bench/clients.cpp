@@ -251,11 +251,25 @@ void Clients::Hold(std::uint32_t number) {
   }
 }
 
+void Clients::CountWaits(TimePoint now) noexcept {
+  if (!timetable_) {
+    return;
+  }
+  for (Client& client : clients_) {
+    if (client.phase == Phase::kBusy) {
+      client.session.CountWait(now);
+    } else if (client.phase == Phase::kConnecting && OpensWhenDue()) {
+      measured_.latency.Record(now - client.due);
+    }
+  }
+  timetable_->CountWaits(now, measured_.latency);
+}
+
 auto Clients::Unanswered() const noexcept -> std::uint64_t {
   std::uint64_t sum = 0;
   for (const Client& client : clients_) {
-    const bool connects = client.phase == Phase::kConnecting;
-    sum += connects ? 1 : client.session.Pending();
+    const bool opens = client.phase == Phase::kConnecting && plan_.mode == LoadMode::kClose;
+    sum += opens ? 1 : client.session.Pending();
   }
   return sum;
 }

@@ -10,7 +10,7 @@
 //
 // Interface:
 //  * Begin() sets them to work; the end of the loop ends it.
-//  * Unanswered() and Overdue() tell what was left undone.
+//  * Unanswered() and Overdue() tell what was left undone; with a rate, CountWaits() counts it.
 //
 // Thread: the loop's, and any when the loop has ended.
 #pragma once
@@ -46,6 +46,10 @@ class Clients {
 
   /// Starts the load. Once, while the loop runs.
   void Begin();
+
+  /// With a rate: counts the waits of the requests that are not answered at `now`, the end of the
+  /// run, as latencies. A server that stalls until then would else look as fast as it was before.
+  void CountWaits(TimePoint now) noexcept;
 
   /// Requests that are on their way.
   [[nodiscard]] auto Unanswered() const noexcept -> std::uint64_t;

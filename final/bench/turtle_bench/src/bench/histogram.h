@@ -13,10 +13,12 @@
 // Thread: one at a time.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/namespace.h"
 
 namespace TURTLE_SERVER {
@@ -31,12 +33,18 @@ class Histogram {
   /// Empty; takes 264 KiB. Throws std::bad_alloc.
   Histogram();
 
-  /// Counts one value.
-  void Record(std::uint64_t value) noexcept {
-    ++counts_[IndexOf(value < kMaxValue ? value : kMaxValue)];
-    ++count_;
-    sum_ += static_cast<double>(value);
+  /// Counts a value, once or more.
+  void Record(std::uint64_t value, std::uint64_t times = 1) noexcept {
+    counts_[IndexOf(value < kMaxValue ? value : kMaxValue)] += times;
+    count_ += times;
+    sum_ += static_cast<double>(value) * static_cast<double>(times);
     max_ = value > max_ ? value : max_;
+  }
+
+  /// Counts a duration in nanoseconds; a negative one as 0.
+  void Record(Clock::duration duration, std::uint64_t times = 1) noexcept {
+    const auto count = std::chrono::nanoseconds(duration).count();
+    Record(count < 0 ? 0 : static_cast<std::uint64_t>(count), times);
   }
 
   /// Adds what another histogram has counted.

@@ -8,7 +8,7 @@
 //
 // Interface:
 //  * Next() is when the next request is due; Take() takes that one.
-//  * Overdue() is how many were due at some time and were not taken.
+//  * Overdue() is how many were due at some time and were not taken, DueOf() when each of them was.
 //
 // Thread: one at a time.
 #pragma once
@@ -37,6 +37,11 @@ class Pace {
     const TimePoint due = next_;
     next_ = TimeOf(++taken_);
     return due;
+  }
+
+  /// When the request `ahead` places behind the next one is due.
+  [[nodiscard]] auto DueOf(std::uint64_t ahead) const noexcept -> TimePoint {
+    return TimeOf(taken_ + ahead);
   }
 
   /// How many requests were due before `now` and have not been taken.

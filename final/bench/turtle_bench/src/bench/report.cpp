@@ -91,8 +91,9 @@ void PrintTimes(const Report& report, std::ostream& out) {
   line("to the first byte", report.first_byte.Mean(), report.first_byte.Max());
   line("to the last byte", MeanLatency(report), MaxLatency(report));
   out << "\n  latency"
-      << (report.rate > 0 ? ", from when each request was due\n"
-                          : ", from when each request was sent\n");
+      << (report.rate > 0
+              ? ", from when each request was due, until the end if it was not answered\n"
+              : ", from when each request was sent\n");
   for (const Percentile& each : kPercentiles) {
     out << Format("    %-6s %12s\n", each.name, HumanTime(LatencyAt(report, each.percent)).c_str());
   }
@@ -150,7 +151,7 @@ void PrintReport(const Report& report, std::ostream& out) {
                 HumanBytes(PerSecond(report, totals.bytes)).c_str());
   PrintErrors(report, out);
   PrintTimes(report, out);
-  out << Format("\n  CPU of this program: %.2f s user, %.2f s system", report.user_seconds,
+  out << Format("\n  CPU of turtle-bench: %.2f s user, %.2f s system", report.user_seconds,
                 report.system_seconds);
   if (totals.requests != 0) {
     out << Format(", %.2f us for each request", cpu * 1e6 / static_cast<double>(totals.requests));

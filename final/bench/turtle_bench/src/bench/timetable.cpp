@@ -1,5 +1,6 @@
 #include "bench/timetable.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace TURTLE_SERVER {
@@ -42,6 +43,18 @@ void Timetable::Run() {
   if (!offered_.empty() && alarm_time_ != pace_->Next()) {
     alarm_time_ = pace_->Next();
     alarm_.Set(alarm_time_);
+  }
+}
+
+// In steps, for they may be very many.
+void Timetable::CountWaits(TimePoint now, Histogram& latency) const noexcept {
+  constexpr std::uint64_t kStepsMost = 100'000;
+  const std::uint64_t count = Overdue(now);
+  const std::uint64_t steps = std::min(count, kStepsMost);
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    const std::uint64_t from = count * step / steps;
+    const std::uint64_t to = count * (step + 1) / steps;
+    latency.Record(now - pace_->DueOf(from), to - from);
   }
 }
 

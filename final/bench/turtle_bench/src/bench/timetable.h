@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "bench/alarm.h"
+#include "bench/histogram.h"
 #include "bench/pace.h"
 #include "core/clock.h"
 #include "core/looper.h"
@@ -53,6 +54,9 @@ class Timetable {
   [[nodiscard]] auto Overdue(TimePoint now) const noexcept -> std::uint64_t {
     return pace_ ? pace_->Overdue(now) : 0;
   }
+
+  /// Adds to `latency` how long those have waited that Overdue() counts.
+  void CountWaits(TimePoint now, Histogram& latency) const noexcept;
 
  private:
   const double per_second_;

@@ -12,7 +12,10 @@ Worker::Worker(WorkerPlan plan, SharedRun& shared, WorkerEvents events)
       context_(MakeContext()),
       clients_(looper_, plan_, shared, events_, context_) {
   looper_.SetStopTimeout(std::chrono::milliseconds(0));
-  looper_.AtStop([this] { end_time_ = Clock::now(); });
+  looper_.AtStop([this] {
+    end_time_ = Clock::now();
+    clients_.CountWaits(end_time_);
+  });
 }
 
 void Worker::Begin() {
