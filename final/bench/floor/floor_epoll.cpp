@@ -16,17 +16,12 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <exception>
-#include <functional>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "core/namespace.h"
-#include "floor_listener.h"
+#include "floor_main.h"
 #include "floor_options.h"
 #include "replies.h"
 #include "request_count.h"
@@ -195,36 +190,11 @@ class FloorLoop {
 };
 
 void Serve(const FloorOptions& options, const Replies& replies, int listener) {
-  try {
-    FloorLoop(options, replies, listener).Run();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "floor_epoll: %s\n", error.what());
-    std::exit(1);
-  }
+  FloorLoop(options, replies, listener).Run();
 }
 
 }  // namespace
 
 auto main(int argc, char** argv) -> int {
-  try {
-    const FloorOptions options = turtle::ParseFloorOptions(argc, argv);
-    if (options.help) {
-      std::fputs(turtle::kFloorUsage, stdout);
-      return 0;
-    }
-    const Replies replies(options.root);
-    const auto listeners = turtle::OpenListeners(options, SOCK_NONBLOCK);
-    std::vector<std::thread> threads;
-    threads.reserve(listeners.size());
-    for (const UniqueFd& listener : listeners) {
-      threads.emplace_back(Serve, std::cref(options), std::cref(replies), listener.Get());
-    }
-    for (std::thread& thread : threads) {
-      thread.join();
-    }
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "floor_epoll: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return turtle::RunFloor(argc, argv, "floor_epoll", SOCK_NONBLOCK, Serve);
 }
