@@ -210,6 +210,7 @@ auto LoadRun::MakeReport() const -> Report {
   report.threads = options_.threads;
   report.rate = options_.rate;
   report.totals = Sum();
+  report.connect_error = shared_.connect_error;
   TimePoint end = begin_time_;
   for (const auto& worker : workers_) {
     report.connect.Merge(worker->Measured().connect);

@@ -91,6 +91,8 @@ void Opener::OnOutcome(std::uint32_t client, UniqueFd socket, int error) {
   if (error != 0) {
     --unsettled_;
     measured_.tally.Fail(ErrorKind::kConnect);
+    int none = 0;
+    shared_.connect_error.compare_exchange_strong(none, error, std::memory_order_relaxed);
     if (!shared_.reached.load(std::memory_order_relaxed)) {
       on_unreachable_("connect " + plan_.server.ToString() + ": " +
                       std::generic_category().message(error));

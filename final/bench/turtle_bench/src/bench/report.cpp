@@ -5,6 +5,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <ostream>
+#include <system_error>
 
 namespace TURTLE_SERVER {
 
@@ -73,6 +74,10 @@ void PrintErrors(const Report& report, std::ostream& out) {
     }
   }
   out << '\n';
+  if (report.connect_error != 0) {
+    out << "               first of connect: "
+        << std::generic_category().message(report.connect_error) << '\n';
+  }
   if (report.unanswered != 0) {
     out << Format("  unanswered   %12" PRIu64 "  at the end\n", report.unanswered);
   }

@@ -47,8 +47,9 @@ struct WorkerPlan {
 
 /// What the workers of a run share.
 struct SharedRun {
-  ReplyReference reference;          ///< the first reply
-  std::atomic<bool> reached{false};  ///< somebody has got a connection
+  ReplyReference reference;           ///< the first reply
+  std::atomic<bool> reached{false};   ///< somebody has got a connection
+  std::atomic<int> connect_error{0};  ///< errno of the first connection that did not come about
 };
 
 /// What a worker tells, on its own thread.
