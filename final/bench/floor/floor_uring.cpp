@@ -30,7 +30,6 @@ using turtle::FloorOptions;
 using turtle::Replies;
 using turtle::RequestCount;
 using turtle::Ring;
-using turtle::UniqueFd;
 
 enum class Act : std::uint8_t { kAccept, kReceive, kSend, kClose, kCancel };
 
