@@ -130,6 +130,9 @@ TEST(ReportTest, NumbersForPeople) {
   EXPECT_EQ(HumanBytes(789e9), "789 GB");
   EXPECT_EQ(HumanBytes(5e15), "5000 TB");
   EXPECT_EQ(HumanTime(0), "0 us");
+  EXPECT_EQ(HumanTime(999.6), "1.00 ms") << "rounded before the unit is chosen";
+  EXPECT_EQ(HumanTime(99.96), "100 us");
+  EXPECT_EQ(HumanTime(9.996), "10.0 us");
   EXPECT_EQ(HumanTime(12.34), "12.3 us");
   EXPECT_EQ(HumanTime(4567), "4.57 ms");
   EXPECT_EQ(HumanTime(1.5e6), "1.50 s");

@@ -39,11 +39,11 @@ constexpr std::array<Percentile, 5> kPercentiles = {{{"50 %", "p50", 50},
 template <std::size_t N>
 auto Human(double number, double step, const std::array<const char*, N>& units) -> std::string {
   std::size_t unit = 0;
-  while (number >= step && unit + 1 < N) {
+  while (number >= step - 0.5 && unit + 1 < N) {  // else 999.6 would be written as 1000
     number /= step;
     ++unit;
   }
-  const int digits = number < 10 ? 2 : (number < 100 ? 1 : 0);
+  const int digits = number < 9.995 ? 2 : (number < 99.95 ? 1 : 0);
   return Format("%.*f %s", unit == 0 && number == static_cast<int>(number) ? 0 : digits, number,
                 units[unit]);
 }
