@@ -1,0 +1,41 @@
+// Two ends of a TCP connection over loopback, in one program.
+//
+// Interface:
+//  * LoopbackPair connects them; Server() and Client() are their descriptors.
+//  * Drain() takes what has arrived at the client.
+//
+// Thread: one thread uses a pair.
+#pragma once
+
+#include <cstddef>
+
+#include "base/unique_fd.h"
+#include "core/namespace.h"
+
+namespace TURTLE_SERVER::bench {
+
+/// A connection whose two ends don't block. Closing it leaves nothing behind.
+class LoopbackPair {
+ public:
+  /// @throws std::system_error when the connection can't be made
+  LoopbackPair();
+
+  /// The end that a server would have.
+  [[nodiscard]] auto Server() const -> int { return server_.Get(); }
+
+  /// The end that a client would have.
+  [[nodiscard]] auto Client() const -> int { return client_.Get(); }
+
+  /// The socket that accepted the server's end; nobody else waits there.
+  [[nodiscard]] auto Listener() const -> int { return listener_.Get(); }
+
+  /// Reads at the client until it has this many bytes. On loopback they are there after send(2).
+  void Drain(std::size_t bytes) const;
+
+ private:
+  UniqueFd listener_;
+  UniqueFd client_;
+  UniqueFd server_;
+};
+
+}  // namespace TURTLE_SERVER::bench
