@@ -16,6 +16,7 @@ LABEL = 132  # width for the names of servers
 BAR, STEP = 12, 18
 HEAD = 34  # a panel's title
 OUTLIER = 3.0  # medians
+LEAST = 0.01  # us; less than a clock's tick in all is 0, which has no place on a logarithmic axis
 LINES = 220  # height of a picture with lines
 
 STYLE = """
@@ -142,7 +143,8 @@ def svg(entries: Sequence[dict], subtitle: str) -> str:
         for scenario in SCALING:
             for each in mine:
                 if each["scenario"] == scenario.name:
-                    series.setdefault(each["server"], []).append((scenario.connections, each["cpu_us"]))
+                    cost = max(each["cpu_us"], LEAST)
+                    series.setdefault(each["server"], []).append((scenario.connections, cost))
         if series:
             ordered = dict(sorted(series.items(), key=lambda each: -ORDER[each[0]]))  # final on top
             drawn, used = lines(MARGIN, y, "S1 over the number of connections", ordered)

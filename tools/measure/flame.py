@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -153,7 +154,7 @@ def tree(stacks: collections.Counter[Stack], least: float = LEAST) -> list:
 
 # --- the picture ---------------------------------------------------------------------------------
 
-WIDTH, MARGIN, ROW = 1160, 20, 18
+WIDTH, MARGIN, ROW = 780, 16, 18
 LETTER = 6.3  # about the width of one at 11 px
 
 STYLE = """
@@ -249,8 +250,6 @@ def refuse() -> str:
         raise Failed("perf is missing; on Debian: apt install linux-perf")
     paranoid = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
     hidden = pathlib.Path("/proc/sys/kernel/kptr_restrict")
-    import os
-
     if os.geteuid() != 0 and paranoid.is_file() and int(paranoid.read_text()) > 1:
         raise Failed("the kernel does not let you look: sysctl kernel.perf_event_paranoid=1, as root")
     if os.geteuid() != 0 and hidden.is_file() and int(hidden.read_text()) > 0:

@@ -24,11 +24,11 @@ def describe(build: pathlib.Path, bench: str, servers: Iterable[Server]) -> dict
         "virtual": "hypervisor" in read("/proc/cpuinfo"),
         "governor": read(CPUS / "cpu0/cpufreq/scaling_governor").strip() or "not readable",
         "memory_mb": memory_megabytes(read("/proc/meminfo")),
-        "kernel": f"{platform.system()} {platform.release()}",
+        "kernel": f"{platform.system()} {re.split('[-+_]', platform.release())[0]}",
         "system": system_name(read("/etc/os-release")),
         "compiler": compiler(build),
         "build_type": cache_entry(read(build / "CMakeCache.txt"), "CMAKE_BUILD_TYPE") or "unknown",
-        "load_generator": bench,
+        "load_generator": pathlib.Path(bench).name,
         "versions": {server.name: version(server, build) for server in servers},
         "load_average": os.getloadavg()[0],
     }
@@ -47,6 +47,11 @@ def lines(machine: dict) -> list[str]:
         f"{machine['system']}, {machine['kernel']}; {machine['compiler']}, {machine['build_type']}",
         *(f"{', '.join(names)}: {text}" for text, names in said.items()),
     ]
+
+
+def subtitle(machine: dict) -> str:
+    """The description in one line, for pictures."""
+    return f"{machine['date'].split()[0]}; {lines(machine)[0]}; {machine['kernel']}"
 
 
 def warnings(machine: dict) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
@@ -170,6 +171,17 @@ def noise(entries: Sequence[dict]) -> list[str]:
 def how_measured(rounds: int, seconds: float) -> str:
     each = f"{seconds:g} second{'' if seconds == 1 else 's'} each"
     return f"{each}, medians of {rounds} interleaved rounds" if rounds > 1 else f"{each}, one round: no medians"
+
+
+def data(result: dict) -> str:
+    """As JSON, with one line for each entry of a list: it is kept, and so are its differences."""
+
+    def value(of: object) -> str:
+        if isinstance(of, list) and of and isinstance(of[0], dict):
+            return "[\n  " + ",\n  ".join(json.dumps(each) for each in of) + "\n ]"
+        return json.dumps(of)
+
+    return "{\n" + ",\n".join(f' "{name}": {value(of)}' for name, of in result.items()) + "\n}\n"
 
 
 def markdown(result: dict, machine_lines: Sequence[str]) -> str:

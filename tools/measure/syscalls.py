@@ -39,6 +39,7 @@ PATIENCE = 30.0  # seconds for a start, a reply or an end under strace
 TOGETHER = 16  # clients at once; also how many requests are pipelined
 COUNT = 320  # requests; a multiple of TOGETHER
 WARM_UP = 32
+NOISE = 0.03  # calls per request
 
 MESSAGE = b"x" * 63 + b"\n"
 REQUEST = f"GET {table.SMALL} HTTP/1.1\r\nHost: 127.0.0.1:20080\r\n".encode()
@@ -171,14 +172,16 @@ def read_calls(text: str) -> list[str]:
 
 
 def difference(once: list[str], twice: list[str], count: int) -> dict[str, float]:
-    """Calls per request by name, in the order in which a request makes them."""
+    """Calls per request by name."""
     few, many = collections.Counter(once), collections.Counter(twice)
-    each = {name: round((many[name] - few[name]) / count, 2) for name in many}
-    # The middle of the longer run is steady; a name's place is that of its first call there.
-    steady = twice[len(twice) // 2 :]
-    begin = steady.index("epoll_wait") if "epoll_wait" in steady else 0
-    order = {name: index for index, name in reversed(list(enumerate(steady[begin:])))}
-    return {name: each[name] for name in sorted(each, key=lambda name: order.get(name, 10**9)) if each[name] >= 0.01}
+    each = {name: settled((many[name] - few[name]) / count) for name in sorted(many)}
+    return {name: number for name, number in each.items() if number > 0}
+
+
+def settled(number: float) -> float:
+    """Without what differs from run to run: how threads start and end, a wake-up too many."""
+    nearest = round(number)
+    return nearest if abs(number - nearest) <= NOISE else round(number, 2)
 
 
 # --- the clients ---------------------------------------------------------------------------------
@@ -258,6 +261,7 @@ def keep_alive(traced: Traced, kind: str, count: int) -> None:
         talk.await_answer(client)
         traced.rest()
     client.socket.close()
+    traced.rest()
 
 
 def pipelined(traced: Traced, kind: str, count: int) -> None:
@@ -268,6 +272,7 @@ def pipelined(traced: Traced, kind: str, count: int) -> None:
             talk.await_answer(client)
         traced.rest()
     client.socket.close()
+    traced.rest()
 
 
 def close(traced: Traced, kind: str, count: int, apart: bool = False) -> None:

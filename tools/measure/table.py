@@ -96,6 +96,8 @@ SERVERS = (
            version=("--version",), missing=BUILT),
     Server("final-no-cache", ("./turtle",), (*FINAL, "--cache-size", "0"), kind="final",
            closing_options=("--deferred-accept", "1"), version=("--version",), missing=BUILT),
+    Server("final-no-defer", ("./turtle",), FINAL, kind="final", only=CLOSING, version=("--version",),
+           missing=BUILT),
     Server("floor", ("./bench/floor_epoll",), FLOOR, kind="floor", missing=BUILT),
     Server("floor-deferred", ("./bench/floor_epoll",), (*FLOOR, "--deferred"), kind="floor", only=CLOSING,
            missing=BUILT),
