@@ -5,8 +5,9 @@
     tools/site.py api   [DIR]   only the reference: Doxygen, a warning is an error
     tools/site.py links [DIR]   checks every internal link and anchor of a built site, and that no
                                 page loads anything from the network
-    tools/site.py texts         writes the table of the chapters in README.md and docs/ anew
-                                (--check: only says whether it is as it should be)
+    tools/site.py texts         writes what is generated in README.md and docs/ anew: the table of
+                                the chapters, and of what was measured tables, numbers and pictures
+                                (--check: only says whether they are as they should be)
 
 DIR is build/site unless given. MkDocs is taken from this Python if it has the pinned versions;
 otherwise a virtual environment is made once, under build/ (--venv PATH puts it elsewhere).
@@ -256,20 +257,32 @@ def load_hooks():
     return hooks
 
 
+def measured_texts():
+    """The page, and the pictures, that are made of docs/measured."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    sys.dont_write_bytecode = True
+    from measure import pages
+
+    try:
+        return pages.generated(ROOT)
+    except pages.Unknown as error:
+        raise SiteError(f"{pages.PAGE}: {error}") from error
+
+
 def run_texts(check):
     hooks = load_hooks()
+    fresh = {name: hooks.with_chapter_table((ROOT / name).read_text(encoding="utf-8"), name) for name in WITH_TABLE}
+    fresh.update(measured_texts())
     stale = []
-    for name in WITH_TABLE:
+    for name, text in fresh.items():
         path = ROOT / name
-        text = path.read_text(encoding="utf-8")
-        fresh = hooks.with_chapter_table(text, name)
-        if fresh != text:
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
             stale.append(name)
             if not check:
-                path.write_text(fresh, encoding="utf-8")
+                path.write_text(text, encoding="utf-8")
     if check and stale:
-        raise SiteError(f"the table of the chapters is old in {', '.join(stale)}: python3 tools/site.py texts")
-    say(f"written: {', '.join(stale)}" if stale else "the tables are as they should be")
+        raise SiteError(f"what is generated is old in {', '.join(stale)}: python3 tools/site.py texts")
+    say(f"written: {', '.join(stale)}" if stale else "what is generated is as it should be")
 
 
 def main(arguments=None):

@@ -200,6 +200,16 @@ def test_a_whole_run(made_up, tmp_path):
     calls = made_up.calls.read_text().splitlines()
     assert any(call.startswith("-c 10000 ") and " --idle http://127.0.0.1:" in call for call in calls)
     assert any("-c 64 -t 0.1 --keep-alive --json " in call for call in calls)
+
+
+def test_a_recording_has_the_table_with_the_growth(made_up, tmp_path):
+    folder = tmp_path / "measured"
+    done = made_up.bench("--record", folder, "--parts", "table", "--quick", "--only", "S1", "--servers", "final")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((folder / "table.json").read_text())
+    assert [each["scenario"] for each in result["rows"]] == ["S1", "C1", "C10", "C100", "C1000", "C10000"]
+    assert result["settings"]["rounds"] == 1
+    assert {path.name for path in folder.iterdir()} == {"table.json", "table.svg"}
     assert made_up.running() == []
 
 
@@ -256,7 +266,7 @@ def test_an_interrupted_run_leaves_nothing_behind(tmp_path, number):
 @pytest.mark.parametrize(
     "arguments, complaint",
     [
-        (["--servers", "iis"], "bench: no server iis; there are: final, final-no-cache, floor"),
+        (["--servers", "iis"], "bench: no server iis; there are: final, final-no-cache, final-no-defer, floor"),
         (["--only", "S9"], "bench: no load S9; there are: S1, S2h"),
         (["--build", "/nowhere", "--servers", "final"], "bench: no server to measure: final: not built"),
         (["--servers", "final", "--json", "/nowhere/a.json"], "bench: /nowhere/a.json: No such file or directory"),

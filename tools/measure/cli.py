@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import pathlib
 import shutil
 import signal
 import sys
 from collections.abc import Sequence
 
-from measure import chart, machine, process, report, run, table
+from measure import chart, machine, pages, process, record, report, run, table
 from measure.process import Failed
 from measure.run import ROOT
 from measure.table import Scenario, Server
@@ -25,6 +24,7 @@ EXAMPLES = """\
   ./learn bench --rounds 5 --json a.json --svg a.svg
   ./learn bench --only S1,S3 --servers final,floor-fin,nginx
   ./learn bench --scaling                        the cost at 1, 10, … 10,000 connections too
+  ./learn bench --record docs/measured           all numbers of "Where the microseconds go"
 """
 
 
@@ -38,6 +38,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scaling", action="store_true", help="the cost at 1, 10, … 10,000 connections too")
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="every measurement")
     parser.add_argument("--svg", metavar="FILE", type=pathlib.Path, help="the medians as a picture")
+    parser.add_argument(
+        "--record", metavar="DIR", type=pathlib.Path, help="write all that docs/microseconds.md is made of"
+    )
+    parser.add_argument("--parts", metavar="A,B", default="", help="with --record: only these (table, syscalls, …)")
     parser.add_argument("--list", action="store_true", help="only say which loads and servers there are")
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, help="a build of final (build/final)")
     parser.add_argument("--load", metavar="PROGRAM", default="", help="another turtle-bench")
@@ -96,6 +100,31 @@ def chosen(options: argparse.Namespace) -> tuple[Sequence[Scenario], Sequence[Se
 
 def bench(options: argparse.Namespace) -> int:
     """Measures and reports; the exit code. A Failed says why nothing could be measured."""
+    if options.record and not options.list:
+        return record_all(options)
+    return compare(options)
+
+
+def record_all(options: argparse.Namespace) -> int:
+    """The data of the page. A whole table is written over, so it is measured with all that belongs to it."""
+    folder, parts = options.record.resolve(), record.choose(options.parts)
+    build = (options.build or BUILD).resolve()
+    record.missing(build, parts)
+    folder.mkdir(parents=True, exist_ok=True)
+    status = 0
+    if "table" in parts:
+        options.json, options.svg, options.scaling = folder / "table.json", folder / "table.svg", True
+        options.rounds = options.rounds or (None if options.quick else record.ROUNDS)
+        status = compare(options)
+    record.record(folder, parts, build, options.load or run.find_bench(build), options.quick, note)
+    if folder == pages.DATA:
+        for name, text in pages.generated().items():
+            (ROOT / name).write_text(text, encoding="utf-8")
+        note(f"bench: {pages.PAGE} has the new numbers; see whether its sentences still hold")
+    return status
+
+
+def compare(options: argparse.Namespace) -> int:
     scenarios, servers = chosen(options)
     build = (options.build or BUILD).resolve()
     left_out = {server.name: server.missing for server in servers if not run.find_program(server, build)}
@@ -132,6 +161,8 @@ def bench(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         interrupted = True
         note("\nbench: interrupted; this is what was measured until then")
+        if options.record:
+            options.json = options.svg = None  # the data that was there is whole
     result["medians"] = report.medians(result["rows"])
     publish(result, options)
     if interrupted:
@@ -207,11 +238,11 @@ def publish(result: dict, options: argparse.Namespace) -> None:
         return
     print(report.markdown(result, described), flush=True)
     if options.json:
-        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(report.data(result), encoding="utf-8")
         note(f"bench: {options.json} has every measurement")
     if options.svg and any(each["rounds"] for each in result["medians"]):
-        subtitle = f"{result['machine']['date'].split()[0]}; {described[0]}; {result['machine']['kernel']}"
-        options.svg.write_text(chart.svg(result["medians"], subtitle), encoding="utf-8")
+        picture = chart.svg(result["medians"], machine.subtitle(result["machine"]))
+        options.svg.write_text(picture, encoding="utf-8")
         note(f"bench: {options.svg} is the picture")
 
 

@@ -1,0 +1,397 @@
+"""What was measured, as text: the generated parts of docs/microseconds.md and its pictures.
+
+The data is in docs/measured: table.json, syscalls.json, instructions.json, flame.json, micro.json.
+`./learn bench --record docs/measured` writes it, `tools/site.py texts` makes the page and the
+pictures of it. In the page,
+
+    <!-- measured: table -->
+    …
+    <!-- /measured -->
+
+holds what BLOCKS["table"] makes, and <!-- =flame/kernel -->89 %<!-- / --> the one number that
+find() knows under that name. Where data is missing there is a dash.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+from collections.abc import Callable, Sequence
+
+from measure import chart, flame, machine, report, run
+from measure.process import Failed
+from measure.table import SCALING, SCENARIOS
+
+DATA = run.ROOT / "docs" / "measured"
+PAGE = "docs/microseconds.md"
+NONE = "–"
+PARTS = ("table", "syscalls", "instructions", "flame", "micro")
+
+
+class Unknown(Failed):
+    """The page asks for something that there is no rule for."""
+
+
+class Data:
+    """All that was measured; parts that were not are empty."""
+
+    def __init__(self, folder: pathlib.Path = DATA) -> None:
+        self.table, self.syscalls, self.instructions, self.flame, self.micro = (
+            read(folder / f"{part}.json") for part in PARTS
+        )
+        self.medians = [each for each in self.table.get("medians", []) if each["threads"] == 1]
+
+    def median(self, scenario: str, server: str) -> dict:
+        same = (each for each in self.medians if each["scenario"] == scenario and each["server"] == server)
+        return next((each for each in same if each["rounds"]), {})
+
+    def calls(self, name: str, mode: str) -> dict[str, float]:
+        rows = self.syscalls.get("rows", [])
+        return next((row["modes"].get(mode, {}) for row in rows if row["name"] == name), {})
+
+    def nanoseconds(self, program: str, name: str) -> float | None:
+        return self.micro.get("programs", {}).get(program, {}).get(name, {}).get("ns")
+
+
+def read(path: pathlib.Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+
+def microseconds(value: float | None) -> str:
+    return NONE if value is None else report.number(value)
+
+
+def nanoseconds(value: float | None) -> str:
+    if value is None:
+        return NONE
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def percent(value: float | None) -> str:
+    if value is None:
+        return NONE
+    return f"{value:.0%}".replace("%", " %") if value >= 0.0995 else f"{value:.1%}".replace("%", " %")
+
+
+def count(value: float | None) -> str:
+    return NONE if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def total(calls: dict[str, float]) -> float | None:
+    return round(sum(calls.values()), 2) if calls else None
+
+
+def find(data: Data, key: str) -> str:
+    """One number of the page's sentences."""
+    if key == "together":
+        return str(data.syscalls.get("together", NONE))
+    kind, _, rest = key.partition("/")
+    names = rest.split("/")
+    try:
+        if kind == "cpu":  # cpu/S1/final
+            return microseconds(data.median(names[0], names[1]).get("cpu_us"))
+        if kind == "idle":  # idle/final
+            value = data.median("S5", names[0]).get("idle_bytes")
+            return NONE if value is None else f"{value:,.0f}"
+        if kind == "flame":  # flame/kernel, flame/user, flame/calls/send, flame/functions/…
+            if names == ["user"]:
+                return percent(1 - data.flame["kernel"] if data.flame else None)
+            value = data.flame
+            for name in names:
+                value = value.get(name, {}) if isinstance(value, dict) else {}
+            return percent(value if isinstance(value, float) else None)
+        if kind == "calls":  # calls/03/keep-alive or calls/03/keep-alive/recvfrom
+            calls = data.calls(names[0], names[1])
+            return count(total(calls) if len(names) == 2 else calls.get(names[2]))
+        if kind == "ns":  # ns/prices_bench/EmptyReceive
+            return nanoseconds(data.nanoseconds(names[0], names[1]))
+        if kind == "instructions":  # instructions/inlined/keep-alive
+            value = data.instructions.get("builds", {}).get(names[0], {}).get(names[1])
+            return NONE if value is None else f"{value:,}"
+    except IndexError:
+        pass
+    raise Unknown(f"there is no number {key}")
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def machine_block(data: Data) -> list[str]:
+    if not data.table:
+        return [NONE]
+    settings, described = data.table["settings"], data.table["machine"]
+    where = "the server on one core, the load generator on the other" if settings["pinned"] else "unpinned"
+    rounds = settings["rounds"]
+    of_rounds = f"medians of {rounds} interleaved rounds" if rounds > 1 else "one round"
+    duration = f"{settings['seconds']:g} second{'' if settings['seconds'] == 1 else 's'} each"
+    lines = [
+        *(f"- {line}" for line in machine.lines(described)),
+        f"- {day(described)}; {duration}, {of_rounds}; {where}",
+    ]
+    for part in PARTS[1:]:  # measured on its own, at another time or in another place
+        other = getattr(data, part).get("machine")
+        if other and what_counts(other) != what_counts(described):
+            lines.append(f"- {part}.json: {machine.subtitle(other)}")
+    return lines
+
+
+def what_counts(described: dict) -> tuple[str, str, str]:
+    return day(described), described["cpu"], described["kernel"]
+
+
+def day(described: dict) -> str:
+    return described["date"].split()[0]
+
+
+def loads_block(data: Data) -> list[str]:
+    return ["| | load |", "|---|---|", *(f"| {each.name} | {each.title} |" for each in SCENARIOS)]
+
+
+def table_block(data: Data) -> list[str]:
+    names = {each.name for each in SCENARIOS}
+    entries = [each for each in data.medians if each["scenario"] in names]
+    if not entries:
+        return [NONE]
+    shown = [each for each in SCENARIOS if each.name in {entry["scenario"] for entry in entries}]
+    body = report.by_server(entries, shown, report.cpu_cell) + report.ratio_lines(entries, shown)
+    for each in report.QUOTED:
+        line = [report.number(each.cpu_us) if each.scenario == scenario.name else "" for scenario in shown]
+        if any(line):
+            body.append([f"{each.name} (quoted, {each.date})", *line])
+    return report.markdown_table(["CPU µs per request", *(each.name for each in shown)], body)
+
+
+def scaling_block(data: Data) -> list[str]:
+    names = {each.name for each in SCALING}
+    entries = [each for each in data.medians if each["scenario"] in names]
+    if not entries:
+        return [NONE]
+    head = ["connections", *(f"{each.connections:,}" for each in SCALING)]
+    return report.markdown_table(head, report.by_server(entries, SCALING, report.cpu_cell))
+
+
+def idle_block(data: Data) -> list[str]:
+    entries = [each for each in data.medians if "idle_bytes" in each]
+    body = [[each["server"], f"{each['idle_bytes']:,.0f}"] for each in entries]
+    return report.markdown_table(["server", "bytes per idle connection"], body) if body else [NONE]
+
+
+def remarks_block(data: Data) -> list[str]:
+    lines = report.remarks(data.medians, threads_shown=False)
+    lines += [f"{name}: not measured: {why}" for name, why in data.table.get("left_out", {}).items()]
+    return [f"- {line}" for line in lines] or ["- nothing out of the ordinary"]
+
+
+def flame_block(data: Data) -> list[str]:
+    if not data.flame:
+        return [NONE]
+    said = {"send": "`send`", "receive": "`recv`", "wait": "`epoll_wait`", "interrupts": "interrupts"}
+    rows = [["**the kernel**", percent(data.flame["kernel"])]]
+    for name, share in data.flame["calls"].items():
+        rows.append([f"in {said.get(name, name)}", percent(share)])
+        if name == "send":
+            rows.append(["of that: delivering to the client's socket", percent(data.flame["delivery"])])
+    rows.append(["**the server's own code**", find(data, "flame/user")])
+    rows += [[f"in `{name}`", percent(share)] for name, share in list(data.flame["functions"].items())[:10]]
+    return report.markdown_table(["at S1", "share of CPU time"], rows)
+
+
+# The order in which a request makes them.
+CALLS = (
+    "epoll_wait", "accept4", "epoll_ctl", "recvfrom", "openat2", "newfstatat", "pread64", "sendto", "sendmsg", "write",
+    "read", "shutdown", "close",
+)  # fmt: skip
+
+
+def syscalls_table(data: Data, mode: str) -> list[str]:
+    rows = [(row, row["modes"][mode]) for row in data.syscalls.get("rows", []) if row["modes"].get(mode)]
+    if not rows:
+        return [NONE]
+    lines = ["| chapter | calls of one request | all |", "|---|---|---:|"]
+    for row, calls in rows:
+        names = [name for name in CALLS if name in calls] + sorted(calls.keys() - set(CALLS))
+        said = [f"`{name}`" if calls[name] == 1 else f"{count(calls[name])} `{name}`" for name in names]
+        lines.append(f"| {row['name']} | {', '.join(said)} | **{count(total(calls))}** |")
+    return lines
+
+
+# What `final` does, and the number of it. Each: what, in which unit, without, with, where from.
+def steps_block(data: Data) -> list[str]:
+    def cpu(load: str, server: str) -> str:
+        return find(data, f"cpu/{load}/{server}")
+
+    def calls(name: str, mode: str) -> str:
+        return find(data, f"calls/{name}/{mode}")
+
+    def price(name: str, program: str = "prices_bench") -> str:
+        return find(data, f"ns/{program}/{name}")
+
+    counted, timed, tabled = "system calls, strace", "ns, `prices_bench`", "µs, the table"
+    rows = [
+        ("read until short", f"{counted}, 03 and 04", calls("03", "keep-alive"), calls("04", "keep-alive")),
+        ("read until short", timed, price("ReadUntilEmpty"), price("ReadUntilShort")),
+        ("one write for 16 requests", f"{counted}, 13", calls("13", "keep-alive"), calls("13", "pipelined")),
+        ("one write for 16 requests", f"{timed}, for all 16", price("SixteenWrites"), price("OneWriteForSixteen")),
+        ("one write for 16 requests", f"{tabled}, S1 and S2h", cpu("S1", "final"), cpu("S2h", "final")),
+        ("late registration", f"{timed}, in and out", price("RegisterAndRemove"), "0"),
+        ("read straight after accept", f"{counted}, request late and there", calls("final", "apart"),
+         calls("final", "close")),
+        ("deferred accept", f"{counted}, request late", calls("final", "apart"), calls("final-deferred", "apart")),
+        ("deferred accept", f"{tabled}, floor at S3", cpu("S3", "floor"), cpu("S3", "floor-deferred")),
+        ("deferred accept", f"{tabled}, final at S3", cpu("S3", "final-no-defer"), cpu("S3", "final")),
+        ("the FIN on the last data", f"{tabled}, floor at S3", cpu("S3", "floor-deferred"), cpu("S3", "floor-fin")),
+        ("the FIN on the last data", f"{tabled}, floor at S6", cpu("S6", "floor-deferred"), cpu("S6", "floor-fin")),
+        ("inherited `TCP_NODELAY`", timed, price("SetNoDelay"), "0"),
+        ("non-blocking by `accept4`", timed, price("SetNonBlocking"), "0"),
+        ("`accept4` in batches", f"{timed}, a look at the poller for each", price("AskPoller"), "a share of it"),
+        ("`Date` once a second", timed, price("DateEachTime"), price("DateOnceASecond")),
+        ("ready replies from the cache", f"{counted}, 12 and 13", calls("12", "keep-alive"),
+         calls("13", "keep-alive")),
+        ("ready replies from the cache", f"{timed}, of a file", price("OpenStatReadClose"), "0"),
+        ("ready replies from the cache", f"{tabled}, S1", cpu("S1", "final-no-cache"), cpu("S1", "final")),
+        ("inlining across files", "instructions, keep-alive", find(data, "instructions/apart/keep-alive"),
+         find(data, "instructions/inlined/keep-alive")),
+        ("inlining across files", "instructions, pipelined", find(data, "instructions/apart/pipelined"),
+         find(data, "instructions/inlined/pipelined")),
+        ("borrowed read buffers", "bytes per idle connection, nginx and final", find(data, "idle/nginx"),
+         find(data, "idle/final")),
+    ]  # fmt: skip
+    head = ["| what | measured as | without | with |", "|---|---|---:|---:|"]
+    return [*head, *(f"| {' | '.join(row)} |" for row in rows)]
+
+
+def ties_block(data: Data) -> list[str]:
+    def price(name: str) -> str:
+        return find(data, f"ns/prices_bench/{name}")
+
+    return [
+        "| what | measured as | one way | the other |", "|---|---|---:|---:|",
+        "| head and body: one copied piece, or two pieces by `sendmsg` | ns, `prices_bench` |"
+        f" {price('CopyIntoOnePiece')} | {price('SendTwoPieces')} |",
+    ]  # fmt: skip
+
+
+def pairs(
+    data: Data, ways: Sequence[tuple[str, str, str]], cases: Sequence[tuple[str, str]], unit: str
+) -> list[str]:
+    """`ways`: (title, program, pattern of the name with {}); `cases`: (title, what stands for {})."""
+    body = []
+    for title, case in cases:
+        line = [nanoseconds(data.nanoseconds(program, pattern.format(case))) for _, program, pattern in ways]
+        if any(cell != NONE for cell in line):
+            body.append([title, *line])
+    return report.markdown_table([unit, *(title for title, _, _ in ways)], body) if body else [NONE]
+
+
+def buffer_block(data: Data) -> list[str]:
+    program = "buffer_shape_bench"
+    lines = [NONE]
+    cases = (
+        [(f"used up at once, {size} bytes", f"UsedUpAtOnce<{{}}>/{size}") for size in (64, 1024, 16384)]
+        + [(f"a stream of requests of {size} bytes", f"StreamOfRequests<{{}}>/{size}") for size in (45, 700, 5000)]
+        + [(f"a queue of {size:,} bytes", f"LongQueue<{{}}>/{size}") for size in (1000, 64000, 1000000)]
+    )
+    body = []
+    for title, pattern in cases:
+        line = [nanoseconds(data.nanoseconds(program, pattern.format(shape))) for shape in ("Linear", "CyclicBuffer")]
+        if any(cell != NONE for cell in line):
+            body.append([title, *line])
+    return report.markdown_table(["ns", "linear", "cyclic"], body) if body else lines
+
+
+def pool_block(data: Data) -> list[str]:
+    ways = [
+        ("block pool", "block_pool_bench", "{}<Pool>"),
+        ("glibc's malloc", "block_pool_bench", "{}<Malloc>"),
+        ("jemalloc", "block_pool_bench_jemalloc", "{}<Malloc>"),
+    ]
+    cases = [("one at a time", "OneAtATime"), ("beside small objects", "BesideSmallObjects")]
+    lines = pairs(data, ways, cases, "ns")
+    more = [(title, program, pattern.replace("{}<", "Burst<") + "/{}") for title, program, pattern in ways]
+    bursts = pairs(data, more, [(f"a burst of {size}, for all", str(size)) for size in (8, 64, 512)], "ns")
+    return lines + bursts[2:] if len(lines) > 1 else lines
+
+
+def string_block(data: Data) -> list[str]:
+    ways = [
+        ("`string_view`", "string_view_bench", "View{}"),
+        ("`const string&`", "string_view_bench", "Reference{}"),
+    ]
+    cases = [
+        ("a string", "OfString/short_text"), ("a long string", "OfString/long_text"),
+        ("a short literal", "OfShortLiteral"), ("a long literal", "OfLongLiteral"), ("a part of a text", "OfPart"),
+    ]  # fmt: skip
+    return pairs(data, ways, cases, "ns")
+
+
+def parser_block(data: Data) -> list[str]:
+    program = "parser_kinds_bench"
+    ways = [
+        ("table-driven", program, "Cut/table_{}"),
+        ("by hand", program, "Cut/by_hand_{}"),
+        ("by hand, with vectors", program, "Cut/by_hand_vector_{}"),
+        ("the book's, which also knows what it reads", program, "Parse/{}"),
+    ]
+    cases = [("the head of wrk", "wrk"), ("of Firefox", "firefox"), ("of Chrome", "chrome")]
+    return pairs(data, ways, cases, "ns")
+
+
+BLOCKS: dict[str, Callable[[Data], list[str]]] = {
+    "machine": machine_block,
+    "loads": loads_block,
+    "table": table_block,
+    "scaling": scaling_block,
+    "idle": idle_block,
+    "remarks": remarks_block,
+    "flame": flame_block,
+    "syscalls keep-alive": lambda data: syscalls_table(data, "keep-alive"),
+    "syscalls close": lambda data: syscalls_table(data, "close"),
+    "syscalls pipelined": lambda data: syscalls_table(data, "pipelined"),
+    "syscalls apart": lambda data: syscalls_table(data, "apart"),
+    "steps": steps_block,
+    "ties": ties_block,
+    "buffer": buffer_block,
+    "pool": pool_block,
+    "string": string_block,
+    "parser": parser_block,
+}
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+BLOCK = re.compile(r"(<!-- measured: ([a-z -]+) -->\n).*?(<!-- /measured -->)", re.DOTALL)
+INLINE = re.compile(r"(<!-- =(\S+) -->)(.*?)(<!-- / -->)", re.DOTALL)
+
+
+def with_measured(text: str, data: Data) -> str:
+    """`text` with its generated parts made anew. An Unknown names what there is no rule for."""
+
+    def block(match: re.Match[str]) -> str:
+        if match[2] not in BLOCKS:
+            raise Unknown(f"there is no table {match[2]}")
+        # Empty lines: a table ends where a comment follows it, and begins after one.
+        return f"{match[1]}\n" + "\n".join(BLOCKS[match[2]](data)) + f"\n\n{match[3]}"
+
+    for found in INLINE.finditer("\n" + text):
+        if ("\n" + text)[found.start() - 1] == "\n":
+            raise Unknown(f"a line can't begin with the number {found[2]}: Markdown takes it for a block")
+    text = BLOCK.sub(block, text)
+    return INLINE.sub(lambda match: match[1] + find(data, match[2]) + match[4], text)
+
+
+def generated(root: pathlib.Path = run.ROOT) -> dict[str, str]:
+    """The files that are made of the data: path below `root` and text."""
+    folder = root / "docs" / "measured"
+    data = Data(folder)
+    files = {}
+    if (root / PAGE).is_file():
+        files[PAGE] = with_measured((root / PAGE).read_text(encoding="utf-8"), data)
+    if data.table:
+        files["docs/measured/table.svg"] = chart.svg(data.table["medians"], machine.subtitle(data.table["machine"]))
+    if data.flame:
+        files["docs/measured/flame.svg"] = flame.picture(data.flame)
+    return files
