@@ -200,6 +200,7 @@ def on_config(config):
     nav.append(
         {
             "Behind the book": [
+                {"Where the microseconds go": "microseconds.md"},
                 {"Design": "design.md"},
                 {"Reference": "reference.md"},
                 {"Contributing": "contributing.md"},
