@@ -6,12 +6,14 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 
 namespace TURTLE_SERVER {
 
 namespace {
 
+constexpr std::string_view kClose = "Connection: close\r\n";
 constexpr std::size_t kCopies = 64;  // more requests than a read usually brings
 
 auto ReadPage(const std::string& path) -> std::string {
@@ -22,17 +24,18 @@ auto ReadPage(const std::string& path) -> std::string {
   return {std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
 }
 
-// The fields that a server has to send and those that every server does send, so that a client
-// has as much to read.
+// As many bytes as `turtle serve` sends, in the same fields. It matters: on Linux 6.18 a reply of
+// up to 835 bytes with a FIN behind it costs the server a quarter less than one of 836, for the
+// client's kernel then puts off its acknowledgement, and sends it at the client's own expense.
 auto MakeReply(const std::string& body, std::string_view connection, std::size_t copies)
     -> CannedReply {
-  std::string reply =
-      "HTTP/1.1 200 OK\r\nServer: floor\r\nDate: Fri, 20 Nov 2026 00:00:00 GMT\r\n"
-      "Content-Type: text/html\r\nContent-Length: ";
-  reply += std::to_string(body.size());
-  reply += "\r\nConnection: ";
+  std::string reply = "HTTP/1.1 200 OK\r\nDate: Fri, 20 Nov 2026 00:00:00 GMT\r\n";
   reply += connection;
-  reply += "\r\n\r\n";
+  reply += "Content-Length: " + std::to_string(body.size());
+  reply +=
+      "\r\nContent-Type: text/html; charset=utf-8\r\nAccept-Ranges: bytes\r\n"
+      "ETag: \"100000-264-18ea000000000000-18ea000000000000\"\r\n"
+      "Last-Modified: Thu, 19 Nov 2026 00:00:00 GMT\r\n\r\n";
   reply += body;
   CannedReply canned;
   canned.size = reply.size();
@@ -61,10 +64,10 @@ auto MakeFile(const std::string& content) -> UniqueFd {
 Replies::Replies(const std::string& root) {
   const std::string small = ReadPage(root + "/small.html");
   const std::string big = ReadPage(root + "/big.html");
-  small_ = MakeReply(small, "keep-alive", kCopies);
-  small_last_ = MakeReply(small, "close", 1);
-  big_ = MakeReply(big, "keep-alive", 1);
-  big_last_ = MakeReply(big, "close", 1);
+  small_ = MakeReply(small, "", kCopies);
+  small_last_ = MakeReply(small, kClose, 1);
+  big_ = MakeReply(big, "", 1);
+  big_last_ = MakeReply(big, kClose, 1);
   big_file_ = MakeFile(big_.copies);
 }
 
