@@ -25,12 +25,21 @@ PACKAGES = "set up: packages"
 PYTHON = "set up: Python packages"
 
 # Suites under tests/, in the order in which they run, with their time limits.
-SUITES = {"tools": 900.0, "learn": 900.0, "install": 900.0, "site": 900.0, "system": 1200.0, "cost": 600.0}
+SUITES = {
+    "tools": 900.0,
+    "learn": 900.0,
+    "install": 900.0,
+    "site": 900.0,
+    "system": 1200.0,
+    "conformance": 300.0,
+    "cost": 600.0,
+}
 
 # What a suite is about; before final has it there is nothing to test.
 NEEDED_SOURCES = {
     "install": "src/core/turtle_server.h",
     "system": "src/app/main.cpp",
+    "conformance": "src/app/main.cpp",
     "cost": "src/app/main.cpp",
 }
 
@@ -210,7 +219,7 @@ def test_suite(runner: Runner, name: str, seconds: float, has_program: bool) -> 
     if name == "site" and (ROOT / "mkdocs.yml").is_file():
         needs.append("site")
     environment = {"TURTLE_SITE": str(serve.SITE)}
-    if name in ("site", "system", "cost") and has_program:
+    if name in ("site", "system", "conformance", "cost") and has_program:
         needs.append("final: Release")
         environment["TURTLE_BINARY"] = str(serve.PROGRAM)
 

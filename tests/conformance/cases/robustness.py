@@ -1,0 +1,35 @@
+"""What is no HTTP, and what is only just: every reply is a reply, and the next client is served."""
+
+from row import GET, HIDDEN, LETTERS, MAY, MUST, SHOULD, Row, get
+
+ROWS = [
+    Row("tls-hello", "9112 3", MUST, "\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03" + "\x9f" * 32 + "\r\n\r\n", "400 close",
+        "A client that wants TLS is told in plain text."),
+    Row("http2-preface", "9110 15.6.6", SHOULD, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "400/505 close", "A client that speaks HTTP/2 at once is refused."),
+    Row("ssh-banner", "9112 3", MUST, "SSH-2.0-OpenSSH_9.2\r\n", "400 close", "A banner of SSH is no request line."),
+    Row("smtp", "9112 3", MUST, "EHLO turtle\r\n", "400 close", "A greeting of SMTP is none."),
+    Row("socks", "9112 3", MUST, "\x05\x01\x00", "400 close", "Nor is SOCKS."),
+    Row("proxy-protocol", "9112 3", MUST, "PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n" + HIDDEN, "400 close", "Nor the PROXY protocol."),
+    Row("nul-bytes", "9112 3", MUST, "\0" * 1000, "400 close", "A thousand NUL are no request."),
+    Row("high-bytes", "9112 3", MUST, "\xff" * 1000, "400 close", "Nor are a thousand bytes of 0xFF."),
+    Row("utf8-bom", "9112 3", MUST, f"\xef\xbb\xbf{GET}\r\n", "400 close", "A byte order mark does not begin a request."),
+    Row("utf16", "9112 2", MUST, "".join(each + "\0" for each in f"{GET}\r\n"), "400 close", "A request is not in UTF-16."),
+    Row("html", "9112 3", MUST, "<html></html>\r\n\r\n", "400 close", "A page is no request."),
+    Row("json", "9112 3", MUST, '{"a": 1}\r\n\r\n', "400 close", "An object is none."),
+    Row("spaces-only", "9112 3", MUST, "   \r\n\r\n", "400 close", "Spaces are no request."),
+    Row("cr-only", "9112 2.2", MUST, "\r" * 100, "400 close", "Nor are CR."),
+    Row("lf-only", "9112 2.2", MAY, "\n" * 100, "400 close", "Nor are LF."),
+    Row("long-garbage", "9112 3", MUST, "\x80" * 200000, "400 close", "Much garbage is answered once."),
+    Row("request-in-query", "9112 11.2", MUST, get("/file.txt?%0d%0a%0d%0aGET%20/hidden.txt%20HTTP/1.1"), "200", "An encoded request in a query is a query.",
+        body=LETTERS),
+    Row("request-in-field", "9112 11.2", MUST, get("/file.txt", "X-Test: GET /hidden.txt HTTP/1.1"), "200", "One in a field is a value.", body=LETTERS),
+    Row("request-behind-head", "9112 11.2", MUST, f"{get('/file.txt', 'Connection: close')}{HIDDEN}{HIDDEN}", "200 close",
+        "Requests behind the last one get no answer."),
+    Row("body-behind-get", "9112 6.3", MUST, f"{GET}\r\nhello, body without a length\r\n\r\n", "200, 400 close",
+        "A body without a length is the next request, and a bad one."),
+    Row("many-requests", "9112 9.3.2", MUST, f"{GET}\r\n" * 1000, ", ".join(["200"] * 1000), "A thousand requests on a connection are answered."),
+    Row("many-missing", "9112 9.3.2", MUST, get("/no") * 300, ", ".join(["404"] * 300), "So are three hundred for what is not there."),
+    Row("many-ranges", "9112 9.3.2", MUST, get("/large.bin", "Range: bytes=100-199") * 100, ", ".join(["206"] * 100), "And a hundred for parts."),
+    Row("many-large", "9112 9.3.2", MUST, get("/large.bin") * 8, ", ".join(["200"] * 8), "And several for a large file."),
+    Row("many-programs", "9112 9.3.2", MUST, get("/cgi-bin/document") * 5, ", ".join(["200"] * 5), "And several for programs."),
+]

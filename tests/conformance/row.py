@@ -1,0 +1,115 @@
+"""A row of the table: one requirement, or one fault, and what a right server does with it.
+
+A row is read like this:
+
+    Row("te-twice", "9112 6.3", MUST, f"{POST}Transfer-Encoding: …", "400 close", "What is asked for.")
+
+    id        what the test is called; nothing else has the same name
+    section   the RFC and the section in it
+    level     MUST, SHOULD or MAY: how strongly the RFC wants it. Of what a MAY leaves open, the row
+              names what this server has chosen
+    sent      the bytes on the wire, as text in Latin-1. "<etag>" and "<tag>" become the entity tag of
+              /file.txt, with and without its quotes
+    accepted  the replies, see below
+    sentence  the requirement in our own words
+
+`accepted` is the status codes of all replies, in order, with a comma between replies and a slash
+between codes that are as good as each other: "200", "400/501 close", "100, 200". A reply to a HEAD
+or to HTTP/1.0 behind other replies says so: "200, HEAD 200, 1.0 200". At its end stands
+
+    close     the last reply says so, the connection ends, and bytes behind are not answered
+    (nothing) the connection goes on: the canary behind the bytes gets the one more reply that follows
+    eof       the client sends no canary but ends its side; what the server does is the same as close,
+              but need not be announced. "nothing eof": no reply at all
+    cut       the body breaks off before its end, which a client notices
+
+Further checks are about the first final reply: `has` (field: value, a list of
+the values of several lines, or None for any), `lacks`
+(fields), `body` (exactly), `contains` and `without` (pieces of the body). `program` is what a CGI
+program of the row's id, /cgi-bin/ID, writes to its output. `later` is sent when the server has
+answered something.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Optional
+
+MUST, SHOULD, MAY = "MUST", "SHOULD", "MAY"
+
+# Heads to which a row adds its own lines; each lacks the empty line.
+GET = "GET /file.txt HTTP/1.1\r\nHost: turtle\r\n"
+HEAD = "HEAD /file.txt HTTP/1.1\r\nHost: turtle\r\n"
+POST = "POST /cgi-bin/cat HTTP/1.1\r\nHost: turtle\r\n"
+CHUNKED = f"{POST}Transfer-Encoding: chunked\r\n\r\n"
+OLD = "GET /file.txt HTTP/1.0\r\n"
+# What an attacker would like to have answered.
+HIDDEN = "GET /hidden.txt HTTP/1.1\r\nHost: turtle\r\n\r\n"
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"  # all of /file.txt
+MTIME = "Thu, 02 Jan 2020 03:04:05 GMT"  # its Last-Modified
+BEFORE = "Thu, 02 Jan 2020 03:04:04 GMT"
+AFTER = "Thu, 02 Jan 2020 03:04:06 GMT"
+
+
+def get(target: str, *fields: str, method: str = "GET") -> str:
+    """A whole request without a body."""
+    lines = [f"{method} {target} HTTP/1.1", "Host: turtle", *fields]
+    return "\r\n".join(lines) + "\r\n\r\n"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One reply that is waited for."""
+
+    statuses: frozenset
+    method: str
+    minor: int
+
+
+@dataclass(frozen=True)
+class Row:
+    id: str
+    section: str
+    level: str
+    sent: str
+    accepted: str
+    sentence: str
+    has: dict = field(default_factory=dict)
+    lacks: tuple = ()
+    body: Optional[str] = None
+    contains: tuple = ()
+    without: tuple = ()
+    program: Optional[str] = None
+    later: Optional[str] = None
+    unmet: str = ""  # why the server does not do it; then the test expects a failure
+
+    def replies(self) -> list:
+        """What `accepted` says, without its last word."""
+        text = re.sub(r" (close|eof|cut)$", "", self.accepted)
+        if text == "nothing":
+            return []
+        first = self.sent.lstrip("\r\n").split("\r\n", 1)[0]
+        replies = []
+        for number, part in enumerate(text.split(", ")):
+            *who, codes = part.split()
+            # Of several replies only the first final one is to what the first line says.
+            own = number == 0 or all(each.statuses == {100} for each in replies)
+            is_head = "HEAD" in who or (own and first.startswith("HEAD "))
+            is_old = "1.0" in who or (own and first.endswith("HTTP/1.0"))
+            statuses = frozenset(map(int, codes.split("/")))
+            replies.append(Expected(statuses, "HEAD" if is_head else "GET", 0 if is_old else 1))
+        return replies
+
+    @property
+    def cut(self) -> bool:
+        """The reply breaks off, since it can't be finished."""
+        return self.accepted.endswith(" cut")
+
+    @property
+    def closes(self) -> bool:
+        return self.accepted.endswith((" close", " eof"))
+
+    @property
+    def ends(self) -> bool:
+        """The client ends its side instead of sending the canary."""
+        return self.accepted.endswith(" eof")
