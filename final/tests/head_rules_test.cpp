@@ -112,6 +112,15 @@ TEST(FramingTest, AnotherCodingBelowChunkedIsNotImplemented) {
   EXPECT_EQ(StatusOf(With("Transfer-Encoding: gzip, chunked\r\n")), 501);
   EXPECT_EQ(StatusOf(With("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n")), 501);
   EXPECT_EQ(StatusOf(With("Transfer-Encoding: identity, chunked\r\n")), 501);
+  EXPECT_EQ(StatusOf(With("Transfer-Encoding: gzip ; level=\"1\", chunked\r\n")), 501);
+}
+
+TEST(FramingTest, WhatCouldBeNoCodingIsAFaultAndNotAnUnknownCoding) {
+  for (const char* codings : {", chunked", "g zip, chunked", "g@ip, chunked", "\"gzip\", chunked",
+                              ";q=1, chunked", "\r\nTransfer-Encoding: chunked"}) {
+    EXPECT_EQ(StatusOf(With("Transfer-Encoding: " + std::string(codings) + "\r\n")), 400)
+        << codings;
+  }
 }
 
 TEST(FramingTest, LengthAndChunkedTogetherAreRefused) {

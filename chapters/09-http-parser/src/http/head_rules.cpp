@@ -1,5 +1,6 @@
 #include "http/head_rules.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/ascii.h"
@@ -55,22 +56,34 @@ auto ParseContentLength(const Headers& headers, std::uint64_t& length) -> HeadFa
   return {};
 }
 
+// Could it be a coding, with or without parameters (RFC 9112, section 7)?
+auto IsCoding(std::string_view element) -> bool {
+  const std::string_view name = ascii::TrimOws(element.substr(0, element.find(';')));
+  return !name.empty() && std::all_of(name.begin(), name.end(), ascii::IsToken);
+}
+
 // RFC 9112, sections 6.1 and 6.3. The only coding is chunked, once. A request whose last coding is
-// something else has no end that could be found: 400. Something else below chunked could be framed
-// but not decoded: 501.
+// something else has no end that could be found: 400, and so has one whose list two readers could
+// read differently. Something else below chunked could be framed but not decoded: 501.
 auto CheckTransferEncoding(const Headers& headers) -> HeadFault {
   std::size_t codings = 0;
   std::size_t chunked = 0;
+  bool well_formed = true;
   std::string_view last;
   headers.ForEach(KnownField::kTransferEncoding, [&](std::string_view value) {
     last = ascii::TrimOws(value.substr(value.rfind(',') + 1));
-    while (!value.empty()) {
-      chunked += ascii::EqualIgnoreCase(TakeListElement(value), "chunked") ? 1U : 0U;
+    do {  // an empty line is an empty element
+      const std::string_view element = TakeListElement(value);
+      well_formed = well_formed && IsCoding(element);
+      chunked += ascii::EqualIgnoreCase(element, "chunked") ? 1U : 0U;
       ++codings;
-    }
+    } while (!value.empty());
   });
   if (!ascii::EqualIgnoreCase(last, "chunked") || chunked > 1) {
     return Bad("Transfer-Encoding does not end with one chunked");
+  }
+  if (!well_formed) {
+    return Bad("malformed Transfer-Encoding");
   }
   return codings == 1 ? HeadFault{} : HeadFault{501, "unknown transfer coding"};
 }
