@@ -123,6 +123,17 @@ TEST(CgiHeaderTest, WhatBelongsToTheServerIsLeftOut) {
   EXPECT_EQ(parsed.header.fields[0].name, "X-Mine");
 }
 
+TEST(CgiHeaderTest, NotModifiedDescribesNoBody) {
+  const Parsed parsed = ParseAll(
+      "Status: 304\nContent-Type: a/b\nContent-Encoding: gzip\ncontent-language: en\n"
+      "Content-Range: bytes 0-1/2\nContent-Location: /c\nETag: \"d\"\n\n");
+  ASSERT_EQ(parsed.result.state, CgiHeaderState::kDone);
+  EXPECT_EQ(parsed.header.content_type, "");
+  ASSERT_EQ(parsed.header.fields.size(), 2U);
+  EXPECT_EQ(parsed.header.fields[0].name, "Content-Location");
+  EXPECT_EQ(parsed.header.fields[1].name, "ETag");
+}
+
 TEST(CgiHeaderTest, RefusesWhatIsNoHeaderBlock) {
   using namespace std::string_view_literals;
   const std::vector<std::string_view> outputs = {
@@ -157,6 +168,8 @@ TEST(CgiHeaderTest, RefusesWhatIsNoHeaderBlock) {
       "Content-Length:\n",                       //
       "Content-Length: 18446744073709551616\n",  // 2^64
       "Content-Length: 1\nContent-Length: 2\n",  // which?
+      "ETag: \"a\"\nX: y\netag: \"b\"\n",        // a field that is no list
+      "Retry-After: 1\nRetry-After: 2\n",        //
   };
   for (const std::string_view output : outputs) {
     const Parsed parsed = ParseAll(output);

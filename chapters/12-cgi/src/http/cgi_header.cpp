@@ -35,6 +35,28 @@ auto BelongsToServer(std::string_view name) -> bool {
                      [&](std::string_view known) { return ascii::EqualIgnoreCase(known, name); });
 }
 
+// No lists: of two, clients and caches choose differently.
+auto MayBeThereOnce(std::string_view name) -> bool {
+  static constexpr std::array<std::string_view, 7> kNames = {
+      "Age",     "Content-Location", "Content-Range", "ETag",
+      "Expires", "Last-Modified",    "Retry-After"};
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view known) { return ascii::EqualIgnoreCase(known, name); });
+}
+
+// Of the fields that are passed on, those that a reply without content would lie with.
+auto DescribesContent(std::string_view name) -> bool {
+  return ascii::EqualIgnoreCase(name, "Content-Encoding") ||
+         ascii::EqualIgnoreCase(name, "Content-Language") ||
+         ascii::EqualIgnoreCase(name, "Content-Range");
+}
+
+auto HasField(const CgiHeader& header, std::string_view name) -> bool {
+  return std::any_of(header.fields.begin(), header.fields.end(), [&](const CgiField& field) {
+    return ascii::EqualIgnoreCase(field.name, name);
+  });
+}
+
 }  // namespace
 
 auto CgiHeaderParser::Parse(std::string_view output, CgiHeader& header) -> CgiHeaderResult {
@@ -107,6 +129,9 @@ auto CgiHeaderParser::ReadLine(std::string_view line, CgiHeader& header) -> cons
   if (ascii::EqualIgnoreCase(name, "Content-Length")) {
     return ReadLength(value, header);
   }
+  if (MayBeThereOnce(name) && HasField(header, name)) {
+    return "a field that is no list is there twice";
+  }
   if (!BelongsToServer(name)) {
     header.fields.push_back({std::string(name), std::string(value)});
   }
@@ -143,6 +168,13 @@ auto CgiHeaderParser::ReadLength(std::string_view value, CgiHeader& header) -> c
 auto CgiHeaderParser::Finish(CgiHeader& header) const -> const char* {
   if (!has_status_ && !has_location_ && !has_content_type_) {
     return "neither Content-Type nor Location nor Status";
+  }
+  if (header.status == 304) {  // RFC 9110, section 15.4.5
+    header.content_type.clear();
+    header.fields.erase(
+        std::remove_if(header.fields.begin(), header.fields.end(),
+                       [](const CgiField& field) { return DescribesContent(field.name); }),
+        header.fields.end());
   }
   if (!has_location_) {
     return nullptr;
