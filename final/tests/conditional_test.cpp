@@ -172,6 +172,10 @@ TEST(ConditionalTest, IfRangeNeedsProof) {
   EXPECT_FALSE(applies(kSame, kNothing));
 }
 
+TEST(ConditionalTest, TwoIfRangeProveNothing) {
+  EXPECT_FALSE(Evaluate({{"If-Range", "\"a\""}, {"If-Range", "\"a\""}}).range_applies);
+}
+
 TEST(ConditionalTest, WritesTheEtag) {
   std::string text;
   AppendEtag(kStrong, text);

@@ -39,6 +39,8 @@ void Stream(Exchange& exchange) {
     exchange.BeginReply(Head(), 10);
   } else if (path == "/nothing") {
     exchange.BeginReply(Response(204));
+  } else if (path == "/reset") {
+    exchange.BeginReply(Response(205));
   } else {
     exchange.BeginReply(Head());
   }
@@ -57,6 +59,15 @@ TEST(ExchangeStream, ByChunks) {
   EXPECT_EQ(reply.body, "0123456789");
   EXPECT_TRUE(reply.complete);
   EXPECT_EQ(client.Ask(Get("/length")).body, "0123456789");
+}
+
+TEST(ExchangeStream, ResetContentIsEmptyAndSaysSo) {
+  RunningServer server(Stream);
+  HttpClient client(server.Port());
+  const HttpReply reply = client.Ask(Get("/reset"));
+  EXPECT_EQ(reply.status, 205);
+  EXPECT_EQ(reply.Field("Content-Length"), "0");
+  EXPECT_EQ(client.Ask(Get("/length")).body, "0123456789");  // no byte lay in between
 }
 
 TEST(ExchangeStream, ByLength) {

@@ -74,5 +74,25 @@ TEST(HttpSessionStrayLineEnds, AHeadThatBeginsBehindThemStillHasToEnd) {
   EXPECT_TRUE(client.IsClosedByServer());
 }
 
+TEST(HttpSessionStrayLineEnds, AnEndlessRunOfThemIsCutOff) {
+  RunningServer server(ReplyWithPath);
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(Get("/first") + "\r\n\r\n").body, "/first");
+  std::string run;
+  for (int i = 0; i < 100; ++i) {
+    run += "\r\n";
+  }
+  EXPECT_EQ(client.Ask(run + Get("/second")).status, 400);
+  EXPECT_TRUE(client.IsClosedByServer());
+}
+
+TEST(HttpSessionStrayLineEnds, ARequestBetweenThemEndsTheRun) {
+  RunningServer server(ReplyWithPath);
+  HttpClient client(server.Port());
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(client.Ask("\r\n\r\n" + Get("/again")).body, "/again");
+  }
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

@@ -205,6 +205,15 @@ TEST(HttpSession, AReplyToHeadHasNoBody) {
   EXPECT_EQ(client.Ask("GET /good" + fields).body, "twelve bytes");  // no byte lay in between
 }
 
+TEST(HttpSession, AHeadThatIsRefusedGetsNoBodyEither) {
+  RunningServer server(ReplyWithPath);
+  HttpClient client(server.Port());
+  const HttpReply reply = client.Ask("HEAD / HTTP/1.1\r\n\r\n", Asked::kHead);  // without Host
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_NE(reply.Field("Content-Length"), "0");
+  EXPECT_TRUE(client.IsClosedByServer()) << "a body lay in between";
+}
+
 TEST(HttpSession, EveryReplyHasADate) {
   RunningServer server(ReplyWithPath);
   HttpClient client(server.Port());

@@ -83,6 +83,12 @@ TEST_F(StaticFilesRangeTest, WhatMakesNoSenseIsIgnored) {
   }
 }
 
+TEST_F(StaticFilesRangeTest, TwoFieldsAreNoRange) {
+  const HttpReply reply = Ask("/digits.txt", "bytes=0-1\r\nRange: bytes=4-5");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, "0123456789");
+}
+
 TEST_F(StaticFilesRangeTest, ManyPartsAreNotServed) {
   std::string greedy = "bytes=0-0";
   for (int i = 1; i < 1000; ++i) {

@@ -131,7 +131,8 @@ auto EvaluateConditions(Method method, const Headers& fields, const Validators& 
     return {Action::kServe, false};
   }
   const auto if_range = fields.Find(KnownField::kIfRange);
-  return {Action::kServe, !if_range || IfRangeHolds(*if_range, validators, now)};
+  const bool once = !fields.IsRepeated(KnownField::kIfRange);
+  return {Action::kServe, !if_range || (once && IfRangeHolds(*if_range, validators, now))};
 }
 
 void AppendEtag(const Validators& validators, std::string& out) {

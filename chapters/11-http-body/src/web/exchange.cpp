@@ -39,6 +39,9 @@ void Exchange::HoldBody(bool hold) {
 
 void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> length) {
   Begin();
+  if (head.Status() == 205) {
+    length = 0;  // it has no content, and says so (RFC 9110, section 15.3.6)
+  }
   drops_output_ = request_.method == Method::kHead || !head.HasBody();
   body_end_ = length                       ? BodyEnd::kLength
               : request_.minor_version > 0 ? BodyEnd::kChunked

@@ -10,6 +10,13 @@
 
 namespace TURTLE_SERVER {
 
+namespace {
+
+// Before one request. Whoever sends more has nothing to ask for.
+constexpr int kMaxLineEnds = 8;
+
+}  // namespace
+
 HttpSession::HttpSession(Connection& connection, LoopHttp& loop)
     : connection_(connection), loop_(loop), parser_(loop.Options().parser) {
   quiet_since_ = GetLooper().Now();
@@ -50,7 +57,11 @@ void HttpSession::GoOn() {
 
 // Line ends after a body are no part of a head: old clients send them, RFC 9112, section 2.2.
 void HttpSession::SkipLineEnds() {
-  while (connection_.Read().substr(0, 2) == "\r\n") {
+  while (keep_alive_ && connection_.Read().substr(0, 2) == "\r\n") {
+    if (++line_ends_ > kMaxLineEnds) {
+      Refuse(400, "too many empty lines before the request");
+      return;
+    }
     connection_.Consume(2);
     parser_.Reset();
   }
@@ -72,13 +83,15 @@ auto HttpSession::ServeRequest() -> bool {
   exchange->Open(*this);
   const ParseResult result = parser_.Parse(connection_.Read(), exchange->request_);
   if (result.state != ParseState::kDone) {
+    const Method method = exchange->request_.method;  // as far as it could be read
     loop_.GiveBack(std::move(exchange));
     if (result.state == ParseState::kBad) {
-      Refuse(result.status, result.reason);
+      Refuse(result.status, result.reason, method);
     }
     return false;
   }
   in_head_ = false;
+  line_ends_ = 0;
   ++exchange_number_;
   const Request& request = exchange->GetRequest();
   keep_alive_ = request.keep_alive;
@@ -245,7 +258,7 @@ void HttpSession::Cut(BodyEnd body_end) {
 }
 
 // Answers what is no request: nobody can tell where the next one would begin, so it is the last.
-void HttpSession::Refuse(int status, std::string_view reason) {
+void HttpSession::Refuse(int status, std::string_view reason, Method method) {
   HeadContext context;
   context.date = loop_.Date();
   context.keep_alive = false;
@@ -253,8 +266,10 @@ void HttpSession::Refuse(int status, std::string_view reason) {
   std::string& head = loop_.HeadScratch();
   response.AppendHead(context, head);
   connection_.WriteToWriteBuffer(head);
-  for (const BodyPiece& piece : response.Pieces()) {
-    connection_.WriteToWriteBuffer(std::get<std::string>(piece));
+  if (method != Method::kHead) {
+    for (const BodyPiece& piece : response.Pieces()) {
+      connection_.WriteToWriteBuffer(std::get<std::string>(piece));
+    }
   }
   keep_alive_ = false;
   Close(Closing::kLinger);

@@ -80,7 +80,7 @@ class HttpSession : public ConnectionState {
   auto CanDrop(const Exchange& exchange) const noexcept -> bool;
   template <typename Callback>
   void Guard(Exchange& exchange, const Callback& callback);
-  void Refuse(int status, std::string_view reason);
+  void Refuse(int status, std::string_view reason, Method method = Method::kOther);
   void Finish(std::unique_ptr<Exchange> exchange);
   void Close(Closing closing);
   void SetDeadlines();
@@ -94,9 +94,10 @@ class HttpSession : public ConnectionState {
   TimePoint quiet_since_;               // when OnProgress() was last called
   std::size_t unsent_at_deadline_ = 0;  // to see at the next one whether the client reads
   std::uint32_t exchange_number_ = 0;
-  bool running_ = false;    // within OnProgress(): whatever is queued now will be flushed
-  bool in_head_ = false;    // a part of a head has come; its deadline does not move
-  bool keep_alive_ = true;  // after the reply to this request
+  bool running_ = false;        // within OnProgress(): whatever is queued now will be flushed
+  std::uint8_t line_ends_ = 0;  // before the request that is due
+  bool in_head_ = false;        // a part of a head has come; its deadline does not move
+  bool keep_alive_ = true;      // after the reply to this request
 };
 
 static_assert(sizeof(HttpSession) <= 80, "the memory of an idle connection");
