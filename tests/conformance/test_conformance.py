@@ -1,11 +1,13 @@
 """Every row of the table, against a live server. cases/ has the rows, row.py says how to read one."""
 
 import collections
+import random
 
 import pytest
 
 import cases
 import runner
+from row import HIDDEN
 
 
 def parameters():
@@ -25,6 +27,47 @@ def explain(row, fault):
 @pytest.mark.parametrize("row", parameters())
 def test_row(row, answers, turtle):
     explain(row, runner.fault_of(row, answers[row.id], turtle.etag))
+
+
+def split(whole: bytes, chosen: random.Random) -> dict:
+    """Ways to send `whole` in pieces: name -> pieces."""
+    ways = {}
+    if len(whole) <= 600:
+        ways["byte by byte"] = [whole[at : at + 1] for at in range(len(whole))]
+    for at in chosen.sample(range(1, len(whole)), 2):
+        ways[f"in two at {at}"] = [whole[:at], whole[at:]]
+    cuts = [0, *sorted(chosen.sample(range(1, len(whole)), 5)), len(whole)]
+    ways[f"at {cuts[1:-1]}"] = [whole[a:b] for a, b in zip(cuts, cuts[1:])]
+    return ways
+
+
+def asks_to_close(row) -> bool:
+    if not row.closes or row.ends:
+        return False
+    last = row.replies()[-1]
+    return last.minor == 0 or min(last.statuses) < 400 or "Connection: close" in row.sent
+
+
+def test_pieces_make_no_difference(turtle):
+    """What a row accepts does not depend on how its bytes arrive."""
+    jobs, rows = {}, {}
+    for row in cases.ROWS:
+        whole = runner.encode(row.sent, turtle.etag)
+        if row.later is not None or row.unmet or "100-continue" in row.sent.lower() or len(whole) < 10:
+            continue  # who waits for 100 gets it only when the body comes later
+        if asks_to_close(row):
+            # Bytes that come when the server has closed are a reset, and rightly so: the client
+            # has promised to send no more.
+            if HIDDEN in row.sent:
+                continue
+        elif not row.ends:
+            whole += runner.CANARY
+        for name, way in split(whole, random.Random(row.id)).items():
+            jobs[row.id, name] = (way, row.ends)
+            rows[row.id, name] = row
+    answers = runner.run(turtle.port, jobs)
+    faults = {key: runner.fault_of(rows[key], answers[key], turtle.etag) for key in jobs}
+    assert not {key: str(fault) for key, fault in faults.items() if fault}
 
 
 def test_every_row_is_named_and_sent_once():
