@@ -56,10 +56,8 @@ TEST(FileCacheTest, AHitObeysConditionsAndMethods) {
   const HttpReply not_modified = site.Ask("/page.html", "If-None-Match: " + tag + "\r\n");
   EXPECT_EQ(not_modified.status, 304);
   EXPECT_EQ(not_modified.Field("ETag"), tag);
-  for (const char* field : {"Last-Modified", "Date"}) {
-    EXPECT_NE(not_modified.Field(field), "") << field;
-  }
-  for (const char* field : {"Content-Length", "Content-Type", "Accept-Ranges"}) {
+  EXPECT_NE(not_modified.Field("Date"), "");
+  for (const char* field : {"Content-Length", "Content-Type", "Accept-Ranges", "Last-Modified"}) {
     EXPECT_EQ(not_modified.Field(field), "") << field << " describes a body";
   }
   EXPECT_EQ(not_modified.body, "");

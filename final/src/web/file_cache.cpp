@@ -35,17 +35,19 @@ auto SameState(const struct stat& a, const struct stat& b) noexcept -> bool {
          a.st_mode == b.st_mode && SameTime(content_a, content_b) && SameTime(inode_a, inode_b);
 }
 
-auto BodyFields(std::string_view type, std::size_t size) -> std::string {
+// What describes the body; a 304 has none of it (RFC 9110, section 15.4.5).
+auto BodyFields(const Validators& validators, std::string_view type, std::size_t size)
+    -> std::string {
   std::string fields = "Content-Length: " + std::to_string(size) + "\r\nContent-Type: ";
-  return fields.append(type).append("\r\nAccept-Ranges: bytes\r\n");
-}
-
-auto ValidatorFields(const Validators& validators) -> std::string {
-  std::string fields = "ETag: ";
-  AppendEtag(validators, fields);
-  fields += "\r\nLast-Modified: ";
+  fields.append(type).append("\r\nAccept-Ranges: bytes\r\nLast-Modified: ");
   AppendHttpDate(*validators.last_modified, fields);
   return fields += "\r\n";
+}
+
+auto TagField(const Validators& validators) -> std::string {
+  std::string field = "ETag: ";
+  AppendEtag(validators, field);
+  return field += "\r\n";
 }
 
 }  // namespace
@@ -97,11 +99,11 @@ auto FileCache::Load(const std::string& name, int file, const struct stat& statu
   entry->name_ = name;
   entry->check_always_ = !watched;
   entry->checked_ = looper_.Now();
-  const std::string body_fields = BodyFields(type, body->size());
-  const std::string validator_fields = ValidatorFields(validators);
-  entry->validators_at_ = body_fields.size();
-  entry->text_.reserve(body_fields.size() + validator_fields.size() + 2 + body->size());
-  entry->text_.append(body_fields).append(validator_fields).append("\r\n").append(*body);
+  const std::string body_fields = BodyFields(validators, type, body->size());
+  const std::string tag_field = TagField(validators);
+  entry->tag_at_ = body_fields.size();
+  entry->text_.reserve(body_fields.size() + tag_field.size() + 2 + body->size());
+  entry->text_.append(body_fields).append(tag_field).append("\r\n").append(*body);
   const std::size_t weight = sizeof(CachedFile) + 2 * name.size() + entry->text_.capacity();
   const bool kept = entries_.Insert(name, entry, weight) != nullptr;
   return kept ? entry : PinTo<CachedFile>();

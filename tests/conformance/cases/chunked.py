@@ -57,6 +57,8 @@ ROWS = [
         "A bare CR does not end content."),
     Row("chunk-two-bytes-behind", "9112 7.1", MUST, f"{CHUNKED}5\r\nhelloxx0\r\n\r\n", "400 close",
         "No two other bytes are taken for the CR LF behind content."),
+    Row("chunk-byte-and-lf-behind", "9112 7.1", MUST, f"{CHUNKED}5\r\nhellox\n{END}", "400 close",
+        "Nor is another byte taken for the CR."),
     Row("chunk-end-lf", "9112 7.1", MUST, f"{CHUNKED}5\r\nhello\r\n0\n\n", "400 close",
         "The last chunk's line is ended by CR LF."),
     Row("chunk-end-lf-lf", "9112 7.1", MUST, f"{CHUNKED}5\r\nhello\r\n0\r\n\n", "400 close",

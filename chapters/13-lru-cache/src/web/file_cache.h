@@ -55,9 +55,9 @@ class CachedFile : public Pinned {
   /// empty line, and the file.
   [[nodiscard]] auto Text() const noexcept -> std::string_view { return text_; }
 
-  /// The part of Text() that a reply with status 304 says: the validators and the empty line.
+  /// The part of Text() that a reply with status 304 says: the tag and the empty line.
   [[nodiscard]] auto NotModifiedText() const noexcept -> std::string_view {
-    return Text().substr(validators_at_, text_.size() - BodyBytes() - validators_at_);
+    return Text().substr(tag_at_, text_.size() - BodyBytes() - tag_at_);
   }
 
   /// The file's length.
@@ -77,7 +77,7 @@ class CachedFile : public Pinned {
   struct stat status_;
   FileValidators validators_;
   std::string text_;
-  std::size_t validators_at_ = 0;  // where in text_ the fields begin that a 304 has too
+  std::size_t tag_at_ = 0;  // where in text_ the field begins that a 304 has too
   bool check_always_ = false;
   TimePoint checked_{};
 
