@@ -11,8 +11,9 @@
 // A program that does not end in time is killed with all its children: 504 while nothing was sent,
 // else the connection is cut. So is one that crashes. When the client goes, the program goes.
 //
-// How a program ended is asked of the kernel. A process that ignores SIGCHLD, or has inherited that,
-// gets no answer, wait(2), and a crash counts as success: set it to SIG_DFL, as `turtle serve` does.
+// How a program ended is asked of the kernel. A process that ignores SIGCHLD, or has inherited
+// that, gets no answer, wait(2), and a crash counts as success: set it to SIG_DFL, as `turtle
+// serve` does.
 //
 // In the short form alone, output that has no header block is the body, as plain text.
 //
