@@ -7,7 +7,8 @@
 // the client, the request is there. The price:
 //  * Where the server speaks first, both wait for each other.
 //  * A client that says nothing is hidden from whoever counts or times clients.
-//  * When the listener is closed, clients that were kept back are lost: what they say is answered by
+//  * When the listener is closed, clients that were kept back are lost: what they say is answered
+//  by
 //    a reset.
 //
 // On Linux this is TCP_DEFER_ACCEPT, tcp(7) (deferred_accept_linux.cpp). Other systems have
