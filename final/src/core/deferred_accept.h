@@ -8,8 +8,7 @@
 //  * Where the server speaks first, both wait for each other.
 //  * A client that says nothing is hidden from whoever counts or times clients.
 //  * When the listener is closed, clients that were kept back are lost: what they say is answered
-//  by
-//    a reset.
+//    by a reset.
 //
 // On Linux this is TCP_DEFER_ACCEPT, tcp(7) (deferred_accept_linux.cpp). Other systems have
 // nothing that can be had without loading a kernel module (deferred_accept_none.cpp).
