@@ -2,9 +2,11 @@
 #include "core/deferred_accept.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -84,6 +86,19 @@ TEST(DeferredAccept, IsOffUnlessItIsAskedFor) {
   speaker.Send("hello");
   ASSERT_EQ(speaker.Receive(5), "hello");
   EXPECT_EQ(server.Accepted(), 2) << "they are accepted in the order in which they came";
+}
+
+TEST(DeferredAccept, IsMissedAloudWhereItCanNotBeHad) {
+  const ConnectionCallbacks callbacks{nullptr, [](Connection*) {}};
+  Looper looper;
+  ListenOptions options;
+  options.defer_accept = kLongerThanTheTest;
+  Socket local(UniqueFd(::socket(AF_UNIX, SOCK_STREAM, 0)));  // not TCP
+  testing::internal::CaptureStderr();
+  const Acceptor acceptor(looper, std::move(local), {&looper}, callbacks, options);
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("WARN"), std::string::npos) << log;
+  EXPECT_NE(log.find("60 s"), std::string::npos) << log;
 }
 
 TEST(DeferredAccept, OfWhatIsNoSocketIsRefused) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -56,8 +57,11 @@ Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& ta
     targets_.push_back(std::make_shared<Target>(looper));
   }
   SendAtOnce(listener_);
-  if (options_.defer_accept.count() != 0) {
-    DeferAccept(listener_.GetFd(), options_.defer_accept);
+  const std::chrono::seconds longest = options_.defer_accept;
+  if (longest.count() != 0 && !DeferAccept(listener_.GetFd(), longest)) {
+    Log(LogLevel::kWarning, "silent clients can't be kept back for " +
+                                std::to_string(longest.count()) +
+                                " s here: they are accepted at once");
   }
   listener_.SetNonBlocking();  // a client may leave between the event and the accept
 }
