@@ -21,8 +21,8 @@ endfunction()
 
 # --- the sources --------------------------------------------------------------------------------
 # final/ is made of the same files, so the chapters' are enough; `format` brings it up to date. What
-# only final/ has is in final/bench.
-set(each_source find chapters final/bench -name "*.h" -print0 -o -name "*.cpp" -print0)
+# only final/ has is in final/bench and final/fuzz.
+set(each_source find chapters final/bench final/fuzz -name "*.h" -print0 -o -name "*.cpp" -print0)
 turtle_task(format "Formatting the chapters" clang-format
             COMMAND ${each_source} | xargs -0 clang-format -i
             COMMAND "${python}" tools/chapters.py sync)
@@ -31,7 +31,7 @@ turtle_task(check-format "Checking the format" clang-format
 turtle_task(cpplint "Checking the style" cpplint
             COMMAND ${each_source} | xargs -0 cpplint --quiet)
 turtle_task(check-clang-tidy "Checking final with clang-tidy" run-clang-tidy
-            COMMAND run-clang-tidy -quiet -p "${final}" "final/(src|examples|bench)/"
+            COMMAND run-clang-tidy -quiet -p "${final}" "final/(src|examples|bench|fuzz)/"
             DEPENDS "${final}/configured")
 turtle_task(linecount "Counting lines" ""
             COMMAND "${python}" tools/linecount.py)

@@ -1,7 +1,7 @@
 """What MkDocs does for Turtle beyond docs/: see https://www.mkdocs.org/user-guide/configuration/#hooks
 
 * The pages of the chapters, chapters/NN-name/README.md, become pages of the site where they
-  are; nothing is copied. So do CONTRIBUTING.md and CHANGELOG.md.
+  are; nothing is copied. So do SECURITY.md, CONTRIBUTING.md and CHANGELOG.md.
 * Links are written for a code host, relative to the file. Here they are pointed at the page that
   the target became. A linked source file or folder becomes a page under source/.
 * The navigation lists the chapters that are there.
@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MERMAID = "assets/vendor/mermaid.min.js"
 
 # Pages that stand at the top of the repository.
-TOP_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+TOP_PAGES = {"SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 
 LANGUAGES = {
     ".c": "c", ".cc": "cpp", ".cpp": "cpp", ".h": "cpp", ".cmake": "cmake", ".in": "cmake",
@@ -201,8 +201,10 @@ def on_config(config):
         {
             "Behind the book": [
                 {"Where the microseconds go": "microseconds.md"},
+                {"How we know that it holds": "trust.md"},
                 {"Design": "design.md"},
                 {"Reference": "reference.md"},
+                {"Security": "security.md"},
                 {"Contributing": "contributing.md"},
                 {"Changes": "changelog.md"},
             ]

@@ -92,6 +92,7 @@ def mask(text: str) -> str:
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\.?\d(?:'?[\w.])*|::|->|\S")
 _WORD = re.compile(r"[A-Za-z_]\w*\Z")
+_MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+\Z")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 # Words before "(" that do not name a function.
@@ -164,6 +165,18 @@ class _Parser:
             else:
                 return index
 
+    def skip_class_attributes(self, index: int) -> int:
+        """Between `class` and its name there may be macros too: MY_API, MY_CAPABILITY("mutex")."""
+        while True:
+            after = self.skip_attributes(index)
+            if _MACRO.match(self.at(after)) and self.at(after + 1) == "(":
+                after = self.skip_group(after + 1)
+            elif _MACRO.match(self.at(after)) and _WORD.match(self.at(after + 1)):
+                after += 1
+            if after == index:
+                return index
+            index = after
+
     # -- scopes --
 
     def scope(self, index: int, classes: tuple[str, ...]) -> int:
@@ -220,7 +233,7 @@ class _Parser:
         """The "{" of a class definition; None when the words only name a type."""
         index += 1
         while index < len(self.tokens):
-            index = self.skip_attributes(index)
+            index = self.skip_class_attributes(index)
             token = self.at(index)
             if token == "{":
                 return index
@@ -232,7 +245,7 @@ class _Parser:
     def class_name(self, index: int) -> tuple[str, ...]:
         name: list[str] = []
         while True:
-            index = self.skip_attributes(index)
+            index = self.skip_class_attributes(index)
             token = self.at(index)
             if token == "<":
                 index = self.skip_angles(index)

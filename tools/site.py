@@ -266,7 +266,7 @@ def measured_texts():
     try:
         return pages.generated(ROOT)
     except pages.Unknown as error:
-        raise SiteError(f"{pages.PAGE}: {error}") from error
+        raise SiteError(str(error)) from error
 
 
 def run_texts(check):

@@ -20,9 +20,15 @@ set(package "${CMAKE_INSTALL_LIBDIR}/cmake/turtle")
 install(EXPORT turtle-targets NAMESPACE turtle:: DESTINATION "${package}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/turtle-config-version.cmake"
                                  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+set(dependencies "find_dependency(Threads)")
+set(libraries "")
+if(TARGET spdlog::spdlog_header_only)
+  string(APPEND dependencies "\nfind_dependency(spdlog)")
+  set(libraries " -lfmt")  # what spdlog's headers are built on
+endif()
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/turtle-config.cmake" @ONLY CONTENT
 "include(CMakeFindDependencyMacro)
-find_dependency(Threads)
+@dependencies@
 include(\"\${CMAKE_CURRENT_LIST_DIR}/turtle-targets.cmake\")
 ")
 install(FILES "${PROJECT_BINARY_DIR}/turtle-config.cmake"
@@ -38,7 +44,7 @@ includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}/turtle
 Name: turtle
 Description: ${PROJECT_DESCRIPTION}
 Version: ${PROJECT_VERSION}
-Libs: -L\${libdir} -lturtle ${CMAKE_THREAD_LIBS_INIT}
+Libs: -L\${libdir} -lturtle${libraries} ${CMAKE_THREAD_LIBS_INIT}
 Cflags: -I\${includedir}
 ")
 install(FILES "${PROJECT_BINARY_DIR}/turtle.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -10,12 +10,12 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include "base/mutex.h"
 #include "core/connection_ticket.h"
 #include "core/turtle_server.h"
 
@@ -24,6 +24,8 @@ namespace {
 using turtle::Connection;
 using turtle::ConnectionState;
 using turtle::ConnectionTicket;
+using turtle::Mutex;
+using turtle::MutexLock;
 using turtle::NetAddress;
 using turtle::TurtleServer;
 
@@ -48,7 +50,7 @@ class ChatRoom {
     const ConnectionTicket ticket(*client);
     int number = 0;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       number = ++last_number_;
       guests_.emplace(number, ticket);
     }
@@ -80,7 +82,7 @@ class ChatRoom {
     Guest(ChatRoom& chat_room, int guest_number) : room(chat_room), number(guest_number) {}
 
     ~Guest() override {
-      const std::lock_guard lock(room.mutex_);
+      const MutexLock lock(room.mutex_);
       room.guests_.erase(number);
     }
 
@@ -91,7 +93,7 @@ class ChatRoom {
   // The lock is held until all have the line in their mailboxes, so that all hear the lines of
   // several speakers in one order. It is not held while anything is written.
   void Tell(int speaker, const std::string& line) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [number, ticket] : guests_) {
       if (number != speaker) {
         static_cast<void>(ticket.Post([line](Connection* client) {
@@ -105,9 +107,9 @@ class ChatRoom {
     }
   }
 
-  std::mutex mutex_;
-  std::map<int, ConnectionTicket> guests_;  // guarded by mutex_
-  int last_number_ = 0;                     // guarded by mutex_
+  Mutex mutex_;
+  std::map<int, ConnectionTicket> guests_ TURTLE_GUARDED_BY(mutex_);
+  int last_number_ TURTLE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace

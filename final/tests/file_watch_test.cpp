@@ -114,6 +114,20 @@ TEST_F(FileWatchTest, AFolderThatIsGoneCanComeBack) {
   EXPECT_EQ(Changes(), Names({"a/file"}));
 }
 
+// A file that is still being sent keeps its folder, which then does not say that it goes.
+TEST_F(FileWatchTest, AFolderThatIsInUseWhenItGoesCanComeBackToo) {
+  folder_.Write("a/file", "1");
+  ASSERT_TRUE(Add(""));
+  ASSERT_TRUE(Add("a"));
+  const UniqueFd in_use(::open(folder_.Path("a/file").c_str(), O_RDONLY | O_CLOEXEC));
+  fs::remove_all(folder_.Path("a"));
+  folder_.Write("a/file", "2");
+  Changes();
+  ASSERT_TRUE(Add("a"));
+  folder_.Write("a/file", "3");
+  EXPECT_EQ(Changes(), Names({"a/file"}));
+}
+
 // Who moves a folder moves what is in it, and nobody tells those that watch the inner ones.
 TEST_F(FileWatchTest, AMovedFolderTakesTheInnerOnesWithIt) {
   folder_.Write("a/b/file", "1");

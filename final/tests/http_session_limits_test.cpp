@@ -59,6 +59,17 @@ TEST(HttpSessionLimits, WhatWasAskedBeforeAnErrorIsAnsweredBeforeIt) {
   EXPECT_TRUE(client.IsClosedByServer());
 }
 
+// A client that is too eager sends what it has for the tunnel without waiting for leave.
+TEST(HttpSessionLimits, NothingBehindARefusedTunnelIsARequest) {
+  RunningServer server([](Exchange& exchange) { exchange.Reply(TextResponse(200, "answered")); });
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send("CONNECT t:80 HTTP/1.1\r\nHost: t:80\r\n\r\n" + Get("/")));
+  const HttpReply reply = client.ReadReply();
+  EXPECT_EQ(reply.status, 501);
+  EXPECT_EQ(reply.Field("Connection"), "close");
+  EXPECT_TRUE(client.IsClosedByServer());
+}
+
 TEST(HttpSessionLimits, AHeadThatNeverEndsIs408) {
   HttpOptions options;
   options.head_timeout = milliseconds(60);

@@ -26,7 +26,7 @@ TEST(HttpSessionStop, TheReplyUnderWayIsFinishedAndIsTheLast) {
   Waiting waiting;
   RunningServer server([&](Exchange& exchange) { waiting.Keep(exchange); });
   HttpClient client(server.Port());
-  ASSERT_TRUE(client.Send(Get("/late") + Get("/never")));
+  ASSERT_TRUE(client.Send(Get("/late")));
   ASSERT_TRUE(server.Await([&] { return waiting.Count() == 1; }));
   server.Get().Stop();
   ASSERT_TRUE(server.Await([&] { return server.GetLooper().Stopping(); }));
@@ -35,6 +35,31 @@ TEST(HttpSessionStop, TheReplyUnderWayIsFinishedAndIsTheLast) {
   EXPECT_EQ(reply.body, "/late");
   EXPECT_EQ(reply.Field("Connection"), "close");
   EXPECT_EQ(client.ReadRest(), "");
+  server.Join();
+}
+
+// They used to be dropped: the reply before them said close.
+TEST(HttpSessionStop, RequestsThatWereReadBeforeItAreAnswered) {
+  Waiting waiting;
+  RunningServer server([&](Exchange& exchange) {
+    exchange.GetRequest().uri.Path() == "/late" ? waiting.Keep(exchange) : ReplyWithPath(exchange);
+  });
+  HttpClient client(server.Port());
+  const std::string last = Get("/last");
+  ASSERT_TRUE(client.Send(Get("/late") + Get("/next") + last.substr(0, 1)));
+  ASSERT_TRUE(server.Await([&] { return waiting.Count() == 1; }));
+  server.Get().Stop();
+  ASSERT_TRUE(server.Await([&] { return server.GetLooper().Stopping(); }));
+  server.Ask([&] { ReplyWithPath(*waiting.Last()); });
+  for (const char* path : {"/late", "/next"}) {
+    const HttpReply reply = client.ReadReply();
+    EXPECT_EQ(reply.body, path);
+    EXPECT_EQ(reply.Field("Connection"), "");
+  }
+  const HttpReply reply = client.Ask(last.substr(1));
+  EXPECT_EQ(reply.body, "/last");
+  EXPECT_EQ(reply.Field("Connection"), "close");
+  EXPECT_TRUE(client.IsClosedByServer());
   server.Join();
 }
 

@@ -119,6 +119,39 @@ TEST(LooperStop, AfterTheStopTimeoutItEndsAnyway) {
   EXPECT_TRUE(client.Ended());
 }
 
+// It used to serve the whole round: with many connections, and handlers that take their time, the
+// loop ended long after its time.
+TEST(LooperStop, InTheMiddleOfARoundTheStopTimeoutEndsTheServing) {
+  ManualClock clock;
+  int served = 0;
+  ConnectionCallbacks callbacks;
+  callbacks.on_handle = [&](Connection* connection) {
+    if (connection->GetLooper()->Stopping()) {
+      ++served;
+      connection->WriteToWriteBuffer("last words");
+      clock.Advance(seconds(3));
+    }
+  };
+  callbacks.on_stop = [](Connection* connection) { connection->GetLooper()->Schedule(connection); };
+  LoopThread loop(clock.Source());
+  loop.Ask([&] { loop.Get().SetStopTimeout(seconds(5)); });
+  std::vector<Client> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(loop.Connect(callbacks));
+  }
+  loop.RunRounds(2);  // nobody is listed any more
+  loop.Get().Stop();
+  loop.Join();
+  EXPECT_EQ(served, 2);
+  EXPECT_EQ(loop.Get().ConnectionCount(), 0U);
+  int told = 0;
+  for (Client& client : clients) {
+    told += client.ReceiveAll() == "last words" ? 1 : 0;
+    EXPECT_TRUE(client.Ended());
+  }
+  EXPECT_EQ(told, 2);
+}
+
 // By the real clock, and nothing else that would wake the loop.
 TEST(LooperStop, TheLoopWakesUpForTheStopTimeout) {
   const ConnectionCallbacks callbacks{{}, Stay, {}, Stay};

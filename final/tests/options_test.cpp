@@ -53,6 +53,18 @@ TEST(OptionsTest, EveryOptionArrives) {
                                   "always",
                                   "--max-body",
                                   "1G",
+                                  "--head-timeout",
+                                  "11",
+                                  "--body-timeout",
+                                  "12",
+                                  "--write-timeout",
+                                  "13",
+                                  "--idle-timeout",
+                                  "14",
+                                  "--min-body-rate",
+                                  "15",
+                                  "--min-send-rate",
+                                  "0",
                                   "--deferred-accept",
                                   "2",
                                   "--stop-timeout",
@@ -67,6 +79,12 @@ TEST(OptionsTest, EveryOptionArrives) {
   EXPECT_EQ(line.serve.cache_size, 65536U);
   EXPECT_EQ(line.serve.cache_check, CacheCheck::kAlways);
   EXPECT_EQ(line.serve.max_body, 1U << 30);
+  EXPECT_EQ(line.serve.head_timeout, std::chrono::seconds(11));
+  EXPECT_EQ(line.serve.body_timeout, std::chrono::seconds(12));
+  EXPECT_EQ(line.serve.write_timeout, std::chrono::seconds(13));
+  EXPECT_EQ(line.serve.idle_timeout, std::chrono::seconds(14));
+  EXPECT_EQ(line.serve.min_body_rate, 15U);
+  EXPECT_EQ(line.serve.min_send_rate, 0U);
   EXPECT_EQ(line.serve.deferred_accept, std::chrono::seconds(2));
   EXPECT_EQ(line.serve.stop_timeout, std::chrono::seconds(9));
 }
@@ -100,6 +118,8 @@ TEST(OptionsTest, AMistakeIsOneLineThatNamesOptionAndValue) {
       {{"serve", "--max-body", "x"}, {"--max-body", "'x'"}},
       {{"serve", "--stop-timeout", "forever"}, {"--stop-timeout", "forever"}},
       {{"serve", "--stop-timeout", "0"}, {"--stop-timeout", "'0'", "from 1 to"}},
+      {{"serve", "--head-timeout", "0"}, {"--head-timeout", "'0'", "from 1 to"}},
+      {{"serve", "--min-send-rate", "1K"}, {"--min-send-rate", "1K", "from 0 to"}},
       {{"serve", "--deferred-accept", "-1"}, {"--deferred-accept", "-1", "from 0 to"}},
       {{"serve", "/no/such/place"}, {"DIR", "/no/such/place", "directory"}},
       {{"serve", "/etc/passwd"}, {"DIR", "/etc/passwd", "directory"}},
@@ -137,7 +157,9 @@ TEST(OptionsTest, HelpAndVersionAreForStandardOutput) {
   EXPECT_EQ(serve.action, CommandAction::kPrint);
   for (const char* option :
        {"DIR", "--port", "--address", "--threads", "--cgi-dir", "--cgi-timeout", "--cache-size",
-        "--cache-check", "--max-body", "--deferred-accept", "--stop-timeout"}) {
+        "--cache-check", "--max-body", "--head-timeout", "--body-timeout", "--write-timeout",
+        "--idle-timeout", "--min-body-rate", "--min-send-rate", "--deferred-accept",
+        "--stop-timeout"}) {
     EXPECT_TRUE(Has(serve.text, option)) << option << "\n" << serve.text;
   }
   EXPECT_TRUE(Has(serve.text, "64M")) << serve.text;

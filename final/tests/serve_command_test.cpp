@@ -8,46 +8,21 @@
 #include <sstream>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "support/cgi_server.h"
-#include "support/child.h"
 #include "support/http_client.h"
+#include "support/turtle.h"
 
 namespace TURTLE_SERVER {
 namespace {
 
-using test::Child;
 using test::Get;
 using test::HttpClient;
 using test::HttpReply;
 using test::LifeLine;
 using test::ProgramFolder;
-
-// A `turtle serve` of its own.
-class Turtle : public Child {
- public:
-  explicit Turtle(const std::vector<std::string>& arguments)
-      : Child(test::ExamplePath("../turtle"), WithServe(arguments)), first_line_(ReadLine()) {
-    const std::size_t colon = first_line_.rfind(':');
-    if (first_line_.rfind("Serving ", 0) == 0) {
-      port_ = std::stoi(first_line_.substr(colon + 1));
-    }
-  }
-
-  [[nodiscard]] auto FirstLine() const -> const std::string& { return first_line_; }
-  [[nodiscard]] auto Port() const -> int { return port_; }
-
- private:
-  static auto WithServe(std::vector<std::string> arguments) -> std::vector<std::string> {
-    arguments.insert(arguments.begin(), "serve");
-    return arguments;
-  }
-
-  std::string first_line_;
-  int port_ = -1;
-};
+using test::Turtle;
 
 auto IsOneLine(const std::string& text) -> bool {
   return !text.empty() && text.find('\n') == text.size() - 1;

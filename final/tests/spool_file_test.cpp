@@ -38,6 +38,24 @@ TEST(SpoolFileTest, KeepsWhatIsWrittenInOrder) {
   EXPECT_EQ(ReadAll(file.GetFd()), "hello, " + std::string(100'000, 'x'));
 }
 
+TEST(SpoolFileTest, GathersPiecesOfOneByte) {
+  SpoolFile file;
+  ASSERT_EQ(file.Open(), 0);
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) {
+    text += static_cast<char>('a' + i % 26);
+    ASSERT_EQ(file.Write(text.substr(text.size() - 1)), 0);
+    if (i == 1000) {
+      struct stat status {};
+      ASSERT_EQ(::fstat(file.GetFd(), &status), 0);
+      EXPECT_EQ(status.st_size, 0) << "each byte has cost a write(2)";
+    }
+  }
+  EXPECT_EQ(file.Size(), text.size());
+  ASSERT_EQ(file.Rewind(), 0);
+  EXPECT_EQ(ReadAll(file.GetFd()), text);
+}
+
 TEST(SpoolFileTest, HasNoNameAndIsNobodyElses) {
   const test::SiteFolder folder;
   const char* before = std::getenv("TMPDIR");
@@ -64,7 +82,9 @@ TEST(SpoolFileTest, ReportsFailures) {
     const test::NoDescriptors none;
     EXPECT_EQ(file.Open(), EMFILE);
   }
-  EXPECT_EQ(file.Write("x"), EBADF);
+  EXPECT_EQ(file.Write(std::string(100'000, 'x')), EBADF);
+  EXPECT_EQ(file.Write("x"), 0) << "it is only gathered";
+  EXPECT_EQ(file.Rewind(), EBADF) << "and not lost without a word";
   ASSERT_EQ(file.Open(), 0);
   EXPECT_EQ(file.Write("x"), 0);
 }

@@ -136,6 +136,14 @@ TEST(UriTest, AsteriskAndAuthorityBelongToTheirMethods) {
   }
 }
 
+TEST(UriTest, ConnectNeedsAPortThatIsNotEmpty) {
+  Uri uri;
+  EXPECT_FALSE(uri.Parse("[::1]:443", Method::kConnect));
+  for (const char* target : {"example.org:", "[::1]", "[::1]:", "127.0.0.1", "a:65536"}) {
+    EXPECT_TRUE(uri.Parse(target, Method::kConnect)) << target;
+  }
+}
+
 TEST(UriTest, SurvivesAMove) {
   Uri uri;
   ASSERT_FALSE(uri.Parse("/%61", Method::kGet));  // short: the text lies inside the string object

@@ -11,16 +11,20 @@ import collections
 import os
 import pathlib
 import re
-import select
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 import session
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BINARY = pathlib.Path(os.environ.get("TURTLE_BINARY", ROOT / "build/final/turtle")).resolve()
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+import serving  # noqa: E402
+
+BINARY = serving.BINARY
 PATIENCE = 60.0  # seconds for the start and the end of a server under a tool
 WARM_UP = 32  # requests: the cache is filled, memory that is used again has been allocated
 ALLOCATING = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "memalign"}
@@ -30,42 +34,17 @@ class CannotMeasure(Exception):
     """A tool is missing or can't do its work here; the text says what to do."""
 
 
-class Server:
+class Server(serving.Turtle):
     """`turtle serve` on one thread under `tool`, which writes its findings when it ends."""
 
     def __init__(self, tool: list[str], site: pathlib.Path) -> None:
-        # A file: nobody reads while it runs, and a full pipe would stop it. Valgrind has a lot to
-        # say on system calls that are younger than itself.
-        self._said = tempfile.TemporaryFile()
         try:
-            self._process = subprocess.Popen(
-                [*tool, str(BINARY), "serve", str(site), "--port", "0", "--threads", "1"],
-                stdout=subprocess.PIPE, stderr=self._said,
-            )
+            super().__init__(site, "--threads", "1", prefix=tool, patience=PATIENCE)
         except FileNotFoundError as error:
             raise CannotMeasure(f"{error.filename} is not there") from error
-        line = self._first_line()
-        if not line.startswith("Serving "):
-            self.kill()
-            raise CannotMeasure(f"{' '.join(tool)} turtle serve: it did not start\n{self._what_it_said()}")
-        self.port = int(line.rstrip().rstrip("/").rsplit(":", 1)[1])
-        pid = self._process.pid  # of valgrind, which is the server; strace has it for a child
-        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
-        self._pid = int(children[0]) if children else pid
-
-    def _first_line(self) -> str:
-        line, deadline = b"", time.monotonic() + PATIENCE
-        stdout = self._process.stdout
-        assert stdout
-        while not line.endswith(b"\n"):
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([stdout], [], [], left)[0]:
-                break
-            byte = os.read(stdout.fileno(), 1)
-            if not byte:
-                break
-            line += byte
-        return line.decode()
+        except serving.DidNotServe as error:
+            raise CannotMeasure(f"{' '.join(tool)}: {error}") from error
+        self._pid = self.pid
 
     def pause(self) -> None:
         self._wait_for("S")
@@ -85,25 +64,14 @@ class Server:
             os.sched_yield()
         raise CannotMeasure(f"the server did not come to rest ({states})")
 
-    def stop(self) -> None:
+    def end(self) -> None:
         """Ends the server in order, so that the tool tells what it has counted."""
-        os.kill(self._pid, signal.SIGTERM)
         try:
-            self._process.communicate(timeout=PATIENCE)
+            code, said = self.stop()
         except subprocess.TimeoutExpired as error:
-            self.kill()
             raise CannotMeasure("the server did not end after SIGTERM") from error
-        if self._process.returncode != 0:
-            raise CannotMeasure(f"the server ended with {self._process.returncode}:\n{self._what_it_said()}")
-
-    def _what_it_said(self) -> str:
-        self._said.seek(0)
-        return self._said.read().decode(errors="replace").strip()
-
-    def kill(self) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.communicate()
+        if code != 0:
+            raise CannotMeasure(f"the server ended with {code}:\n{said}")
 
 
 def run(tool: list[str], scenario: session.Scenario, count: int) -> None:
@@ -113,9 +81,9 @@ def run(tool: list[str], scenario: session.Scenario, count: int) -> None:
         try:
             scenario.drive(server, WARM_UP)
             scenario.drive(server, count)
-            server.stop()
+            server.end()
         finally:
-            server.kill()
+            server.close()
 
 
 # --- callgrind -----------------------------------------------------------------------------------

@@ -110,4 +110,4 @@ def test_a_reply_that_is_not_the_file_is_no_success(tmp_path):
         with pytest.raises(AssertionError, match="the body is not the file"):
             session.kept_alive(session.request("/small.html"), 200, session.LARGE)(server, 1)
     finally:
-        server.kill()
+        server.close()

@@ -150,6 +150,11 @@ def test_thread_safety_annotations():
     assert [function.key for function in cpp_functions.definitions(text)] == ["A::F()", "A::G()"]
 
 
+def test_a_class_with_macros_before_its_name():
+    text = 'class MY_CAPABILITY("m") M { void F() { x(); } }; class MY_API C final : B<int> { C() {} };'
+    assert [function.key for function in cpp_functions.definitions(text)] == ["M::F()", "C::C()"]
+
+
 def test_comment_and_first_sentence():
     text = "  /// Reads at most `n` bytes, e.g. from a socket. Never blocks.\n  ///\n  /// @return bytes\n  auto R() -> int;"
     comment = cpp_functions.comment_above(text, only(text).start)

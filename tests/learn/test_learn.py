@@ -205,6 +205,23 @@ def test_counting_is_honest(runner, output, options, wanted):
     assert (runner.totals().passed, runner.totals().failed, ok) == wanted
 
 
+def test_what_passes_only_when_tried_again_is_named(runner, tmp_path, capsys):
+    runner.step("busy", [["sh", "-c", f"mkdir {tmp_path}/seen && exit 3 || true"]])
+    runner.step("depends on it", [["true"]], needs=["busy"])
+    runner.step("broken", [["false"]])
+    runner.step("fine", [["true"]])
+    runner.try_again()
+    runner.summary()
+    assert {each.name: each.status for each in runner.outcomes} == {
+        "fine": "ok", "busy": "unsteady", "depends on it": "ok", "broken": "FAILED",
+    }
+    assert not runner.ok()
+    assert "mkdir" in (runner.logs / "busy.first.log").read_text()
+    last = capsys.readouterr().out.splitlines()
+    assert "  UNSTEADY, passed only when tried again: busy" in last
+    assert last[-1] == "3 passed, 1 failed"
+
+
 def test_skipped_tests_count_as_failed_where_they_must_not_be(runner):
     command = ["echo", "20 passed, 2 skipped in 4.20s"]
     assert not runner.step("tests", [command], count=count_pytest, no_skips=True)

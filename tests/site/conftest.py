@@ -9,18 +9,17 @@ import contextlib
 import importlib.util
 import os
 import pathlib
-import re
-import select
 import shutil
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+import serving  # noqa: E402
 
 # Without the program there is nothing to open; with it, nothing may be left out.
 collect_ignore = [] if (ROOT / "final/src/app/main.cpp").exists() else ["test_browser.py"]
@@ -53,40 +52,15 @@ def site(tmp_path_factory):
     return target
 
 
-def read_line(stream, seconds):
-    """One line of a pipe, or what came of it until the time was up."""
-    line, deadline = b"", time.monotonic() + seconds
-    while not line.endswith(b"\n"):
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([stream], [], [], left)[0]:
-            break
-        byte = os.read(stream.fileno(), 1)
-        if not byte:
-            break
-        line += byte
-    return line.decode()
-
-
 @pytest.fixture(scope="session")
 def server(site):
     """The address of `turtle` serving the site: http://127.0.0.1:PORT/"""
-    turtle = pathlib.Path(os.environ.get("TURTLE_BINARY", ROOT / "build/final/turtle"))
-    assert turtle.is_file(), f"{turtle} is not there: build final, or set TURTLE_BINARY"
-    process = subprocess.Popen(
-        [turtle, "serve", site, "--address", "127.0.0.1", "--port", "0"], stdout=subprocess.PIPE
-    )
+    turtle = serving.Turtle(site, "--address", "127.0.0.1")
     try:
-        line = read_line(process.stdout, 10)
-        address = re.search(r"http://127\.0\.0\.1:\d+/", line)
-        assert address, f"the first line of `turtle serve` names no address: {line!r}"
-        yield address.group()
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=15) == 0
+        yield f"{turtle.url}/"
+        assert turtle.stop()[0] == 0
     finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-        process.stdout.close()
+        turtle.close()
 
 
 @pytest.fixture(scope="session")

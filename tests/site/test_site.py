@@ -30,7 +30,7 @@ def test_no_chapter_is_left_out(hooks):
 
 
 def test_the_other_pages_are_there(site):
-    for page in ("", "reading-map", "design", "reference", "contributing", "changelog"):
+    for page in ("", "reading-map", "design", "reference", "trust", "security", "contributing", "changelog"):
         assert "<h1" in html_of(site, page), page
     assert (site / "api/index.html").is_file()
     assert (site / "api/annotated.html").is_file()

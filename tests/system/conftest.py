@@ -5,73 +5,15 @@ TURTLE_BINARY  the program; without it build/final/turtle. The example programs 
 """
 
 import contextlib
-import os
 import pathlib
-import select
-import signal
-import socket
-import subprocess
 import sys
-import time
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BINARY = pathlib.Path(os.environ.get("TURTLE_BINARY", ROOT / "build/final/turtle")).resolve()
-PATIENCE = 20.0  # seconds that anything may take that has to happen
-
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
 
-
-class Turtle:
-    """`turtle serve` with some arguments, until stop() or the end of the test."""
-
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen(
-            [BINARY, "serve", "--port", "0", *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        self.line = self._first_line()
-        assert self.line.startswith("Serving "), self.line + self.process.stderr.read().decode()
-        self.url = self.line.split()[-1].rstrip("/")
-        self.port = int(self.url.rsplit(":", 1)[1])
-
-    def _first_line(self):
-        line, deadline = b"", time.monotonic() + PATIENCE
-        while not line.endswith(b"\n"):
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
-                break
-            byte = os.read(self.process.stdout.fileno(), 1)
-            if not byte:
-                break
-            line += byte
-        return line.decode()
-
-    def connect(self, host="127.0.0.1"):
-        """A plain socket to it."""
-        return socket.create_connection((host, self.port), timeout=PATIENCE)
-
-    def signal(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
-
-    def wait(self):
-        """Its exit code."""
-        return self.process.wait(timeout=PATIENCE)
-
-    def stop(self):
-        """Ends it as an administrator does; returns its exit code and what it said on stderr."""
-        self.signal()
-        code = self.wait()
-        return code, self.process.stderr.read().decode()
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self.process.stdout.close()
-        self.process.stderr.close()
+from serving import BINARY, Turtle  # noqa: E402
 
 
 @pytest.fixture(scope="session")

@@ -249,11 +249,18 @@ def test_a_server_that_ends_under_the_load_is_told(tmp_path):
     assert made_up.running() == []
 
 
+def heed_interrupts():
+    """What a shell starts in the background ignores SIGINT, and so does all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_nothing_behind(tmp_path, number):
     made_up = MadeUp(tmp_path, stays=True)
     command = made_up.command("--build", tmp_path, "--quick", "--only", "S1", "--servers", "final")
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
+    ) as running:
         await_condition(made_up.calls.exists)
         assert made_up.running()
         running.send_signal(number)
@@ -287,7 +294,7 @@ def test_what_an_earlier_run_has_written_stays_until_there_is_something_new(tmp_
     numbers.write_text("of yesterday")
     with subprocess.Popen(
         made_up.command("--build", tmp_path, "--quick", "--only", "S1", "--servers", "final", "--json", numbers),
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=heed_interrupts,
     ) as running:  # fmt: skip
         await_condition(made_up.calls.exists)
         running.send_signal(signal.SIGINT)

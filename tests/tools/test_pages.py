@@ -49,6 +49,7 @@ def folder(tmp_path):
     for name, data in (
         ("table", table), ("syscalls", {"together": 16, "rows": calls}), ("micro", {"programs": benches}),
         ("flame", {**shares, "tree": leaf}),
+        ("trust", {"soak": {"date": "2031-02-03", "requests": 12345678}}),
         ("instructions", {"builds": {"inlined": {"keep-alive": 4000}, "apart": {"keep-alive": 5000}}}),
     ):  # fmt: skip
         (tmp_path / f"{name}.json").write_text(json.dumps(data))
@@ -63,6 +64,7 @@ def folder(tmp_path):
         ("calls/03/keep-alive", "5"), ("calls/04/keep-alive", "3.06"), ("calls/04/keep-alive/close", "0.06"),
         ("calls/99/keep-alive", "–"), ("ns/prices_bench/EmptyReceive", "123"), ("ns/string_view_bench/ViewOfPart", "1.23"),
         ("instructions/apart/keep-alive", "5,000"), ("together", "16"),
+        ("trust/soak/requests", "12,345,678"), ("trust/soak/date", "2031-02-03"), ("trust/fuzz/inputs", "–"),
     ],
 )  # fmt: skip
 def test_a_number_is_found(folder, key, number):
@@ -120,15 +122,17 @@ def test_the_rows_of_the_system_calls_are_in_the_order_of_a_request(folder):
     ]
 
 
-def test_the_page_asks_only_for_what_there_is():
-    text = (ROOT / pages.PAGE).read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", pages.PAGES)
+def test_a_page_asks_only_for_what_there_is(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
     fresh = pages.with_measured(text, pages.Data())
     assert fresh == text, "python3 tools/site.py texts"
 
 
-def test_no_number_of_a_measurement_is_typed_on_the_page():
+@pytest.mark.parametrize("page", pages.PAGES)
+def test_no_number_of_a_measurement_is_typed_on_a_page(page):
     """A decimal fraction, a time or a percentage that stands outside of the marks."""
-    text = (ROOT / pages.PAGE).read_text(encoding="utf-8")
+    text = (ROOT / page).read_text(encoding="utf-8")
     text = pages.INLINE.sub("", pages.BLOCK.sub("", text))
     text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     assert not re.findall(r"\d+\.\d+|\d+ ?(?:µs|ns|ms|%)", text)
@@ -139,10 +143,11 @@ def test_pictures_and_page_are_made_of_the_data(folder, tmp_path):
     measured.mkdir(parents=True)
     for name in pages.PARTS:
         (measured / f"{name}.json").write_text((folder / f"{name}.json").read_text())
-    (tmp_path / pages.PAGE).write_text("a <!-- =together --><!-- / -->\n")
+    page = pages.PAGES[0]
+    (tmp_path / page).write_text("a <!-- =together --><!-- / -->\n")
     files = pages.generated(tmp_path)
-    assert set(files) == {pages.PAGE, "docs/measured/table.svg", "docs/measured/flame.svg"}
-    assert files[pages.PAGE] == "a <!-- =together -->16<!-- / -->\n"
+    assert set(files) == {page, "docs/measured/table.svg", "docs/measured/flame.svg"}
+    assert files[page] == "a <!-- =together -->16<!-- / -->\n"
     assert "Abacus" in files["docs/measured/table.svg"] and "tcp_ack" in files["docs/measured/flame.svg"]
 
 

@@ -20,6 +20,7 @@ EXAMPLES = """\
   ./learn start 05 ~/five   a workspace in which you write chapter 05
   ./learn check ~/five      build it, run its tests, say what is next
   ./learn bench --quick     measure final beside other servers
+  ./learn fuzz head         try a minute of odd requests on the parser of heads
 """
 
 
@@ -37,6 +38,7 @@ def main(arguments: list[str]) -> int:
     test = commands.add_parser("test", help="build and test everything, or some chapters")
     test.add_argument("chapters", metavar="NN", nargs="*")
     test.add_argument("--only", metavar="WORD", default="", help="only the steps whose name has this word")
+    commands.add_parser("coverage", help="which lines and branches of final its tests reach")
     commands.add_parser("list", help="the chapters")
     start = commands.add_parser("start", help="make a workspace for a chapter")
     start.add_argument("number", metavar="NN")
@@ -51,6 +53,9 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     measure_cli.add_options(bench)
+    fuzz = commands.add_parser("fuzz", help="look for inputs that break final's parsers and sessions")
+    fuzz.add_argument("targets", metavar="TARGET", nargs="*", help="files of final/fuzz/targets; all")
+    fuzz.add_argument("--minutes", type=float, default=1.0, help="for each target")
     options = parser.parse_args(arguments)
 
     # Imported late: each command needs only its own part.
@@ -64,6 +69,10 @@ def main(arguments: list[str]) -> int:
 
             is_ci = os.environ.get("CI", "").lower() in ("1", "true", "yes")
             return suite.test(options.chapters, options.only, is_ci)
+        if options.command == "coverage":
+            from learn import coverage
+
+            return coverage.coverage()
         if options.command == "list":
             return subprocess.run([sys.executable, ROOT / "tools" / "chapters.py", "list"], check=False).returncode
         if options.command == "start":
@@ -78,6 +87,10 @@ def main(arguments: list[str]) -> int:
             from learn import bench as benchmark
 
             return benchmark.bench(options)
+        if options.command == "fuzz":
+            from learn import fuzz as fuzzing
+
+            return fuzzing.fuzz(options)
     except LearnError as error:
         print(f"\nlearn: {error}", file=sys.stderr)
         return 1

@@ -1,8 +1,8 @@
 """./learn test: builds and tests everything, or some chapters.
 
 What there is to do is read off the tree (which chapters, which test folders, whether the program
-exists yet), never off what happened to be built. With CI=true a few slow proofs are added: other
-compilers and sanitizers on `final`, clang-tidy, assembled copies, stubs.
+exists yet), never off what happened to be built. With CI=true slow proofs are added: sanitizers,
+coverage and fuzzers on `final`, clang-tidy, assembled copies, stubs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import stubs
-from learn import chapters, machine, serve, setup
+from learn import chapters, coverage, fuzz, machine, serve, setup
 from learn.chapters import ROOT, Chapter
 from learn.errors import LearnError
 from learn.steps import Command, Failed, Runner, count_ctest, count_pytest
@@ -32,15 +32,22 @@ SUITES = {
     "site": 900.0,
     "system": 1200.0,
     "conformance": 300.0,
+    "attack": 600.0,
     "cost": 600.0,
+    "soak": 600.0,
+    "faults": 900.0,
 }
 
+MAIN = "src/app/main.cpp"
 # What a suite is about; before final has it there is nothing to test.
 NEEDED_SOURCES = {
     "install": "src/core/turtle_server.h",
-    "system": "src/app/main.cpp",
-    "conformance": "src/app/main.cpp",
-    "cost": "src/app/main.cpp",
+    "system": MAIN,
+    "conformance": MAIN,
+    "attack": MAIN,
+    "cost": MAIN,
+    "soak": MAIN,
+    "faults": MAIN,
 }
 
 
@@ -51,12 +58,16 @@ def test(numbers: list[str], only: str, is_ci: bool) -> int:
         raise LearnError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
     runner = Runner(only=only)
     setup.environment(runner)
+    if is_ci:
+        build_fast(runner)
     if chosen:
         setup.packages(runner, (*machine.BUILD, *machine.PROGRAM, *machine.TESTS))
         for chapter in chosen:
             test_chapter(runner, chapter, is_ci)
     else:
         test_everything(runner, is_ci)
+    if is_ci:
+        runner.try_again()
     runner.summary()
     return 0 if runner.ok() and runner.outcomes else 1
 
@@ -72,6 +83,7 @@ def test_everything(runner: Runner, is_ci: bool) -> None:
         *machine.SYSTEM,
         *machine.COST,
         *machine.ANALYSIS,
+        *(machine.CI if is_ci else ()),
     )
     setup.packages(runner, needs)
     setup.python_environment(runner, [setup.SITE_REQUIREMENTS, *setup.test_requirements()])
@@ -79,9 +91,10 @@ def test_everything(runner: Runner, is_ci: bool) -> None:
     check_sources(runner)
     for chapter in chapters.all_chapters():
         test_chapter(runner, chapter, is_ci)
-    has_program = (FINAL / "src" / "app" / "main.cpp").is_file()
+    has_program = (FINAL / MAIN).is_file()
     if FINAL.is_dir():
-        test_final(runner, "gcc", strict=is_ci)
+        if not is_ci:  # there, the builds of prove_more() run the same tests
+            test_final(runner, "gcc")
         if has_program:
             serve.build_program(runner)
     if (ROOT / "mkdocs.yml").is_file():
@@ -92,6 +105,12 @@ def test_everything(runner: Runner, is_ci: bool) -> None:
             test_suite(runner, name, seconds, has_program)
     if is_ci:
         prove_more(runner)
+
+
+def build_fast(runner: Runner) -> None:
+    """A run of all builds takes more than an hour; nobody steps through its programs with a debugger."""
+    runner.environment["CMAKE_BUILD_TYPE"] = "None"
+    runner.environment["LDFLAGS"] = "-fuse-ld=mold"
 
 
 # --- steps ---------------------------------------------------------------------------------------
@@ -128,21 +147,23 @@ def ctest(folder: pathlib.Path, *options: str) -> Command:
     return ["ctest", "--test-dir", str(folder), "--parallel", str(setup.jobs()), "--output-on-failure", *options]
 
 
-# Name -> CMake options of a build of `final`; the first is the one the other suites may use.
+# Name -> CMake options of a build of `final`. Each compiler has its share: in CI gcc has the chapters
+# and coverage besides.
 FINAL_BUILDS = {
     "gcc": ["-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_BUILD_TYPE=Debug"],
-    "clang": ["-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Debug"],
-    "ASan+UBSan": [
-        "-DCMAKE_CXX_COMPILER=g++",
+    "clang ASan+UBSan": [
+        "-DCMAKE_CXX_COMPILER=clang++",
         "-DCMAKE_BUILD_TYPE=None",
-        "-DCMAKE_CXX_FLAGS=-O1 -g1",
+        "-DCMAKE_CXX_FLAGS=-g1",
         "-DTURTLE_SANITIZE=address;undefined",
+        "-DTURTLE_WARNINGS_AS_ERRORS=ON",
     ],
-    "TSan": [
+    "gcc TSan": [
         "-DCMAKE_CXX_COMPILER=g++",
         "-DCMAKE_BUILD_TYPE=None",
         "-DCMAKE_CXX_FLAGS=-O1 -g1",
         "-DTURTLE_SANITIZE=thread",
+        "-DTURTLE_WARNINGS_AS_ERRORS=ON",
     ],
 }
 SANITIZER_OPTIONS = {
@@ -152,15 +173,13 @@ SANITIZER_OPTIONS = {
 }
 
 
-def test_final(runner: Runner, name: str, strict: bool = True) -> None:
-    folder = BUILD / ("final-test" if name == "gcc" else f"final-{name.lower().replace('+', '-')}")
+def test_final(runner: Runner, name: str) -> None:
+    folder = final_folder(name)
     options = list(FINAL_BUILDS[name])
     if sys.platform == "darwin":
         options = [option for option in options if "COMPILER" not in option]
-    if strict:
-        options.append("-DTURTLE_WARNINGS_AS_ERRORS=ON")
     # A thread sanitizer of this age can't work with addresses as random as new kernels make them.
-    fixed = fixed_addresses() if name == "TSan" else []
+    fixed = fixed_addresses() if "TSan" in name else []
     # The newest chapter's felt problem is solved by a chapter that is not written yet.
     newest = chapters.all_chapters()[-1].number
     unsolved = ["--exclude-regex", f"^{newest}_"] if any((FINAL / "tests/next").glob(f"{newest}_*")) else []
@@ -178,6 +197,29 @@ def test_final(runner: Runner, name: str, strict: bool = True) -> None:
         seconds=1500,
         count=count_ctest,
         advice=f"ctest --test-dir {folder.relative_to(ROOT)} --rerun-failed --output-on-failure",
+    )
+
+
+def final_folder(name: str) -> pathlib.Path:
+    kind = name.split()[-1].lower().replace("+", "-")
+    return BUILD / ("final-test" if kind == "gcc" else f"final-{kind}")
+
+
+def test_sanitized_program(runner: Runner, name: str) -> None:
+    """The program that test_final() has built, under all kinds of clients: a report ends it."""
+    prefix = fixed_addresses() if "TSan" in name else []
+    suites = [ROOT / "tests" / "conformance", ROOT / "tests" / "soak"]
+    program = {"TURTLE_BINARY": str(final_folder(name) / "turtle"), "TURTLE_SANITIZED": "1"}
+    runner.step(
+        f"turtle {name}",
+        lambda: runner.run(
+            [*prefix, setup.python(), "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", *suites],
+            env={**SANITIZER_OPTIONS, **program},
+        ),
+        needs=[PACKAGES, PYTHON, f"final {name}"],
+        seconds=900,
+        count=count_pytest,
+        no_skips=True,
     )
 
 
@@ -213,13 +255,14 @@ def test_suite(runner: Runner, name: str, seconds: float, has_program: bool) -> 
     folder = ROOT / "tests" / name
     if not any(folder.rglob("test_*.py")):
         return
-    if name == "cost" and sys.platform != "linux":
-        return  # neither strace nor valgrind
+    if name in ("attack", "cost", "faults", "soak") and sys.platform != "linux":
+        return  # neither strace, valgrind nor /proc, nor a library that can be preloaded like this
     needs = [PACKAGES, PYTHON]
     if name == "site" and (ROOT / "mkdocs.yml").is_file():
         needs.append("site")
     environment = {"TURTLE_SITE": str(serve.SITE)}
-    if name in ("site", "system", "conformance", "cost") and has_program:
+    needs_program = name == "site" or NEEDED_SOURCES.get(name) == MAIN
+    if needs_program and has_program:
         needs.append("final: Release")
         environment["TURTLE_BINARY"] = str(serve.PROGRAM)
 
@@ -244,19 +287,29 @@ def test_suite(runner: Runner, name: str, seconds: float, has_program: bool) -> 
 
 
 def prove_more(runner: Runner) -> None:
-    for chapter in chapters.all_chapters():
-        prove_assembled(runner, chapter)
-    for chapter in chapters.all_chapters():
+    every = chapters.all_chapters()
+    for chapter in every:
+        prove_assembled(runner, chapter, is_built=chapter in (every[0], every[-1]))
+    for chapter in every:
         prove_stubs(runner, chapter)
     if FINAL.is_dir():
-        for name in ("clang", "ASan+UBSan", "TSan"):
+        setup.packages(runner, machine.clang_runtime())
+        for name in ("clang ASan+UBSan", "gcc TSan"):
             test_final(runner, name)
+            test_sanitized_program(runner, name)
+        coverage.step(runner)
+        fuzz.test(runner)
         analyse(runner)
 
 
-def prove_assembled(runner: Runner, chapter: Chapter) -> None:
-    """The chapter's program, copied out of the repository, is an ordinary project that passes."""
+def prove_assembled(runner: Runner, chapter: Chapter, is_built: bool) -> None:
+    """The chapter's program, copied out of the repository, is an ordinary project that passes.
+
+    It has the very files that the chapter's own build has compiled and tested, and no links. That it
+    needs nothing else, the builds of the smallest and the largest one show.
+    """
     folder = BUILD / "assembled" / chapter.number
+    linked = BUILD / chapter.number / "tree"
 
     def work() -> None:
         fresh = folder / "fresh"
@@ -265,17 +318,19 @@ def prove_assembled(runner: Runner, chapter: Chapter) -> None:
         runner.run([*CHAPTERS_TOOL, "assemble", chapter.number, fresh])
         if any(path.is_symlink() for path in fresh.rglob("*")):
             raise Failed("the assembled copy holds links, so it does not stand alone")
-        stubs.update_tree(fresh, folder / "tree")
-        runner.run(setup.configure(folder / "tree", folder))
-        runner.run(setup.build(folder))
-        runner.run(ctest(folder))
+        runner.run(["diff", "--recursive", "--brief", "--exclude=chapter.cmake", linked, fresh])
+        if is_built:
+            stubs.update_tree(fresh, folder / "tree")
+            runner.run(setup.configure(folder / "tree", folder))
+            runner.run(setup.build(folder))
+            runner.run(ctest(folder))
 
     runner.step(
         f"assembled {chapter.number}",
         work,
         needs=[PACKAGES, f"chapter {chapter.number} {chapter.name}"],
         seconds=1200,
-        count=count_ctest,
+        count=count_ctest if is_built else None,
         advice=f"python3 tools/chapters.py assemble {chapter.number} DIR, then build it there",
     )
 

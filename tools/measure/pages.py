@@ -1,8 +1,8 @@
-"""What was measured, as text: the generated parts of docs/microseconds.md and its pictures.
+"""What was measured, as text: the generated parts of PAGES, and their pictures.
 
-The data is in docs/measured: table.json, syscalls.json, instructions.json, flame.json, micro.json.
-`./learn bench --record docs/measured` writes it, `tools/site.py texts` makes the page and the
-pictures of it. In the page,
+The data is in docs/measured: table.json, syscalls.json, instructions.json, flame.json, micro.json,
+which `./learn bench --record docs/measured` writes, and trust.json, which tools/trust.py writes.
+`tools/site.py texts` makes the pages and the pictures of it. In a page,
 
     <!-- measured: table -->
     …
@@ -24,7 +24,7 @@ from measure.process import Failed
 from measure.table import SCALING, SCENARIOS
 
 DATA = run.ROOT / "docs" / "measured"
-PAGE = "docs/microseconds.md"
+PAGES = ("docs/microseconds.md", "docs/trust.md")
 NONE = "–"
 PARTS = ("table", "syscalls", "instructions", "flame", "micro")
 
@@ -40,6 +40,7 @@ class Data:
         self.table, self.syscalls, self.instructions, self.flame, self.micro = (
             read(folder / f"{part}.json") for part in PARTS
         )
+        self.trust = read(folder / "trust.json")
         self.medians = [each for each in self.table.get("medians", []) if each["threads"] == 1]
 
     def median(self, scenario: str, server: str) -> dict:
@@ -112,6 +113,9 @@ def find(data: Data, key: str) -> str:
         if kind == "instructions":  # instructions/inlined/keep-alive
             value = data.instructions.get("builds", {}).get(names[0], {}).get(names[1])
             return NONE if value is None else f"{value:,}"
+        if kind == "trust":  # trust/soak/requests
+            value = data.trust.get(names[0], {}).get(names[1])
+            return NONE if value is None else value if isinstance(value, str) else f"{value:,}"
     except IndexError:
         pass
     raise Unknown(f"there is no number {key}")
@@ -388,8 +392,13 @@ def generated(root: pathlib.Path = run.ROOT) -> dict[str, str]:
     folder = root / "docs" / "measured"
     data = Data(folder)
     files = {}
-    if (root / PAGE).is_file():
-        files[PAGE] = with_measured((root / PAGE).read_text(encoding="utf-8"), data)
+    for page in PAGES:
+        if not (root / page).is_file():
+            continue
+        try:
+            files[page] = with_measured((root / page).read_text(encoding="utf-8"), data)
+        except Unknown as error:
+            raise Unknown(f"{page}: {error}") from error
     if data.table:
         files["docs/measured/table.svg"] = chart.svg(data.table["medians"], machine.subtitle(data.table["machine"]))
     if data.flame:

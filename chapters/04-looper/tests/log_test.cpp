@@ -21,7 +21,7 @@ TEST(Log, WritesALineWithTimeLevelAndText) {
   Log(LogLevel::kWarning, "it walks");
   Log(LogLevel::kError, "it lies");
   const std::string time = R"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d\d\dZ )";
-  const std::regex lines(time + "INFO it runs\n" + time + "WARNING it walks\n" + time +
+  const std::regex lines(time + "INFO it runs\n" + time + "WARN it walks\n" + time +
                          "ERROR it lies\n");
   EXPECT_TRUE(std::regex_match(captured.Text(), lines)) << captured.Text();
 }
@@ -48,6 +48,23 @@ TEST(Log, CutsALongTextAndStillEndsTheLine) {
   EXPECT_LE(line.size(), 1024U);
   EXPECT_GT(line.size(), 900U);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
+}
+
+TEST(Log, SaysWhoseExceptionItIsAndWhy) {
+  const CapturedStderr captured;
+  try {
+    throw std::runtime_error("no luck");
+  } catch (...) {
+    LogException("a game");
+  }
+  try {
+    throw 7;
+  } catch (...) {
+    LogException(std::string_view("a number and more").substr(0, 8));
+  }
+  EXPECT_NE(captured.Text().find(" ERROR a game threw: no luck\n"), std::string::npos);
+  EXPECT_NE(captured.Text().find(" ERROR a number threw something that is no std::exception\n"),
+            std::string::npos);
 }
 
 TEST(Log, LinesOfSeveralThreadsNeverMix) {

@@ -162,5 +162,16 @@ TEST(ExpectRuleTest, ContinueUnknownOrIgnored) {
   EXPECT_EQ(expectation(OldWith("Expect: x\r\n")), Expectation::kNone);
 }
 
+TEST(ExpectRuleTest, EmptyElementsAreNoExpectation) {
+  const auto expectation = [](const std::string& value) {
+    return ParseEveryWay(With("Expect: " + value + "\r\n")).request.expectation;
+  };
+  EXPECT_EQ(expectation(",100-continue"), Expectation::kContinue);
+  EXPECT_EQ(expectation("100-continue, ,"), Expectation::kContinue);
+  EXPECT_EQ(expectation(",, x"), Expectation::kUnknown);
+  EXPECT_EQ(expectation(" , "), Expectation::kNone);
+  EXPECT_EQ(expectation(""), Expectation::kNone);
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

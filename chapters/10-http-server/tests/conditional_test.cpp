@@ -92,8 +92,9 @@ TEST(ConditionalTest, TagsAreReadAsTheyAreWritten) {
   EXPECT_EQ(ActionFor({{"If-None-Match", "\"x\",\"y\""}}, comma), Action::kServe);
   EXPECT_EQ(ActionFor({{"If-None-Match", "\"b\""}, {"If-None-Match", "\"a\""}}),
             Action::kNotModified);  // two lines are one list
-  for (const char* malformed : {"a", "\"a", "a\"", "w/\"a\"", "W/ \"a\"", "\"b\" \"a\"", "*, \"a\"",
-                                "\"a\"x", "\"\"a\"\"", "'a'", "W/a", "\"a\"*"}) {
+  for (const char* malformed :
+       {"a", "\"a", "a\"", "w/\"a\"", "W/ \"a\"", "\"b\" \"a\"", "*, \"a\"", "\"a\"x", "\"\"a\"\"",
+        "'a'", "W/a", "\"a\"*", "\"b b\", \"a\"", "\"b\tb\", \"a\"", "\"b\x7f\", \"a\""}) {
     EXPECT_EQ(ActionFor({{"If-None-Match", malformed}}), Action::kServe) << malformed;
     EXPECT_EQ(ActionFor({{"If-Match", malformed}}), Action::kPreconditionFailed) << malformed;
   }

@@ -49,6 +49,8 @@ TEST(HttpDateTest, StaysWithinFourDigitsOfAYear) {
   EXPECT_EQ(Format(HttpTime::max()), Format(kMaxHttpTime));
   EXPECT_EQ(Format(kMinHttpTime), "Sat, 01 Jan 0000 00:00:00 GMT");
   EXPECT_EQ(Format(HttpTime::min()), Format(kMinHttpTime));
+  EXPECT_EQ(ParseHttpDate(Format(kMaxHttpTime), kNow), kMaxHttpTime);
+  EXPECT_EQ(ParseHttpDate(Format(kMinHttpTime), kNow), kMinHttpTime);
 }
 
 TEST(HttpDateTest, ReadsTheThreeForms) {
@@ -84,13 +86,16 @@ TEST(HttpDateTest, EverySecondOfADay) {
 }
 
 TEST(HttpDateTest, TwoDigitsOfAYearAreNeverFarInTheFuture) {
-  const auto year_of = [](const char* text) {
-    return Reference(ParseHttpDate(text, kNow).value(), "%Y");
+  const auto year_of = [](const char* text, HttpTime now = kNow) {
+    return Reference(ParseHttpDate(text, now).value(), "%Y");
   };
   EXPECT_EQ(year_of("Monday, 01-Jan-75 00:00:00 GMT"), "2075");
   EXPECT_EQ(year_of("Monday, 01-Jan-76 00:00:00 GMT"), "1976");
   EXPECT_EQ(year_of("Monday, 01-Jan-00 00:00:00 GMT"), "2000");
   EXPECT_EQ(year_of("Monday, 01-Jan-99 00:00:00 GMT"), "1999");
+  const HttpTime in_1995(800000000);
+  EXPECT_EQ(year_of("Monday, 01-Jan-45 00:00:00 GMT", in_1995), "2045");
+  EXPECT_EQ(year_of("Monday, 01-Jan-46 00:00:00 GMT", in_1995), "1946");
 }
 
 TEST(HttpDateTest, ALeapSecondIsTheNextSecond) {
@@ -128,6 +133,9 @@ TEST(HttpDateTest, WhatIsNoDateIsRefused) {
                            "Sunday, 06 Nov 1994 08:49:37 GMT",
                            "Sun, 06 Nov -994 08:49:37 GMT",
                            "Sun, +6 Nov 1994 08:49:37 GMT",
+                           "Sun Nov",
+                           "Sun Nov ",
+                           "Sun Nov  ",
                            "Sun Nov 6 08:49:37 1994",
                            "Sun Nov  6 08:49:37 1994 GMT",
                            "Sun Nov  6 8:49:37 1994",

@@ -101,6 +101,7 @@ TEST(CgiHeaderTest, TellsTheRedirectsApart) {
       {"Location: /other?x=1\n\n", CgiReplyKind::kLocalRedirect, 302},
       {"Location: https://example.org/\n\n", CgiReplyKind::kClientRedirect, 302},
       {"Location: mailto:a@example.org\n\n", CgiReplyKind::kClientRedirect, 302},
+      {"Location: a+b-c.9:x\n\n", CgiReplyKind::kClientRedirect, 302},
       {"Status: 303 See Other\nLocation: /done\n\n", CgiReplyKind::kClientRedirect, 303},
       {"Location: http://example.org/\nStatus: 301\n\n", CgiReplyKind::kClientRedirect, 301},
       {"Status: 201 Created\nLocation: /new\n\n", CgiReplyKind::kDocument, 201},
@@ -134,6 +135,20 @@ TEST(CgiHeaderTest, NotModifiedDescribesNoBody) {
   EXPECT_EQ(parsed.header.fields[1].name, "ETag");
 }
 
+TEST(CgiHeaderTest, TheSameLengthTwiceIsOneLength) {
+  const Parsed parsed = ParseAll("Content-Type: a/b\nContent-Length: 4\ncontent-length: 4\n\n");
+  ASSERT_EQ(parsed.result.state, CgiHeaderState::kDone) << parsed.result.reason;
+  EXPECT_EQ(parsed.header.content_length, 4U);
+}
+
+TEST(CgiHeaderTest, ALengthHasABound) {
+  const std::string type = "Content-Type: a/b\nContent-Length: ";
+  const Parsed longest = ParseAll(type + "9223372036854775807\n\n");
+  EXPECT_EQ(longest.header.content_length, 9223372036854775807U) << longest.result.reason;
+  const Parsed longer = ParseAll(type + "9223372036854775808\n\n");
+  EXPECT_EQ(longer.result.state, CgiHeaderState::kBad);
+}
+
 TEST(CgiHeaderTest, RefusesWhatIsNoHeaderBlock) {
   using namespace std::string_view_literals;
   const std::vector<std::string_view> outputs = {
@@ -162,6 +177,8 @@ TEST(CgiHeaderTest, RefusesWhatIsNoHeaderBlock) {
       "Location:\n\n",                           //
       "Location: :nothing\n\n",                  // empty scheme
       "Location: http:\n\n",                     // nothing behind it
+      "Location: 9a:b\n\n",                      // a scheme begins with a letter
+      "Location: a_b:c\n\n",                     // and has no underscore
       "Location: /a b\n\n",                      // a space would end the URI
       "Content-Length: -1\n",                    //
       "Content-Length: 1x\n",                    //

@@ -33,6 +33,23 @@ TEST(CgiLocalRedirectTest, TheProgramMayWorkOn) {
   EXPECT_TRUE(std::filesystem::exists(programs.Path("result"))) << "it was killed before";
 }
 
+// Nothing else would wake the session before the client's next byte.
+TEST(CgiLocalRedirectTest, AHandlerMayRedirectAtOnce) {
+  test::ClockedServer server([](Looper& looper, LoopHttp& http) {
+    http.Mount("/", test::Answering([](Exchange& exchange) {
+                 const std::string target(exchange.GetRequest().target);
+                 if (target == "/old") {
+                   exchange.ReplyFrom("/new");
+                 } else {
+                   exchange.Reply(TextResponse(200, target));
+                 }
+               })(looper));
+  });
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(Get("/old")).body, "/new");
+  EXPECT_EQ(client.Ask(Get("/next")).body, "/next");
+}
+
 TEST(CgiLocalRedirectTest, ButNotForEver) {
   const ProgramFolder programs;
   programs.Program(

@@ -18,6 +18,9 @@ set(TURTLE_SANITIZE "" CACHE STRING "Sanitizers: address;undefined or thread")
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast
                     -Wmissing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_compile_options(-Wthread-safety)  # what src/base/mutex.h declares
+endif()
 if(TURTLE_WARNINGS_AS_ERRORS)
   add_compile_options(-Werror)
 endif()
@@ -35,6 +38,17 @@ if(TURTLE_SANITIZE)
     # The checks that a sanitizer inserts make this warning see ghosts, in <regex> for one.
     add_compile_options(-Wno-maybe-uninitialized)
   endif()
+endif()
+
+# Coverage for the fuzzers in all of the library, and the sanitizers that see what they break.
+option(TURTLE_FUZZ "Build the fuzz targets of the finished system, with clang" OFF)
+if(TURTLE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "TURTLE_FUZZ needs clang: -DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+                      -fno-sanitize=vptr -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
 endif()
 
 # ccache shares objects between the builds of all chapters: paths relative to the build folder

@@ -29,6 +29,13 @@ target_include_directories(turtle_library ${scope}
                            "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>"
                            "$<INSTALL_INTERFACE:include/turtle>")
 
+# From chapter 14 on: the queue and the thread of the log. Its headers alone, so that sanitizers see
+# into it; only one file of ours includes them.
+if(EXISTS "${PROJECT_SOURCE_DIR}/src/log/log_writer.cpp")
+  find_package(spdlog REQUIRED)
+  target_link_libraries(turtle_library PRIVATE spdlog::spdlog_header_only)
+endif()
+
 # Many functions of the library are a line or two. In a release GCC may inline them across files;
 # the archive holds ordinary code as well, for other compilers and for programs that don't want it.
 if(library_sources AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT APPLE)
@@ -137,7 +144,9 @@ foreach(file IN LISTS tests)
   endif()
 endforeach()
 
-# --- what measures it: only the finished system has that ----------------------------------------
-if(EXISTS "${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt")
-  add_subdirectory("${PROJECT_SOURCE_DIR}/bench")
-endif()
+# --- what measures it and what tries to break it: only the finished system has that -------------
+foreach(part bench fuzz)
+  if(EXISTS "${PROJECT_SOURCE_DIR}/${part}/CMakeLists.txt")
+    add_subdirectory("${PROJECT_SOURCE_DIR}/${part}")
+  endif()
+endforeach()

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/byte_size.h"
@@ -19,7 +20,9 @@ namespace TURTLE_SERVER {
 namespace {
 
 constexpr std::uint64_t kMaxThreads = 1024;
+constexpr std::uint64_t kMaxQueue = 1'000'000;
 constexpr std::uint64_t kMaxSeconds = 86400;  // a day
+constexpr std::uint64_t kMaxRate = 1'000'000'000;
 constexpr std::uint64_t kMaxSize = std::numeric_limits<std::size_t>::max();
 
 // Everything arrives as text and is judged here. CLI11's own conversion would take "0x50" for a
@@ -112,12 +115,41 @@ class OptionSet {
     });
   }
 
-  void Check(const std::string& name, CacheCheck& value, const std::string& help) {
-    Add(name, "HOW", "watch", help, [=, &value](const std::string& text) {
-      if (text != "watch" && text != "always") {
-        Refuse(name, text, "one of watch, always");
+  /// One of some words, which stand for values.
+  template <class Value>
+  void Choice(const std::string& name, Value& value, std::vector<std::pair<std::string, Value>> all,
+              const std::string& help) {
+    std::string words;
+    std::string standard;
+    for (const auto& [word, meaning] : all) {
+      words += (words.empty() ? "" : ", ") + word;
+      standard = meaning == value ? word : standard;
+    }
+    Add(name, "WORD", standard, help, [=, &value, all = std::move(all)](const std::string& text) {
+      const auto found = std::find_if(all.begin(), all.end(),
+                                      [&text](const auto& each) { return each.first == text; });
+      if (found == all.end()) {
+        Refuse(name, text, "one of " + words);
       }
-      value = text == "watch" ? CacheCheck::kWatch : CacheCheck::kAlways;
+      value = found->second;
+    });
+  }
+
+  void File(const std::string& name, std::string& value, const std::string& help) {
+    Add(name, "FILE", value, help, [=, &value](const std::string& text) {
+      if (text.empty() || text.back() == '/' || IsDirectory(text)) {
+        Refuse(name, text, "the name of a file");
+      }
+      value = text;
+    });
+  }
+
+  void Level(const std::string& name, std::optional<LogLevel>& value, const std::string& help) {
+    Add(name, "LEVEL", "INFO", help, [=, &value](const std::string& text) {
+      value = ParseLogLevel(text);
+      if (!value) {
+        Refuse(name, text, "one of DEBUG, INFO, WARN, ERROR, FATAL");
+      }
     });
   }
 
@@ -149,14 +181,46 @@ void AddServeOptions(OptionSet& set, ServeOptions& options) {
   set.Seconds("--cgi-timeout", options.cgi_timeout, 1,
               "when a program that takes longer is killed");
   set.Size("--cache-size", options.cache_size, "memory for cached files; 0: no cache");
-  set.Check("--cache-check", options.cache_check,
-            "how changes are noticed: watch (the kernel tells) or always (look each time)");
+  set.Choice("--cache-check", options.cache_check,
+             {{"watch", CacheCheck::kWatch}, {"always", CacheCheck::kAlways}},
+             "how changes are noticed: watch (the kernel tells) or always (look each time)");
   set.Size("--max-body", options.max_body, "longest request body that is accepted");
+  set.Seconds("--head-timeout", options.head_timeout, 1,
+              "how long the head of a request may take, from its first byte to its last");
+  set.Seconds("--body-timeout", options.body_timeout, 1,
+              "how long a body may come more slowly than --min-body-rate");
+  set.Seconds("--write-timeout", options.write_timeout, 1,
+              "how long a reply may be read more slowly than --min-send-rate");
+  set.Seconds("--idle-timeout", options.idle_timeout, 1,
+              "how long a connection may wait for its next request");
+  set.Count("--min-body-rate", options.min_body_rate, 0, kMaxRate,
+            "bytes a second that a client must send of a body; 0: any");
+  set.Count("--min-send-rate", options.min_send_rate, 0, kMaxRate,
+            "bytes a second that a client must read of a reply; 0: any");
   set.Seconds("--deferred-accept", options.deferred_accept, 0,
               "accept a client with its first byte, or after so long: faster for short "
               "connections, but till then silent clients are not seen; 0: at once");
   set.Seconds("--stop-timeout", options.stop_timeout, 1,
               "how long replies under way may take after SIGINT or SIGTERM");
+}
+
+void AddLogOptions(OptionSet& set, LoggingOptions& log, AccessLogOptions& access) {
+  LogWriterOptions& writer = log.writer;
+  set.Level("--log-level", log.level, "what is below it is not logged; MIN_LOG_LEVEL is the same");
+  set.File("--log-file", writer.file, "where the log goes instead of stderr");
+  set.Choice("--log-async", writer.by, {{"on", WriteBy::kThread}, {"off", WriteBy::kCaller}},
+             "on: a thread of its own writes the log; off: whoever has a line");
+  set.Count("--log-queue", writer.queue_size, 1, kMaxQueue, "lines that wait for that thread");
+  set.Choice("--log-when-full", writer.when_full,
+             {{"drop", WhenFull::kDrop}, {"block", WhenFull::kBlock}},
+             "when the queue is full: drop the oldest lines, and count them, or block who has one");
+  set.Seconds("--log-flush", writer.flush_interval, 1, "how long a log file may lag behind");
+  set.Size("--log-roll-size", writer.roll_size,
+           "size at which a log file gets the time into its name and a new one begins; 0: never");
+  set.File("--access-log", access.file, "a line for each request goes there");
+  set.Choice("--access-log-format", access.format,
+             {{"combined", AccessLogFormat::kCombined}, {"json", AccessLogFormat::kJson}},
+             "what such a line looks like");
 }
 
 // Usage errors are one line: whoever starts a server from a script reads them in a log.
@@ -176,6 +240,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
   CLI::App& serve = *app.add_subcommand("serve", "Serve the files of a directory");
   OptionSet set(serve);
   AddServeOptions(set, result.serve);
+  AddLogOptions(set, result.serve.log, result.serve.access_log);
   try {
     app.parse(argc, argv);
     if (!serve.parsed()) {

@@ -60,10 +60,11 @@ class Acceptor {
     std::vector<UniqueFd> batch;
   };
 
+  void OnClients();
   void AcceptBatch();
   auto Fewest() -> Target&;
   void HandOver(const std::shared_ptr<Target>& target);
-  void Rest();
+  void Rest(int error);
 
   Looper& home_;
   Socket listener_;

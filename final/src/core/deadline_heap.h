@@ -12,6 +12,7 @@
 // Thread: one at a time, the loop's.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -28,11 +29,14 @@ class DeadlineHeap {
     int fd;          ///< the number of the connection
   };
 
-  /// Adds an entry.
+  /// Adds an entry. Throws std::bad_alloc.
   void Push(Entry entry);
 
   /// Takes out the earliest entry if it is due at `now`.
   [[nodiscard]] auto PopDue(TimePoint now) -> std::optional<Entry>;
+
+  /// How many entries there are.
+  [[nodiscard]] auto Size() const noexcept -> std::size_t { return entries_.size(); }
 
   /// The time of the earliest entry; nullopt: none.
   [[nodiscard]] auto Next() const -> std::optional<TimePoint>;

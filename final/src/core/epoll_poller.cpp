@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <new>
 #include <string>
 #include <system_error>
 
@@ -96,11 +97,21 @@ auto EpollPoller::Wait(std::optional<std::chrono::milliseconds> timeout)
     events_.push_back(FromEpoll(ready_[static_cast<std::size_t>(i)]));
   }
   if (count == room) {
-    // There may be more. The kernel hands them out in turn, so nobody starves, but each round
-    // costs a system call.
-    ready_.resize(ready_.size() * 2);
+    FetchMore();
   }
   return events_;
+}
+
+// There may be more than fit. The kernel hands them out in turn, so nobody starves, but each round
+// costs a system call.
+void EpollPoller::FetchMore() noexcept {
+  const std::size_t room = ready_.size() * 2;
+  try {
+    events_.reserve(room);  // first: what was fetched can always be told
+    ready_.resize(room);
+  } catch (const std::bad_alloc&) {
+    // It stays as it is. An edge that was fetched comes once, so it must not be lost by throwing.
+  }
 }
 
 }  // namespace TURTLE_SERVER

@@ -12,9 +12,9 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "core/wakeup.h"
 
 namespace TURTLE_SERVER {
@@ -40,9 +40,9 @@ class Mailbox {
 
  private:
   Wakeup wakeup_;  // const after construction
-  std::mutex mutex_;
-  std::vector<Task> tasks_;  // guarded by mutex_
-  bool closed_ = false;      // guarded by mutex_
+  Mutex mutex_;
+  std::vector<Task> tasks_ TURTLE_GUARDED_BY(mutex_);
+  bool closed_ TURTLE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace TURTLE_SERVER

@@ -63,7 +63,8 @@ struct OutQueue::Body {
   Block* front;   // the block of the oldest piece
   Piece* oldest;  // never null: a queue without pieces has no Body
   Piece* youngest;
-  std::size_t size;  // unsent bytes of all pieces
+  std::size_t size;   // unsent bytes of all pieces
+  std::size_t files;  // pieces that are parts of files
 };
 
 void OutQueue::Append(std::string_view bytes) {
@@ -101,10 +102,12 @@ void OutQueue::AppendFile(FileSlice slice) {
 
 auto OutQueue::Size() const noexcept -> std::size_t { return body_ == nullptr ? 0 : body_->size; }
 
+auto OutQueue::Files() const noexcept -> std::size_t { return body_ == nullptr ? 0 : body_->files; }
+
 void OutQueue::AddPiece(Piece piece) {
   if (body_ == nullptr) {
     Block* const block = Block::Make();
-    body_ = new (block->Carve<Body>()) Body{block, block, block, nullptr, nullptr, 0};
+    body_ = new (block->Carve<Body>()) Body{block, block, block, nullptr, nullptr, 0, 0};
   }
   void* at = body_->back->Carve<Piece>();
   const bool opens_block = at == nullptr;
@@ -122,6 +125,7 @@ void OutQueue::AddPiece(Piece piece) {
   }
   body_->youngest = added;
   body_->size += added->left;
+  body_->files += added->kind == Piece::Kind::kFile ? 1 : 0;
 }
 
 auto OutQueue::FlushTo(Socket& socket, bool last) -> IoResult {
@@ -168,10 +172,7 @@ auto OutQueue::SendMemory(Socket& socket, std::size_t room, bool last) -> IoResu
   if (sent >= 0) {
     return {IoStatus::kBytes, static_cast<std::size_t>(sent), 0};
   }
-  if (errno == EAGAIN || errno == EWOULDBLOCK) {
-    return {IoStatus::kWouldBlock, 0, 0};
-  }
-  return {IoStatus::kError, 0, errno};
+  return IoFailure(errno);
 }
 
 auto OutQueue::SendFromFile(Socket& socket, std::size_t room) -> IoResult {
@@ -209,6 +210,7 @@ void OutQueue::Consume(std::size_t count) noexcept {
 void OutQueue::PopPiece() noexcept {
   Piece* const piece = body_->oldest;
   body_->oldest = piece->next;
+  body_->files -= piece->kind == Piece::Kind::kFile ? 1 : 0;
   piece->~Piece();
   if (body_->oldest != nullptr && body_->oldest->opens_block) {
     Block* const done = body_->front;

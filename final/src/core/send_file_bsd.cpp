@@ -59,13 +59,10 @@ auto SendFile(int socket, int file, std::uint64_t offset, std::size_t count) -> 
   if (result == 0) {
     return {IoStatus::kEnd, 0, 0};
   }
-  if (errno == EAGAIN) {
-    return {IoStatus::kWouldBlock, 0, 0};
-  }
   if (errno == EINVAL || errno == ENOTSUP || errno == EOPNOTSUPP) {
     return CopyFile(socket, file, offset, count);
   }
-  return {IoStatus::kError, 0, errno};
+  return IoFailure(errno);
 }
 
 }  // namespace TURTLE_SERVER

@@ -37,13 +37,10 @@ auto SendFile(int socket, int file, std::uint64_t offset, std::size_t count) -> 
   if (sent == 0) {
     return {IoStatus::kEnd, 0, 0};
   }
-  if (error == EAGAIN) {
-    return {IoStatus::kWouldBlock, 0, 0};
-  }
   if (error == EINVAL || error == ENOSYS) {
     return CopyFile(socket, file, offset, count);
   }
-  return {IoStatus::kError, 0, error};
+  return IoFailure(error);
 }
 
 }  // namespace TURTLE_SERVER

@@ -38,7 +38,7 @@ extern "C" void NoteSignal(int number) {
 }  // namespace
 
 SignalWatch::SignalWatch(Looper& looper, const std::vector<int>& signals, SignalCallback callback)
-    : looper_(looper), callback_(std::move(callback)) {
+    : looper_(looper), callback_(std::make_shared<const SignalCallback>(std::move(callback))) {
   taken_.reserve(signals.size());
   try {
     for (const int number : signals) {
@@ -100,8 +100,8 @@ void SignalWatch::Deliver() {
     const int number = taken.number;
     if (slots[static_cast<std::size_t>(number)].pending.exchange(false)) {
       wakeup_.Signal();
-      const SignalCallback callback = callback_;  // ours may be gone before it returns
-      callback(number);
+      const std::shared_ptr<const SignalCallback> callback = callback_;
+      (*callback)(number);
       return;
     }
   }

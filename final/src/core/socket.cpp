@@ -21,14 +21,6 @@ auto TurnOn(int fd, int level, int option) -> bool {
   return ::setsockopt(fd, level, option, &on, sizeof(on)) == 0;
 }
 
-// EAGAIN and EWOULDBLOCK are one number on Linux, but POSIX allows two.
-auto Failed(int error) -> IoResult {
-  if (error == EAGAIN || error == EWOULDBLOCK) {
-    return {IoStatus::kWouldBlock, 0, 0};
-  }
-  return {IoStatus::kError, 0, error};
-}
-
 // The outcome of a connect(2) that goes on without us: it is known when the socket becomes
 // writable. Returns 0 or an errno value.
 auto AwaitConnect(int fd) -> int {
@@ -129,7 +121,7 @@ auto Socket::Recv(char* into, std::size_t room) -> IoResult {
       return {IoStatus::kEnd, 0, 0};
     }
     if (errno != EINTR) {
-      return Failed(errno);
+      return IoFailure(errno);
     }
   }
 }
@@ -141,7 +133,7 @@ auto Socket::Send(std::string_view bytes, int flags) -> IoResult {
       return {IoStatus::kBytes, static_cast<std::size_t>(count), 0};
     }
     if (errno != EINTR) {
-      return Failed(errno);
+      return IoFailure(errno);
     }
   }
 }

@@ -122,6 +122,7 @@ void ApplyConnection(Request& request) {
 }
 
 // RFC 9110, section 10.1.1. From HTTP/1.0 it is ignored: such a client can't understand a 100.
+// An empty element of a list stands for nothing (section 5.6.1.2).
 void ApplyExpect(Request& request) {
   if (request.minor_version == 0) {
     return;
@@ -129,6 +130,9 @@ void ApplyExpect(Request& request) {
   request.headers.ForEach(KnownField::kExpect, [&](std::string_view rest) {
     while (!rest.empty()) {
       const std::string_view wish = TakeListElement(rest);
+      if (wish.empty()) {
+        continue;
+      }
       if (!ascii::EqualIgnoreCase(wish, "100-continue")) {
         request.expectation = Expectation::kUnknown;
       } else if (request.expectation == Expectation::kNone) {

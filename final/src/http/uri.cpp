@@ -132,7 +132,9 @@ auto Uri::Parse(std::string_view target, Method method) -> HeadFault {
   if (method == Method::kConnect) {
     form_ = TargetForm::kAuthority;
     authority_ = target;
-    const bool has_port = target.find(':') != std::string_view::npos;
+    // A colon may be one of an IPv6 address; the last digit, behind a bracket, is always a port's.
+    const bool has_port =
+        target.find(':') != std::string_view::npos && ascii::IsDigit(target.back());
     return has_port && IsValidHost(target) ? HeadFault{} : Bad("CONNECT needs host:port");
   }
   if (target.front() == '/') {

@@ -10,13 +10,14 @@
 // Thread: Submit() from any, its own threads included; the rest from the owner's.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "base/condition.h"
+#include "base/mutex.h"
 
 namespace TURTLE_SERVER {
 
@@ -52,10 +53,10 @@ class ThreadPool {
   void Run();
 
   const std::size_t thread_count_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Task> tasks_;  // guarded by mutex_
-  bool stopped_ = false;    // guarded by mutex_
+  Mutex mutex_;
+  Condition changed_;
+  std::deque<Task> tasks_ TURTLE_GUARDED_BY(mutex_);
+  bool stopped_ TURTLE_GUARDED_BY(mutex_) = false;
 
   std::vector<std::thread> threads_;  // the owner's thread only
 };

@@ -55,6 +55,7 @@ class CgiRun : public ExchangeState {
   void OnBody(std::string_view piece, bool last);
   void Start();
   void Refuse(const SpawnResult& result);
+  auto Guarded(void (CgiRun::*callback)()) -> WatchCallback;
   void OnReadable();
   void OnOutput(std::string_view bytes);
   void BeginReply();

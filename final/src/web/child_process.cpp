@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <mutex>
+#include <new>
 #include <system_error>
 #include <utility>
 
+#include "base/mutex.h"
 #include "web/child_plan.h"
 #include "web/pipe_io.h"
 
@@ -20,8 +21,8 @@ namespace {
 
 // Killed, but not yet dead when their owners went. Any loop may start a program, hence the lock.
 struct Abandoned {
-  std::mutex mutex;
-  std::vector<pid_t> pids;  // guarded by mutex
+  Mutex mutex;
+  std::vector<pid_t> pids TURTLE_GUARDED_BY(mutex);
 };
 
 auto TheAbandoned() -> Abandoned& {
@@ -223,8 +224,13 @@ void ChildProcess::Abandon() noexcept {
   Kill();
   if (pid_ > 0 && !TryReap()) {
     Abandoned& abandoned = TheAbandoned();
-    const std::lock_guard<std::mutex> lock(abandoned.mutex);
-    abandoned.pids.push_back(pid_);
+    const MutexLock lock(abandoned.mutex);
+    try {
+      abandoned.pids.push_back(pid_);
+    } catch (const std::bad_alloc&) {  // then here and now: it has been killed
+      while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
   }
   pid_ = -1;
   exit_fd_.Reset();
@@ -233,7 +239,7 @@ void ChildProcess::Abandon() noexcept {
 
 auto ChildProcess::ReapAbandoned() noexcept -> std::size_t {
   Abandoned& abandoned = TheAbandoned();
-  const std::lock_guard<std::mutex> lock(abandoned.mutex);
+  const MutexLock lock(abandoned.mutex);
   auto& pids = abandoned.pids;
   pids.erase(std::remove_if(pids.begin(), pids.end(),
                             [](pid_t pid) {

@@ -2,31 +2,34 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <string>
 #include <utility>
 
+#include "core/looper.h"
 #include "http/chunked.h"
 #include "log/log.h"
 #include "web/http_session.h"
 
 namespace TURTLE_SERVER {
 
-void Exchange::Begin() {
+void Exchange::Begin(int status) {
   if (begun_) {
-    Log(LogLevel::kError, "a handler has replied twice to one request");
+    Log(LogLevel::kFatal, "a handler has replied twice to one request");
     std::abort();
   }
   begun_ = true;
+  status_ = status;
 }
 
 void Exchange::Reply(const Response& response) {
-  Begin();
+  Begin(response.Status());
   session_->SendReply(*this, response);
   replied_ = true;
 }
 
 void Exchange::Reply(const ReadyReply& reply) {
-  Begin();
+  Begin(reply.status == ReadyStatus::kOk ? 200 : 304);
   session_->SendReply(*this, reply);
   replied_ = true;
 }
@@ -44,7 +47,7 @@ void Exchange::HoldBody(bool hold) {
 }
 
 void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> length) {
-  Begin();
+  Begin(head.Status());
   if (head.Status() == 205) {
     length = 0;  // it has no content, and says so (RFC 9110, section 15.3.6)
   }
@@ -99,7 +102,11 @@ auto Exchange::Allow(std::uint64_t bytes) noexcept -> std::uint64_t {
     bytes = std::min(bytes, promised_);
     promised_ -= bytes;
   }
-  return drops_output_ ? 0 : bytes;
+  if (drops_output_) {
+    return 0;
+  }
+  body_bytes_ += bytes;
+  return bytes;
 }
 
 void Exchange::End() {
@@ -111,25 +118,35 @@ void Exchange::End() {
     Abort(500, {});
     return;
   }
-  replied_ = true;
   if (body_end_ == BodyEnd::kChunked && !drops_output_) {
     GetConnection().WriteToWriteBuffer(kLastChunk);
   }
+  replied_ = true;  // not before: without memory for the last chunk the reply is to be aborted
   session_->Wake();
 }
 
 void Exchange::Abort(int status, std::string_view detail) {
   if (!begun_) {
-    Reply(ErrorResponse(status, detail));
-  } else if (!replied_) {
+    try {
+      Reply(ErrorResponse(status, detail));
+      return;
+    } catch (const std::bad_alloc&) {
+      LogException("error page");
+      begun_ = true;
+    }
+  }
+  if (!replied_) {
     replied_ = true;
+    cut_ = true;
     session_->Cut(body_end_);
   }
 }
 
 void Exchange::ReplyFrom(std::string target) {
   new_target_ = std::move(target);
-  session_->Wake();  // later: the caller may be what is attached here
+  // Later, since the caller may be what is attached here; and also if the session is running now,
+  // for within Handle() it would wait for the client's next byte.
+  GetLooper().Schedule(&GetConnection());
 }
 
 // Turns the request into the one that ReplyFrom() wants. @return false: it can't be.
@@ -168,6 +185,10 @@ auto Exchange::GetLooper() const noexcept -> Looper& { return *GetConnection().G
 void Exchange::Open(HttpSession& session) {
   session_ = &session;
   prefix_bytes_ = 0;
+  began_at_ = session.GetConnection().GetLooper()->Now();
+  body_bytes_ = 0;
+  status_ = 0;
+  cut_ = false;
   begun_ = false;
   replied_ = false;
   body_held_ = false;
@@ -177,6 +198,7 @@ void Exchange::Open(HttpSession& session) {
   drops_output_ = false;
   body_end_ = BodyEnd::kLength;
   promised_ = 0;
+  body_deadline_ = TimePoint::max();
   new_target_.clear();
   redirects_ = 0;
 }

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "web/file_watch.h"
@@ -37,7 +38,13 @@ FileWatch::FileWatch(Looper& looper, int root, ChangeCallback on_change)
       on_change_(std::move(on_change)),
       queue_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
   if (queue_) {
-    watch_ = looper_.Watch(queue_.Get(), Interest::kRead, [this](const PollEvent&) { OnEvents(); });
+    watch_ = looper_.Watch(queue_.Get(), Interest::kRead, [this](const PollEvent&) {
+      try {
+        OnEvents();
+      } catch (const std::bad_alloc&) {
+        ForgetAll();  // the rest of the events is lost
+      }
+    });
   }
 }
 
@@ -65,8 +72,8 @@ auto FileWatch::Add(const std::string& folder) -> bool {
   if (number < 0 || names_.count(number) != 0) {
     return false;  // or a folder that is known by another path already
   }
+  names_[number] = folder;  // first: without it, what is told of the folder would be lost
   folders_[folder] = number;
-  names_[number] = folder;
   return true;
 }
 
@@ -100,9 +107,12 @@ void FileWatch::OnEvents() {
         on_change_(gone, Subject::kFolder);
       } else if (event.len == 0) {
         on_change_(folder->second, Subject::kFolder);
+      } else if (const std::string path = Join(folder->second, name);
+                 (event.mask & IN_ISDIR) == 0) {
+        on_change_(path, Subject::kFile);
       } else {
-        on_change_(Join(folder->second, name),
-                   (event.mask & IN_ISDIR) != 0 ? Subject::kFolder : Subject::kFile);
+        Forget(path);  // as long as somebody has a file of it open, a removed folder is not gone
+        on_change_(path, Subject::kFolder);
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "core/min_rate.h"
 #include "http/body_result.h"
 #include "http/parser_limits.h"
 
@@ -18,12 +19,16 @@ struct HttpOptions {
   std::uint64_t max_dropped_bytes = std::uint64_t{64} * 1024;
   /// From the first byte of a head to its last; then 408.
   std::chrono::milliseconds head_timeout{10'000};
-  /// How long a client may go without sending any of a body; then 408.
+  /// How long a client may take to send a body without keeping min_body_rate; then 408.
   std::chrono::milliseconds body_timeout{30'000};
+  /// Bytes in a second of a body that a client has to send in the long run (core/min_rate.h).
+  std::uint64_t min_body_rate = kMinRate;
   /// How long a connection may wait for its next request.
   std::chrono::milliseconds idle_timeout{60'000};
-  /// How long a client may go without reading any of a reply.
+  /// How long a client may take to read a reply without keeping min_send_rate.
   std::chrono::milliseconds write_timeout{30'000};
+  /// Bytes in a second of a reply that a client has to read in the long run (core/min_rate.h).
+  std::uint64_t min_send_rate = kMinRate;
 };
 
 }  // namespace TURTLE_SERVER

@@ -36,6 +36,11 @@ auto HttpServer::Mount(std::string prefix, HandlerFactory factory) -> HttpServer
   return *this;
 }
 
+auto HttpServer::Observe(ObserverFactory factory) -> HttpServer& {
+  observers_.push_back(std::move(factory));
+  return *this;
+}
+
 auto HttpServer::AlsoListen(const NetAddress& local) -> HttpServer& {
   server_.AlsoListen(local);
   return *this;
@@ -44,6 +49,9 @@ auto HttpServer::AlsoListen(const NetAddress& local) -> HttpServer& {
 void HttpServer::Begin() {
   for (Looper* looper : server_.Loopers()) {
     loops_.push_back(std::make_unique<LoopHttp>(*looper, options_));
+    for (const ObserverFactory& factory : observers_) {
+      loops_.back()->Observe(factory(*looper));
+    }
     for (const auto& [prefix, factory] : mounts_) {
       loops_.back()->Mount(prefix, factory(*looper));
     }

@@ -5,6 +5,7 @@
 //
 // Interface:
 //  * Mount() says who answers what lies under a path.
+//  * Observe() says who is told of it.
 //  * Begin() serves until Stop().
 //
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
@@ -21,6 +22,7 @@
 #include "core/net_address.h"
 #include "core/server_options.h"
 #include "core/turtle_server.h"
+#include "web/exchange_observer.h"
 #include "web/http_options.h"
 #include "web/loop_http.h"
 #include "web/request_handler.h"
@@ -46,6 +48,12 @@ class HttpServer {
   /// @return this
   auto Mount(std::string prefix, HandlerFactory factory) -> HttpServer&;
 
+  /// Has the observers that `factory` makes, one for each loop, told of each request. Before
+  /// Begin().
+  /// @param factory called in Begin(), as a handler's
+  /// @return this
+  auto Observe(ObserverFactory factory) -> HttpServer&;
+
   /// Listens on one more address. Throws like the constructor.
   auto AlsoListen(const NetAddress& local) -> HttpServer&;
 
@@ -68,6 +76,7 @@ class HttpServer {
 
   const HttpOptions options_;
   std::vector<std::pair<std::string, HandlerFactory>> mounts_;
+  std::vector<ObserverFactory> observers_;
   TurtleServer server_;
   // One for each loop while Begin() runs; handlers may use their loop, so they go before it.
   std::vector<std::unique_ptr<LoopHttp>> loops_;

@@ -1,11 +1,12 @@
 #include "web/http_session.h"
 
 #include <algorithm>
-#include <exception>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "core/acknowledged.h"
+#include "core/min_rate.h"
 #include "log/log.h"
 
 namespace TURTLE_SERVER {
@@ -15,23 +16,38 @@ namespace {
 // Before one request. Whoever sends more has nothing to ask for.
 constexpr int kMaxLineEnds = 8;
 
+// The request line as it was sent, or the beginning of what came in place of one.
+auto FirstLine(std::string_view head) -> std::string_view {
+  constexpr std::size_t kMaxShown = 8192;
+  const std::string_view line = head.substr(0, std::min(head.find('\n'), kMaxShown));
+  return !line.empty() && line.back() == '\r' ? line.substr(0, line.size() - 1) : line;
+}
+
 }  // namespace
 
 HttpSession::HttpSession(Connection& connection, LoopHttp& loop)
     : connection_(connection), loop_(loop), parser_(loop.Options().parser) {
-  quiet_since_ = GetLooper().Now();
-  GetLooper().SetDeadline(&connection_, quiet_since_ + loop_.Options().idle_timeout);
+  reading_since_ = GetLooper().Now();
+  LookAgain();
 }
 
-HttpSession::~HttpSession() = default;
+HttpSession::~HttpSession() {
+  if (exchange_) {
+    TellObservers(*exchange_);  // the client has gone, or has to
+  }
+}
 
 void HttpSession::OnProgress() {
-  quiet_since_ = GetLooper().Now();
   if (connection_.Broken()) {
     Close(Closing::kAuto);  // nobody is left to answer: the exchange ends with the connection
     return;
   }
+  if (connection_.UnsentBytes() == 0) {
+    write_deadline_ = TimePoint::max();
+  }
   running_ = true;
+  served_ = 0;
+  awaits_turn_ = false;
   ContinueExchange();
   if (!exchange_ && keep_alive_) {
     GoOn();
@@ -43,9 +59,9 @@ void HttpSession::OnProgress() {
 // Between two requests, or within the head of one.
 void HttpSession::GoOn() {
   ServeInput();  // what has come already, before more is read
-  const bool exit = !exchange_ && connection_.Recv().exit;
+  const bool exit = !exchange_ && !awaits_turn_ && connection_.Recv().exit;
   ServeInput();
-  if (connection_.Paused()) {
+  if (awaits_turn_ || connection_.Paused()) {
     return;
   }
   const bool idle = !exchange_ && connection_.Read().empty();
@@ -70,9 +86,15 @@ void HttpSession::SkipLineEnds() {
 void HttpSession::ServeInput() {
   SkipLineEnds();
   while (!exchange_ && keep_alive_ && !connection_.Paused() && !connection_.Read().empty()) {
+    if (served_ == kMaxRequestsPerCall) {
+      awaits_turn_ = true;
+      GetLooper().Schedule(&connection_);  // in the next round, after its neighbours
+      break;
+    }
     if (!ServeRequest()) {
       break;
     }
+    ++served_;
     SkipLineEnds();
   }
 }
@@ -98,13 +120,17 @@ auto HttpSession::ServeRequest() -> bool {
   exchange->body_.emplace(request.framing, loop_.Options().body);
   exchange->body_done_ = !request.framing.HasBody();
   exchange->continue_due_ = request.expectation != Expectation::kNone;
+  exchange->unconsumed_bytes_ = result.head_bytes;
+  loop_.ForEachObserver([this](ExchangeObserver& each) { each.OnBegin(connection_); });
   Dispatch(*exchange);
   if (exchange->Replied() && (exchange->body_done_ || !keep_alive_)) {
+    TellObservers(*exchange);  // as long as its views look into something
     connection_.Consume(result.head_bytes);
     Finish(std::move(exchange));
   } else {
     exchange->request_.Detach();  // its views look into input that is about to be consumed
     connection_.Consume(result.head_bytes);
+    exchange->unconsumed_bytes_ = 0;
     exchange_ = std::move(exchange);
     DeliverBody();
   }
@@ -113,6 +139,9 @@ auto HttpSession::ServeRequest() -> bool {
 
 void HttpSession::Dispatch(Exchange& exchange) {
   const Request& request = exchange.GetRequest();
+  if (request.method == Method::kConnect) {
+    keep_alive_ = false;  // what follows may be meant for the tunnel that it won't get
+  }
   if (request.method == Method::kOther || request.method == Method::kConnect) {
     exchange.Reply(ErrorResponse(501, "This server does not know the method."));
     return;
@@ -145,10 +174,8 @@ void HttpSession::Guard(Exchange& exchange, const Callback& callback) {
   try {
     callback();
     return;
-  } catch (const std::exception& error) {
-    Log(LogLevel::kError, std::string("request handler threw: ") + error.what());
   } catch (...) {
-    Log(LogLevel::kError, "request handler threw something that is no std::exception");
+    LogException("request handler");
   }
   exchange.Abort(500, {});
 }
@@ -191,6 +218,7 @@ void HttpSession::DeliverBody() {
     connection_.WriteToWriteBuffer("HTTP/1.1 100 Continue\r\n\r\n");
   }
   if (exchange_ && exchange_->Replied() && (exchange_->body_done_ || !keep_alive_)) {
+    TellObservers(*exchange_);
     Finish(std::move(exchange_));
   }
 }
@@ -205,11 +233,14 @@ void HttpSession::TakeBody(Exchange& exchange) {
   }
   exchange.continue_due_ = false;  // the client did not wait for it
   exchange.body_done_ = result.state == BodyState::kDone;
+  exchange.body_moved_ += result.consumed;
+  exchange.unconsumed_bytes_ = result.consumed;
   if (!exchange.Replied() && (exchange.body_done_ || !result.data.empty())) {
     exchange.end_told_ = exchange.body_done_;
     Guard(exchange, [&] { exchange.on_body_(result.data, exchange.body_done_); });
   }
   connection_.Consume(result.consumed);
+  exchange.unconsumed_bytes_ = 0;
 }
 
 // May the connection be kept though the reply came before the body? If the rest is short, it is
@@ -220,6 +251,14 @@ auto HttpSession::CanDrop(const Exchange& exchange) const noexcept -> bool {
   return exchange.body_done_ ||
          (!exchange.continue_due_ && !exchange.body_->TooLarge() &&
           framing.kind == BodyKind::kLength && framing.length <= loop_.Options().max_dropped_bytes);
+}
+
+// Has something of a request behind this one been read? Its client was not told that the replies
+// end before it, so it gets one, even if the server is to stop.
+auto HttpSession::HasTakenMore(const Exchange& exchange) const noexcept -> bool {
+  const std::uint64_t own =
+      exchange.unconsumed_bytes_ + (exchange.body_done_ ? 0 : exchange.body_->Left());
+  return connection_.Read().size() > own;
 }
 
 void HttpSession::SendReply(Exchange& exchange, const Response& response) {
@@ -233,6 +272,7 @@ void HttpSession::SendReply(Exchange& exchange, const Response& response) {
         connection_.WriteFile(std::get<FileSlice>(piece));
       }
     }
+    exchange.body_bytes_ = response.BodySize();
   }
   Wake();
 }
@@ -249,6 +289,8 @@ void HttpSession::SendReply(Exchange& exchange, const ReadyReply& reply) {
   std::string_view text = reply.text;
   if (request.method == Method::kHead) {
     text.remove_suffix(reply.body_bytes);
+  } else {
+    exchange.body_bytes_ = reply.body_bytes;
   }
   // One piece of memory leaves by send(2), which is cheaper than two by sendmsg(2).
   constexpr std::size_t kMaxCopied = std::size_t{16} * 1024;
@@ -261,8 +303,8 @@ void HttpSession::SendReply(Exchange& exchange, const ReadyReply& reply) {
 }
 
 void HttpSession::DecideKeepAlive(const Exchange& exchange, BodyEnd body_end) noexcept {
-  keep_alive_ =
-      keep_alive_ && body_end != BodyEnd::kClose && CanDrop(exchange) && !GetLooper().Stopping();
+  keep_alive_ = keep_alive_ && body_end != BodyEnd::kClose && CanDrop(exchange) &&
+                (!GetLooper().Stopping() || HasTakenMore(exchange));
 }
 
 void HttpSession::SendHead(Exchange& exchange, const Response& head, BodyEnd body_end,
@@ -282,6 +324,7 @@ void HttpSession::SendHead(Exchange& exchange, const Response& head, BodyEnd bod
 void HttpSession::Wake() {
   if (!running_) {
     GetLooper().Schedule(&connection_);  // flush, and parse on, where that always happens
+    LookAgain();                         // though not while so much is unsent that it is paused
   }
 }
 
@@ -300,17 +343,24 @@ void HttpSession::Refuse(int status, std::string_view reason, Method method) {
   std::string& head = loop_.HeadScratch();
   response.AppendHead(context, head);
   connection_.WriteToWriteBuffer(head);
+  ExchangeRecord record{connection_, FirstLine(connection_.Read()), nullptr};
+  record.status = status;
+  record.began = reading_since_;
   if (method != Method::kHead) {
     for (const BodyPiece& piece : response.Pieces()) {
       connection_.WriteToWriteBuffer(std::get<std::string>(piece));
     }
+    record.body_bytes = response.BodySize();
   }
+  loop_.ForEachObserver([&record](ExchangeObserver& each) { each.OnEnd(record); });
   keep_alive_ = false;
   Close(Closing::kLinger);
 }
 
 void HttpSession::Finish(std::unique_ptr<Exchange> exchange) {
-  const bool unread = !exchange->body_done_ || exchange->GetRequest().framing.HasBody();
+  const Request& request = exchange->GetRequest();
+  const bool unread =
+      !exchange->body_done_ || request.framing.HasBody() || request.method == Method::kConnect;
   exchange->Close();
   loop_.GiveBack(std::move(exchange));
   if (!keep_alive_) {
@@ -318,60 +368,118 @@ void HttpSession::Finish(std::unique_ptr<Exchange> exchange) {
   }
 }
 
+void HttpSession::TellObservers(const Exchange& exchange) noexcept {
+  if (!loop_.IsObserved()) {
+    return;
+  }
+  ExchangeRecord record{connection_, FirstLine(exchange.request_.head), &exchange.request_};
+  record.status = exchange.status_;
+  record.body_bytes = exchange.body_bytes_;
+  record.complete = exchange.Replied() && !exchange.cut_;
+  record.began = exchange.began_at_;
+  loop_.ForEachObserver([&record](ExchangeObserver& each) { each.OnEnd(record); });
+}
+
 void HttpSession::Close(Closing closing) {
   GetLooper().DeleteConnection(connection_.GetFd(), closing);
 }
 
 void HttpSession::SetDeadlines() {
+  const bool part_of_head =
+      !exchange_ && !awaits_turn_ && !connection_.Read().empty() && !connection_.Paused();
+  if (!part_of_head || !in_head_) {
+    reading_since_ = GetLooper().Now();  // a head's first byte counts, and no other
+  }
+  in_head_ = part_of_head;
+  if (exchange_ && (!BodyIsDue() || connection_.Paused())) {
+    exchange_->body_deadline_ = TimePoint::max();
+  } else if (exchange_ && exchange_->body_deadline_ == TimePoint::max()) {
+    exchange_->body_deadline_ = GetLooper().Now() + loop_.Options().body_timeout;
+    exchange_->body_moved_ = 0;
+  }
+  LookAgain();
+}
+
+// Has the loop call OnTimeout() at the earliest time at which there may be something to do. Unsent
+// means little: the flush comes later. So what is due is only found out then.
+void HttpSession::LookAgain() {
   const HttpOptions& options = loop_.Options();
-  const bool part_of_head = !exchange_ && !connection_.Read().empty() && !connection_.Paused();
-  if (part_of_head) {
-    if (!in_head_) {
-      in_head_ = true;
-      GetLooper().SetDeadline(&connection_, quiet_since_ + options.head_timeout);
-    }
-    return;
+  if (connection_.UnsentBytes() != 0 && write_deadline_ == TimePoint::max()) {
+    write_deadline_ = GetLooper().Now() + options.write_timeout;  // and no input moves it
   }
-  in_head_ = false;
-  if (exchange_ && exchange_->WantsBody()) {
-    GetLooper().SetDeadline(&connection_, quiet_since_ + options.body_timeout);
-    return;
+  GetLooper().SetDeadline(&connection_, std::min(write_deadline_, ReadDeadline()));
+}
+
+// When the client must have sent something; never while it is not its turn.
+auto HttpSession::ReadDeadline() const -> TimePoint {
+  const HttpOptions& options = loop_.Options();
+  if (exchange_) {
+    return exchange_->body_deadline_;
   }
-  unsent_at_deadline_ = connection_.UnsentBytes();
-  // Unsent means little here: the flush comes after this. So look again at whichever is earlier.
-  const auto wait = unsent_at_deadline_ == 0
-                        ? options.idle_timeout
-                        : std::min(options.idle_timeout, options.write_timeout);
-  GetLooper().SetDeadline(&connection_, quiet_since_ + wait);
+  if (awaits_turn_) {
+    return TimePoint::max();  // it waits for the server
+  }
+  return reading_since_ + (in_head_ ? options.head_timeout : options.idle_timeout);
 }
 
 void HttpSession::OnTimeout() {
-  const HttpOptions& options = loop_.Options();
   const TimePoint now = GetLooper().Now();
-  const TimePoint idle_end = quiet_since_ + options.idle_timeout;
-  const std::size_t unsent = connection_.UnsentBytes();
-  if (unsent != 0) {
-    if (unsent == unsent_at_deadline_ && now >= quiet_since_ + options.write_timeout) {
-      Close(Closing::kAuto);  // the client has not read a byte
-      return;
-    }
-    unsent_at_deadline_ = unsent;
-    GetLooper().SetDeadline(&connection_, now + options.write_timeout);
-  } else if (exchange_ && exchange_->WantsBody()) {
-    keep_alive_ = false;
-    if (exchange_->Replied()) {
-      Close(Closing::kLinger);  // it was only to be dropped
-    } else {
-      exchange_->Abort(408, "The request's body did not end in time.");
-    }
-  } else if (exchange_) {
-    GetLooper().SetDeadline(&connection_, now + options.idle_timeout);  // not the client's fault
+  if (connection_.UnsentBytes() == 0) {
+    write_deadline_ = TimePoint::max();
+  } else if (now >= write_deadline_ && !EarnWriteTime()) {
+    Close(Closing::kReset);  // or the kernel would keep for minutes what nobody reads
+    return;
+  } else if (!in_head_) {
+    reading_since_ = now;  // it has a reply to read yet, so it is not idle
+  }
+  if (now >= ReadDeadline()) {
+    OnReadTimeout();
+  } else {
+    LookAgain();
+  }
+}
+
+// The deadline of reading a reply moves by what the client's kernel has acknowledged since.
+auto HttpSession::EarnWriteTime() -> bool {
+  const HttpOptions& options = loop_.Options();
+  const std::uint32_t before = std::exchange(acknowledged_, AcknowledgedBytes(connection_.GetFd()));
+  const MinRate rate{options.min_send_rate, options.write_timeout};
+  const Clock::duration more = rate.TimeFor(acknowledged_ - before);
+  write_deadline_ = GetLooper().Now() + more;
+  return more > Clock::duration::zero();
+}
+
+void HttpSession::OnReadTimeout() {
+  if (exchange_) {
+    OnBodyTimeout(*exchange_);
   } else if (in_head_) {
     Refuse(408, "The request's head did not end in time.");
-  } else if (now < idle_end) {
-    GetLooper().SetDeadline(&connection_, idle_end);  // the reply was read; now it is idle
   } else {
     Close(Closing::kAuto);
+  }
+}
+
+// The deadline of sending a body moves by what has come of it since.
+void HttpSession::OnBodyTimeout(Exchange& exchange) {
+  if (connection_.Paused()) {
+    exchange.body_deadline_ = TimePoint::max();  // it is not read either, so it can't move
+    LookAgain();
+    return;
+  }
+  const HttpOptions& options = loop_.Options();
+  const MinRate rate{options.min_body_rate, options.body_timeout};
+  const Clock::duration more = rate.TimeFor(std::exchange(exchange.body_moved_, 0));
+  if (more > Clock::duration::zero()) {
+    exchange.body_deadline_ = GetLooper().Now() + more;
+    LookAgain();
+    return;
+  }
+  exchange.body_deadline_ = TimePoint::max();
+  keep_alive_ = false;
+  if (exchange.Replied()) {
+    Close(Closing::kLinger);  // it was only to be dropped
+  } else {
+    exchange.Abort(408, "The request's body did not end in time.");
   }
 }
 

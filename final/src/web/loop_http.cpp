@@ -37,11 +37,12 @@ auto LoopHttp::Date() -> std::string_view { return date_.At(HttpTime(std::time(n
 auto LoopHttp::ReadyStart(ReadyStatus status) -> std::string_view {
   const HttpTime now(std::time(nullptr));
   if (now != start_time_) {
-    start_time_ = now;
-    ready_starts_ = {"HTTP/1.1 200 OK\r\nDate: ", "HTTP/1.1 304 Not Modified\r\nDate: "};
-    for (std::string& start : ready_starts_) {
-      start.append(date_.At(now)).append("\r\n");
+    constexpr std::array<std::string_view, 2> kStarts = {"HTTP/1.1 200 OK\r\nDate: ",
+                                                         "HTTP/1.1 304 Not Modified\r\nDate: "};
+    for (std::size_t i = 0; i < kStarts.size(); ++i) {  // in the memory that each has already
+      ready_starts_[i].assign(kStarts[i]).append(date_.At(now)).append("\r\n");
     }
+    start_time_ = now;  // last: what was only begun for want of memory is made anew
   }
   return ready_starts_[static_cast<std::size_t>(status)];
 }

@@ -3,6 +3,7 @@
 // Because every loop has its own, nothing here needs a lock.
 //
 // Interface:
+//  * Observe() adds somebody who is told of each request.
 //  * Mount() puts a handler under a path, HandlerFor() finds the one for a path.
 //  * TakeExchange() and GiveBack() lend the loop's exchange, so that a request allocates nothing.
 //  * Date() is the text of now, ReadyStart() the first lines of a ready reply; both are made once
@@ -15,11 +16,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/looper.h"
 #include "http/http_date.h"
 #include "web/exchange.h"
+#include "web/exchange_observer.h"
 #include "web/http_options.h"
 #include "web/request_handler.h"
 
@@ -30,7 +33,9 @@ class LoopHttp {
  public:
   /// @param looper the loop
   /// @param options limits and time-outs, copied
-  LoopHttp(Looper& looper, const HttpOptions& options) : looper_(looper), options_(options) {}
+  LoopHttp(Looper& looper, const HttpOptions& options) : looper_(looper), options_(options) {
+    looper.SetFlushRate({options.min_send_rate, options.write_timeout});  // for the last reply, too
+  }
 
   /// The loop.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper& { return looper_; }
@@ -52,6 +57,22 @@ class LoopHttp {
   /// The handler with the longest prefix that `path` lies under, in whole segments: "/cgi-bin"
   /// holds "/cgi-bin/add", not "/cgi-binary".
   [[nodiscard]] auto HandlerFor(std::string_view path) const noexcept -> Match;
+
+  /// Has `observer`, not nullptr, told of each request.
+  void Observe(std::unique_ptr<ExchangeObserver> observer) {
+    observers_.push_back(std::move(observer));
+  }
+
+  /// Is anybody told of each request?
+  [[nodiscard]] auto IsObserved() const noexcept -> bool { return !observers_.empty(); }
+
+  /// Calls `tell` with each observer.
+  template <typename Tell>
+  void ForEachObserver(const Tell& tell) const {
+    for (const std::unique_ptr<ExchangeObserver>& observer : observers_) {
+      tell(*observer);
+    }
+  }
 
   /// An exchange to be filled, from GiveBack() or new.
   [[nodiscard]] auto TakeExchange() -> std::unique_ptr<Exchange>;
@@ -77,6 +98,7 @@ class LoopHttp {
   Looper& looper_;
   const HttpOptions options_;
   std::vector<Mounted> mounted_;  // longest prefix first
+  std::vector<std::unique_ptr<ExchangeObserver>> observers_;
   std::unique_ptr<Exchange> spare_;
   CachedDate date_;
   HttpTime start_time_{};                    // of both ready_starts_

@@ -82,15 +82,41 @@ auto RedirectToFolder(const Request& request) -> Response {
   return ErrorResponse(301).Set("Location", location);
 }
 
-auto PartialResponse(const RangeSet& ranges, const FileSlice& file, std::string_view type)
-    -> Response {
+auto ChangedFile() -> Response {
+  return ErrorResponse(500, "The file has changed while it was read.");
+}
+
+auto LengthOf(const RangeSet& ranges) -> std::uint64_t {
+  std::uint64_t length = 0;
+  for (const ByteRange& range : ranges) {
+    length += range.length;
+  }
+  return length;
+}
+
+// Adds a part of `file` to a body, either its bytes or the promise of them.
+// @return false: the file has no such part any more
+auto AddPart(const FileSlice& file, const ByteRange& range, bool copied, Response& response)
+    -> bool {
+  if (!copied) {
+    response.AddBody(FileSlice{file.fd, range.offset, range.length, file.pin});
+    return true;
+  }
+  auto bytes = ReadFile(file.fd, range.offset, range.length);
+  if (bytes) {
+    response.AddBody(std::move(*bytes));
+  }
+  return bytes.has_value();
+}
+
+auto PartialResponse(const RangeSet& ranges, const FileSlice& file, std::string_view type,
+                     bool copied) -> Response {
   Response response(206);
   std::string text;
   if (ranges.Size() == 1) {
     AppendContentRange(ranges[0], file.length, text);
     response.Set("Content-Range", text).Set("Content-Type", type);
-    response.Body(FileSlice{file.fd, ranges[0].offset, ranges[0].length, file.pin});
-    return response;
+    return AddPart(file, ranges[0], copied, response) ? std::move(response) : ChangedFile();
   }
   // Nobody can have put this into the file for this reply: it is made of the time.
   timespec now{};
@@ -102,7 +128,9 @@ auto PartialResponse(const RangeSet& ranges, const FileSlice& file, std::string_
     text.clear();
     AppendPartHead(boundary, type, range, file.length, text);
     response.AddBody(text);
-    response.AddBody(FileSlice{file.fd, range.offset, range.length, file.pin});
+    if (!AddPart(file, range, copied, response)) {
+      return ChangedFile();
+    }
   }
   text.clear();
   AppendPartsEnd(boundary, text);
@@ -151,7 +179,7 @@ void StaticFiles::Handle(Exchange& exchange) {
   }
 }
 
-// A part of a file is sent from the file: few ask for one, and seldom for the same.
+// A part of a file is taken from the file: few ask for one, and seldom for the same.
 auto StaticFiles::Cacheable(const Request& request) const noexcept -> bool {
   return cache_ && !request.headers.Has(KnownField::kRange);
 }
@@ -245,7 +273,11 @@ auto StaticFiles::AnswerFile(const Request& request, std::string_view type, Uniq
   Response response(200);
   const int fd = file.Get();
   if (ranges.GetState() == RangeSet::State::kParts) {
-    response = PartialResponse(ranges, OwnFileSlice(std::move(file), 0, size), type);
+    const bool copied = LengthOf(ranges) <= options_.max_copied_bytes;
+    response = PartialResponse(ranges, OwnFileSlice(std::move(file), 0, size), type, copied);
+    if (response.Status() != 206) {
+      return response;
+    }
   } else {
     response.Set("Content-Type", type);
     if (size > options_.max_copied_bytes || request.method == Method::kHead) {
@@ -253,7 +285,7 @@ auto StaticFiles::AnswerFile(const Request& request, std::string_view type, Uniq
     } else if (auto bytes = ReadFile(fd, 0, size)) {
       response.Body(std::move(*bytes));
     } else {
-      return ErrorResponse(500, "The file has changed while it was read.");
+      return ChangedFile();
     }
   }
   response.Set("Accept-Ranges", "bytes");

@@ -1,13 +1,19 @@
-"""How many rows there are, by group and level."""
+"""How many rows there are, by group and level; with --bytes, the bytes of each row in hexadecimal,
+a row a line, for final/fuzz/splits."""
 
 import collections
 import importlib
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[up] / name) for up, name in ((1, ""), (2, "support"))]
 
 import cases  # noqa: E402
+
+if sys.argv[1:] == ["--bytes"]:
+    for row in cases.ROWS:
+        print(row.sent.encode("latin-1").hex())
+    sys.exit()
 
 LEVELS = ("MUST", "SHOULD", "MAY")
 

@@ -30,10 +30,11 @@ class EpollPoller : public Poller {
 
  private:
   void Control(int operation, const char* what, int fd, Interest interest, std::uint64_t token);
+  void FetchMore() noexcept;
 
   UniqueFd epoll_;
   std::vector<epoll_event> ready_;  // as many as fit are fetched at once; grows when it was full
-  std::vector<PollEvent> events_;   // what Wait() returns: kept, so that a round allocates nothing
+  std::vector<PollEvent> events_;   // what Wait() returns; has room for all of ready_
 };
 
 }  // namespace TURTLE_SERVER

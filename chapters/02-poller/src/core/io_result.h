@@ -4,6 +4,7 @@
 // not exceptional there, it is how every connection ends.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,5 +24,14 @@ struct [[nodiscard]] IoResult {
   std::size_t bytes = 0;               ///< with kBytes: how many
   int error = 0;                       ///< with kError: an errno value
 };
+
+/// What a read or a write that failed came to.
+/// @param error errno after it, not EINTR
+/// @return kWouldBlock or kError
+constexpr auto IoFailure(int error) noexcept -> IoResult {
+  // One number on Linux, but POSIX allows two.
+  const bool would_block = error == EAGAIN || error == EWOULDBLOCK;
+  return would_block ? IoResult{IoStatus::kWouldBlock, 0, 0} : IoResult{IoStatus::kError, 0, error};
+}
 
 }  // namespace TURTLE_SERVER

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+#include <new>
 #include <string>
 #include <system_error>
 
@@ -106,9 +107,20 @@ auto KqueuePoller::Wait(std::optional<std::chrono::milliseconds> timeout)
     events_.push_back(FromKqueue(ready_[static_cast<std::size_t>(i)]));
   }
   if (count == room) {
-    ready_.resize(ready_.size() * 2);  // fewer system calls the next time
+    FetchMore();
   }
   return events_;
+}
+
+// Fewer system calls the next time.
+void KqueuePoller::FetchMore() noexcept {
+  const std::size_t room = ready_.size() * 2;
+  try {
+    events_.reserve(room);  // first: what was fetched can always be told
+    ready_.resize(room);
+  } catch (const std::bad_alloc&) {
+    // It stays as it is. An edge that was fetched comes once, so it must not be lost by throwing.
+  }
 }
 
 }  // namespace TURTLE_SERVER

@@ -31,10 +31,11 @@ class KqueuePoller : public Poller {
 
  private:
   void AddFilters(const char* what, int fd, Interest interest, std::uint64_t token);
+  void FetchMore() noexcept;
 
   UniqueFd kqueue_;
   std::vector<struct kevent> ready_;  // as many as fit are fetched at once; grows when it was full
-  std::vector<PollEvent> events_;  // what Wait() returns: kept, so that a round allocates nothing
+  std::vector<PollEvent> events_;     // what Wait() returns; has room for all of ready_
 };
 
 }  // namespace TURTLE_SERVER

@@ -144,7 +144,7 @@ class Connection {
   void Note(const PollEvent& event) noexcept;  // what the poller says
   auto WantsHandler() const noexcept -> bool;
   auto HasMore() const noexcept -> bool;  // after the handler: serve it again?
-  void Settle();                          // what is left in the scratch becomes our own
+  void Settle() noexcept;                 // what is left in the scratch becomes our own
   void SendQueued();
   void UpdatePaused() noexcept;
   void Break() noexcept;

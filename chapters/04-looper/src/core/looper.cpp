@@ -1,11 +1,13 @@
 #include "core/looper.h"
 
+#include <algorithm>
 #include <chrono>
-#include <exception>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/read_scratch.h"
 #include "log/log.h"
@@ -28,12 +30,19 @@ auto Guarded(const char* what, const Callback& callback, Arguments&&... argument
   try {
     callback(std::forward<Arguments>(arguments)...);
     return true;
-  } catch (const std::exception& error) {
-    Log(LogLevel::kError, std::string(what) + " threw: " + error.what());
   } catch (...) {
-    Log(LogLevel::kError, std::string(what) + " threw something that is no std::exception");
+    LogException(what);
+    return false;
   }
-  return false;
+}
+
+// Room for `count` elements, so that what is added up to there can't fail. It grows as push_back()
+// would make it grow.
+template <typename Element>
+void MakeRoom(std::vector<Element>& vector, std::size_t count) {
+  if (vector.capacity() < count) {
+    vector.reserve(std::max(count, 2 * vector.capacity()));
+  }
 }
 
 }  // namespace
@@ -71,6 +80,7 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
   if (slot.connection || slot.watch) {
     throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
   }
+  MakeRoomForOneMore();
   slot.connection =
       std::make_unique<Connection>(Socket(std::move(client)), *this, callbacks, slot.generation);
   Connection* connection = slot.connection.get();
@@ -118,8 +128,12 @@ auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId
   if (slot.connection || slot.watch) {
     throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
   }
+  // Memory first: the poller must not tell of a descriptor that nobody is called for.
+  auto watch = std::make_unique<WatchCallback>(std::move(callback));
+  MakeRoom(retired_, retired_.size() + watch_count_ + 1);
   poller_->Add(fd, interest, TokenOf(fd, slot.generation));
-  slot.watch = std::make_unique<WatchCallback>(std::move(callback));
+  slot.watch = std::move(watch);
+  ++watch_count_;
   return {fd, slot.generation};
 }
 
@@ -134,6 +148,7 @@ void Looper::Unwatch(WatchId id) {
   if (slot != nullptr) {
     poller_->Remove(id.fd);
     ++slot->generation;
+    --watch_count_;
     retired_.push_back(std::move(slot->watch));
   }
 }
@@ -168,6 +183,15 @@ void Looper::RunTasks(const std::vector<Task>& tasks) {
   }
 }
 
+// Done while a client can still be refused. From then on it can be listed and deleted whether there
+// is memory or not, and no event that has been fetched is lost.
+void Looper::MakeRoomForOneMore() {
+  const std::size_t count = ConnectionCount() + 1;
+  MakeRoom(ready_, ready_.size() + count);  // besides, it may hold names of some who have gone
+  MakeRoom(serving_, count);
+  MakeRoom(dying_, count);
+}
+
 void Looper::List(Connection& connection) {
   if (!connection.listed_) {
     connection.listed_ = true;
@@ -177,7 +201,8 @@ void Looper::List(Connection& connection) {
 
 void Looper::ServeReady() {
   ready_.swap(serving_);  // who is listed from here on is served in the next round
-  for (const ConnectionId id : serving_) {
+  for (std::size_t i = 0; i < serving_.size(); ++i) {  // by number: a handler may add connections
+    const ConnectionId id = serving_[i];
     Connection* connection = Find(id);
     if (connection != nullptr) {
       connection->listed_ = false;
@@ -192,11 +217,10 @@ void Looper::Serve(Connection& connection) {
   if (connection.WantsHandler()) {
     connection.scheduled_ = false;
     connection.progress_ = false;
-    const bool served = Guarded("on_handle", connection.callbacks_.on_handle, &connection) &&
-                        Guarded("read", [&] { connection.Settle(); });
-    if (!served) {
+    if (!Guarded("on_handle", connection.callbacks_.on_handle, &connection)) {
       DeleteConnection(connection.GetFd());
     }
+    connection.Settle();
   }
   if (connection.deleted_) {
     return;
@@ -226,7 +250,10 @@ void Looper::Bury() {
     PartWith(*SlotOf(dying_[i]).connection);
   }
   dying_.clear();
-  retired_.clear();
+  while (!retired_.empty()) {  // one by one: what a callback holds may end other watches
+    const std::unique_ptr<WatchCallback> ended = std::move(retired_.back());
+    retired_.pop_back();
+  }
 }
 
 void Looper::PartWith(Connection& connection) {

@@ -135,6 +135,7 @@ class Looper {
   void Round();
   void Dispatch(const PollEvent& event);
   void RunTasks(const std::vector<Task>& tasks);
+  void MakeRoomForOneMore();
   void List(Connection& connection);
   void ServeReady();
   void Serve(Connection& connection);
@@ -154,11 +155,13 @@ class Looper {
   std::atomic<bool> stop_{false};                 // any thread
   std::atomic<std::size_t> connection_count_{0};  // the loop's thread writes, any reads
 
-  // Loop thread only.
+  // Loop thread only. The lists of connections and watches have room for all there are, so that
+  // nothing of what happens to them can fail for want of memory.
   std::vector<Slot> slots_;  // by descriptor
   std::vector<ConnectionId> ready_;
   std::vector<ConnectionId> serving_;
-  std::vector<int> dying_;                               // deleted, to be buried in this round
+  std::vector<int> dying_;  // deleted, to be buried in this round
+  std::size_t watch_count_ = 0;
   std::vector<std::unique_ptr<WatchCallback>> retired_;  // ended, may be running in this round
 };
 

@@ -7,7 +7,7 @@ namespace TURTLE_SERVER {
 auto Mailbox::Post(Task task) -> bool {
   bool first = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_) {
       return false;
     }
@@ -22,12 +22,12 @@ auto Mailbox::Post(Task task) -> bool {
 
 auto Mailbox::TakeAll() -> std::vector<Task> {
   wakeup_.Clear();  // before the tasks are taken: a post in between wakes the loop once more
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::exchange(tasks_, {});
 }
 
 auto Mailbox::Close() -> std::vector<Task> {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
   return std::exchange(tasks_, {});
 }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <exception>
 
 namespace TURTLE_SERVER {
 
@@ -19,7 +20,7 @@ auto Name(LogLevel level) noexcept -> const char* {
     case LogLevel::kInfo:
       return "INFO";
     case LogLevel::kWarning:
-      return "WARNING";
+      return "WARN";
     case LogLevel::kError:
       break;
   }
@@ -49,6 +50,22 @@ void Log(LogLevel level, std::string_view text) noexcept {
   line[length++] = '\n';
   if (write(STDERR_FILENO, line.data(), length) < 0) {
     return;  // there is nobody left to tell
+  }
+}
+
+void LogException(std::string_view what) noexcept {
+  const auto tell = [what](const char* how, const char* why) {
+    std::array<char, kMaxLine> text{};
+    std::snprintf(text.data(), text.size(), "%.*s threw%s%s", static_cast<int>(what.size()),
+                  what.data(), how, why);
+    Log(LogLevel::kError, text.data());
+  };
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    tell(": ", error.what());
+  } catch (...) {
+    tell(" something that is no std::exception", "");
   }
 }
 

@@ -2,7 +2,7 @@
 // never mix.
 //
 // Interface:
-//  * Log() writes one line.
+//  * Log() writes one line; LogException() one about what was thrown.
 //
 // Thread: any.
 #pragma once
@@ -18,5 +18,10 @@ enum class LogLevel { kInfo, kWarning, kError };
 /// come out as `?`: what a client sent can't forge a second line. Never throws, and never waits
 /// for more than stderr does.
 void Log(LogLevel level, std::string_view text) noexcept;
+
+/// Writes `ERROR what threw: why` about the exception that is being handled. Only within a catch
+/// block. Needs no memory, for that may be what was missing.
+/// @param what whose exception it is
+void LogException(std::string_view what) noexcept;
 
 }  // namespace TURTLE_SERVER

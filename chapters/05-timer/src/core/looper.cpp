@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "core/acknowledged.h"
 #include "core/read_scratch.h"
 #include "log/log.h"
 
@@ -31,12 +33,41 @@ auto Guarded(const char* what, const Callback& callback, Arguments&&... argument
   try {
     callback(std::forward<Arguments>(arguments)...);
     return true;
-  } catch (const std::exception& error) {
-    Log(LogLevel::kError, std::string(what) + " threw: " + error.what());
   } catch (...) {
-    Log(LogLevel::kError, std::string(what) + " threw something that is no std::exception");
+    LogException(what);
+    return false;
   }
-  return false;
+}
+
+// Room for `count` elements, so that what is added up to there can't fail. It grows as push_back()
+// would make it grow.
+template <typename Element>
+void MakeRoom(std::vector<Element>& vector, std::size_t count) {
+  if (vector.capacity() < count) {
+    vector.reserve(std::max(count, 2 * vector.capacity()));
+  }
+}
+
+// What a parting connection has in the place of its user's state, once its first time is used up.
+struct Parting : ConnectionState {
+  std::uint32_t acknowledged = 0;  // when it was last looked at
+};
+
+// How much more time a parting connection has earned.
+auto TimeEarned(Connection& connection, const MinRate& rate) -> Clock::duration {
+  if (connection.State() == nullptr) {
+    connection.SetState(std::make_unique<Parting>());
+  }
+  auto& parting = static_cast<Parting&>(*connection.State());
+  const std::uint32_t before = parting.acknowledged;
+  parting.acknowledged = AcknowledgedBytes(connection.GetFd());
+  return rate.TimeFor(parting.acknowledged - before);
+}
+
+// The next close(2) drops what the kernel still has to send, and tells the client so.
+void ResetOnClose(int fd) noexcept {
+  const linger at_once{1, 0};
+  setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
 }  // namespace
@@ -81,6 +112,7 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
   if (slot.connection || slot.watch) {
     throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
   }
+  MakeRoomForOneMore();
   slot.connection =
       std::make_unique<Connection>(Socket(std::move(client)), *this, callbacks, slot.generation);
   Connection* connection = slot.connection.get();
@@ -137,8 +169,9 @@ void Looper::SetDeadline(int fd, TimePoint when) {
   Slot& slot = SlotOf(fd);
   slot.deadline = when;
   if (when < slot.armed) {
-    slot.armed = when;
+    MakeRoom(due_, deadlines_.Size() + 1);  // all of them may be due at once
     deadlines_.Push({when, fd});
+    slot.armed = when;
   }
 }
 
@@ -147,8 +180,12 @@ auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId
   if (slot.connection || slot.watch) {
     throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
   }
+  // Memory first: the poller must not tell of a descriptor that nobody is called for.
+  auto watch = std::make_unique<WatchCallback>(std::move(callback));
+  MakeRoom(retired_, retired_.size() + watch_count_ + 1);
   poller_->Add(fd, interest, TokenOf(fd, slot.generation));
-  slot.watch = std::make_unique<WatchCallback>(std::move(callback));
+  slot.watch = std::move(watch);
+  ++watch_count_;
   return {fd, slot.generation};
 }
 
@@ -163,6 +200,7 @@ void Looper::Unwatch(WatchId id) {
   if (slot != nullptr) {
     poller_->Remove(id.fd);
     ++slot->generation;
+    --watch_count_;
     retired_.push_back(std::move(slot->watch));
   }
 }
@@ -200,8 +238,8 @@ void Looper::ExpireDeadlines() {
   while (const auto due = deadlines_.PopDue(now_)) {
     due_.push_back(*due);
   }
-  for (const DeadlineHeap::Entry& due : due_) {
-    Expire(due);
+  for (std::size_t i = 0; i < due_.size(); ++i) {  // by number: a callback may make due_ grow
+    Expire(DeadlineHeap::Entry(due_[i]));
   }
   due_.clear();
 }
@@ -212,20 +250,38 @@ void Looper::Expire(const DeadlineHeap::Entry& due) {
     return;  // an earlier entry has replaced this one
   }
   slot.armed = TimePoint::max();
-  if (slot.deadline > now_) {
-    SetDeadline(due.fd, slot.deadline);  // it has been moved since: look again then
-    return;
+  const bool passed = slot.deadline <= now_;
+  if (!passed && Guarded("deadline", [&] { SetDeadline(due.fd, slot.deadline); })) {
+    return;  // it has been moved since: look again then
   }
   slot.deadline = TimePoint::max();
   if (slot.parting) {
-    Destroy(due.fd);
+    ExpireParting(*slot.connection);
   } else if (slot.connection && !slot.connection->deleted_) {
     Connection* connection = slot.connection.get();
     const ConnectionCallback& on_timeout = connection->callbacks_.on_timeout;
-    if (!on_timeout || !Guarded("on_timeout", on_timeout, connection)) {
+    if (!passed || !on_timeout || !Guarded("on_timeout", on_timeout, connection)) {
       DeleteConnection(due.fd);
     }
   }
+}
+
+void Looper::ExpireParting(Connection& connection) {
+  const int fd = connection.GetFd();
+  if (SlotOf(fd).half_closed) {
+    Destroy(fd);  // everything was sent, and the client still has not finished
+    return;
+  }
+  Clock::duration more = Clock::duration::zero();
+  const bool looked = Guarded("deadline", [&] {
+    more = TimeEarned(connection, flush_rate_);
+    SetDeadline(fd, now_ + more);
+  });
+  if (looked && more > Clock::duration::zero()) {
+    return;
+  }
+  ResetOnClose(fd);  // or the kernel would keep for minutes what nobody reads
+  Destroy(fd);
 }
 
 void Looper::Dispatch(const PollEvent& event) {
@@ -248,6 +304,15 @@ void Looper::RunTasks(const std::vector<Task>& tasks) {
   }
 }
 
+// Done while a client can still be refused. From then on it can be listed and deleted whether there
+// is memory or not, and no event that has been fetched is lost.
+void Looper::MakeRoomForOneMore() {
+  const std::size_t count = ConnectionCount() + 1;
+  MakeRoom(ready_, ready_.size() + count);  // besides, it may hold names of some who have gone
+  MakeRoom(serving_, count);
+  MakeRoom(dying_, count);
+}
+
 void Looper::List(Connection& connection) {
   if (!connection.listed_) {
     connection.listed_ = true;
@@ -257,14 +322,18 @@ void Looper::List(Connection& connection) {
 
 void Looper::ServeReady() {
   ready_.swap(serving_);  // who is listed from here on is served in the next round
-  for (const ConnectionId id : serving_) {
+  for (std::size_t i = 0; i < serving_.size(); ++i) {  // by number: a handler may add connections
+    if (stopping_ && clock_() >= stop_deadline_) {
+      break;  // the others would have their turn after the end
+    }
+    const ConnectionId id = serving_[i];
     Connection* connection = At(id);
     if (connection == nullptr) {
       continue;
     }
     connection->listed_ = false;
     if (SlotOf(id.fd).parting) {
-      ServeParting(*connection);
+      SayLastWords(id.fd, &Looper::ServeParting);
     } else if (!connection->deleted_) {
       Serve(*connection);
     }
@@ -277,11 +346,10 @@ void Looper::Serve(Connection& connection) {
   if (connection.WantsHandler()) {
     connection.scheduled_ = false;
     connection.progress_ = false;
-    const bool served = Guarded("on_handle", connection.callbacks_.on_handle, &connection) &&
-                        Guarded("read", [&] { connection.Settle(); });
-    if (!served) {
+    if (!Guarded("on_handle", connection.callbacks_.on_handle, &connection)) {
       DeleteConnection(connection.GetFd());
     }
+    connection.Settle();
   }
   if (connection.deleted_) {
     return;
@@ -308,10 +376,13 @@ auto Looper::Register(Connection& connection) -> bool {
 
 void Looper::Bury() {
   for (std::size_t i = 0; i < dying_.size(); ++i) {  // by number: a destructor may delete others
-    PartWith(*SlotOf(dying_[i]).connection);
+    SayLastWords(dying_[i], &Looper::PartWith);
   }
   dying_.clear();
-  retired_.clear();
+  while (!retired_.empty()) {  // one by one: what a callback holds may end other watches
+    const std::unique_ptr<WatchCallback> ended = std::move(retired_.back());
+    retired_.pop_back();
+  }
 }
 
 // The last words. Most connections have said theirs, and nothing came that they did not read:
@@ -321,8 +392,7 @@ void Looper::PartWith(Connection& connection) {
   connection.SendQueued();
   Slot& slot = SlotOf(connection.GetFd());
   if (slot.closing == Closing::kReset) {
-    const linger at_once{1, 0};
-    setsockopt(connection.GetFd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    ResetOnClose(connection.GetFd());
     Destroy(connection.GetFd());
     return;
   }
@@ -331,19 +401,23 @@ void Looper::PartWith(Connection& connection) {
     Destroy(connection.GetFd());
     return;
   }
+  connection.ClearReadBuffer();
   slot.parting = true;
-  SetDeadline(connection.GetFd(), now_ + kFlushTime);
+  SetDeadline(connection.GetFd(), now_ + flush_rate_.grace);
   ServeParting(connection);
+}
+
+// Who goes may be cut off for want of memory. The loop goes on.
+void Looper::SayLastWords(int fd, void (Looper::*how)(Connection&)) {
+  if (!Guarded("parting", [&] { (this->*how)(*SlotOf(fd).connection); })) {
+    Destroy(fd);
+  }
 }
 
 void Looper::ServeParting(Connection& connection) {
   const int fd = connection.GetFd();
   Slot& slot = SlotOf(fd);
-  const std::size_t before = connection.UnsentBytes();
   connection.SendQueued();
-  if (connection.UnsentBytes() < before) {
-    SetDeadline(fd, now_ + kFlushTime);
-  }
   if (!connection.ended_ && !connection.broken_) {
     const IoResult unread = connection.Fill();
     connection.ClearReadBuffer();
@@ -382,17 +456,18 @@ void Looper::Destroy(int fd) {
 
 void Looper::BeginStop() {
   RunTasks(mailbox_->TakeAll());  // clients that another thread has handed over are clients
-  // Those who are here now. AddConnection() tells whoever comes from here on.
-  std::vector<ConnectionId> present;
-  ForEachConnection([&](Connection* connection) { present.push_back(connection->Id()); });
+  // Those who are here now. AddConnection() tells whoever comes from here on. Nobody is being
+  // served, and there is room for all.
+  ForEachConnection([this](Connection* connection) { serving_.push_back(connection->Id()); });
   stopping_ = true;
   stop_deadline_ = now_ + stop_timeout_;
   RunTasks(std::exchange(at_stop_, {}));
-  for (const ConnectionId id : present) {
-    if (Connection* connection = Find(id)) {
+  for (std::size_t i = 0; i < serving_.size(); ++i) {  // by number: as in ServeReady()
+    if (Connection* connection = Find(serving_[i])) {
       StopConnection(*connection);
     }
   }
+  serving_.clear();
   Bury();
 }
 

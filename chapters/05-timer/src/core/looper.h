@@ -42,6 +42,7 @@
 #include "core/connection.h"
 #include "core/deadline_heap.h"
 #include "core/mailbox.h"
+#include "core/min_rate.h"
 #include "core/poller.h"
 #include "core/timer_queue.h"
 
@@ -81,7 +82,8 @@ struct WatchId {
 /// One thread's event loop.
 class Looper {
  public:
-  /// How long a deleted connection may go without sending any of its last bytes.
+  /// How long the client of a deleted connection may take fewer of its last bytes than kMinRate,
+  /// as long as SetFlushRate() was not called.
   static constexpr std::chrono::seconds kFlushTime{10};
   /// How long a deleted connection's client may take to stop sending, after the last byte.
   static constexpr std::chrono::seconds kLingerTime{5};
@@ -110,6 +112,9 @@ class Looper {
   /// Limits how long Stop() waits for connections to finish; 0: not at all.
   void SetStopTimeout(std::chrono::milliseconds timeout) noexcept { stop_timeout_ = timeout; }
 
+  /// Limits how slowly the client of a deleted connection may take its last bytes.
+  void SetFlushRate(MinRate rate) noexcept { flush_rate_ = rate; }
+
   /// Runs `task` when the loop is asked to end, before any `on_stop`: to stop accepting, say.
   void AtStop(Task task) { at_stop_.push_back(std::move(task)); }
 
@@ -132,7 +137,7 @@ class Looper {
 
   /// Lets the connection with this number go: no handler is called any more, its calls do
   /// nothing, and its state is destroyed at the end of the round. The connection itself and its
-  /// descriptor live on until its last bytes are sent, for kFlushTime without progress at most.
+  /// descriptor live on until its last bytes are sent, or come too slowly (core/min_rate.h).
   /// Repeated, or without such a connection, nothing happens.
   /// @param fd the connection's number
   /// @param closing whether to wait for the client's end
@@ -199,15 +204,18 @@ class Looper {
   auto Timeout() const -> std::optional<std::chrono::milliseconds>;
   void ExpireDeadlines();
   void Expire(const DeadlineHeap::Entry& due);
+  void ExpireParting(Connection& connection);
   void SetDeadline(int fd, TimePoint when);
   void Dispatch(const PollEvent& event);
   void RunTasks(const std::vector<Task>& tasks);
+  void MakeRoomForOneMore();
   void List(Connection& connection);
   void ServeReady();
   void Serve(Connection& connection);
   auto Register(Connection& connection) -> bool;
   void ServeParting(Connection& connection);
   void Bury();
+  void SayLastWords(int fd, void (Looper::*how)(Connection&));
   void PartWith(Connection& connection);
   void Destroy(int fd);
   void BeginStop();
@@ -226,19 +234,22 @@ class Looper {
   std::atomic<bool> stop_{false};                 // any thread
   std::atomic<std::size_t> connection_count_{0};  // the loop's thread writes, any reads
 
-  // Loop thread only.
+  // Loop thread only. The lists of connections and watches have room for all there are, so that
+  // nothing of what happens to them can fail for want of memory.
   TimePoint now_;
   TimerQueue timers_;
   DeadlineHeap deadlines_;
-  std::vector<DeadlineHeap::Entry> due_;  // being looked at
+  std::vector<DeadlineHeap::Entry> due_;  // being looked at; has room for all of deadlines_
   bool stopping_ = false;
   std::chrono::milliseconds stop_timeout_ = kStopTimeout;
+  MinRate flush_rate_{kMinRate, kFlushTime};
   TimePoint stop_deadline_ = TimePoint::max();
   std::vector<Task> at_stop_;
   std::vector<Slot> slots_;  // by descriptor
   std::vector<ConnectionId> ready_;
   std::vector<ConnectionId> serving_;
-  std::vector<int> dying_;                               // deleted, to be buried in this round
+  std::vector<int> dying_;  // deleted, to be buried in this round
+  std::size_t watch_count_ = 0;
   std::vector<std::unique_ptr<WatchCallback>> retired_;  // ended, may be running in this round
 };
 

@@ -1,7 +1,6 @@
 #include "task/thread_pool.h"
 
-#include <exception>
-#include <string>
+#include <system_error>
 #include <utility>
 
 #include "log/log.h"
@@ -17,6 +16,9 @@ void ThreadPool::Start() {
     while (threads_.size() < thread_count_) {
       threads_.emplace_back([this] { Run(); });
     }
+  } catch (const std::system_error& error) {
+    Stop();
+    throw std::system_error(error.code(), "start a thread");
   } catch (...) {
     Stop();
     throw;
@@ -25,22 +27,22 @@ void ThreadPool::Start() {
 
 auto ThreadPool::Submit(Task task) -> bool {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopped_) {
       return false;
     }
     tasks_.push_back(std::move(task));
   }
-  changed_.notify_one();
+  changed_.NotifyOne();
   return true;
 }
 
 void ThreadPool::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopped_ = true;
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
   for (std::thread& thread : threads_) {
     thread.join();
   }
@@ -51,10 +53,12 @@ void ThreadPool::Run() {
   while (true) {
     Task task;
     {
-      std::unique_lock lock(mutex_);
-      // The condition is looked at under the lock: a notification that comes before the wait is
-      // not lost, and one that comes for nothing is not believed.
-      changed_.wait(lock, [this] { return stopped_ || !tasks_.empty(); });
+      const MutexLock lock(mutex_);
+      // The queue is looked at under the lock: a notification that comes before the wait is not
+      // lost, and one that comes for nothing is not believed.
+      while (!stopped_ && tasks_.empty()) {
+        changed_.Wait(mutex_);
+      }
       if (tasks_.empty()) {
         return;
       }
@@ -63,10 +67,8 @@ void ThreadPool::Run() {
     }
     try {
       task();
-    } catch (const std::exception& error) {
-      Log(LogLevel::kError, std::string("task threw: ") + error.what());
     } catch (...) {
-      Log(LogLevel::kError, "task threw something that is no std::exception");
+      LogException("task");
     }
   }
 }

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -31,8 +31,8 @@ void AddAll(Looper& looper, std::vector<UniqueFd>& clients, const ConnectionCall
   for (UniqueFd& client : clients) {
     try {
       looper.AddConnection(std::move(client), callbacks);
-    } catch (const std::exception& error) {
-      Log(LogLevel::kError, std::string("a client was not added: ") + error.what());
+    } catch (...) {
+      LogException("adding a client");
     }
   }
 }
@@ -70,7 +70,7 @@ Acceptor::~Acceptor() { Stop(); }
 
 void Acceptor::Start() {
   watch_ =
-      home_.Watch(listener_.GetFd(), Interest::kRead, [this](const PollEvent&) { AcceptBatch(); });
+      home_.Watch(listener_.GetFd(), Interest::kRead, [this](const PollEvent&) { OnClients(); });
 }
 
 void Acceptor::Stop() {
@@ -85,10 +85,27 @@ void Acceptor::Stop() {
   }
 }
 
+// Without memory, those who are accepted already keep their places until the next attempt. If not
+// even that can be had, they are refused: better than to wait for nothing.
+void Acceptor::OnClients() {
+  try {
+    try {
+      AcceptBatch();
+    } catch (const std::bad_alloc&) {
+      Rest(ENOMEM);
+    }
+  } catch (const std::bad_alloc&) {
+    for (const auto& target : targets_) {
+      target->batch.clear();
+    }
+    throw;
+  }
+}
+
 void Acceptor::AcceptBatch() {
   for (const auto& target : targets_) {
-    target->load =
-        target->looper->ConnectionCount() + target->waiting.load(std::memory_order_relaxed);
+    target->load = target->looper->ConnectionCount() + target->batch.size() +
+                   target->waiting.load(std::memory_order_relaxed);
   }
   for (std::size_t i = 0; i < options_.batch; ++i) {
     NetAddress client_address;
@@ -100,7 +117,7 @@ void Acceptor::AcceptBatch() {
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       break;
     } else if (OutOfResources(errno)) {
-      Rest();
+      Rest(errno);
       break;
     }
   }
@@ -117,35 +134,44 @@ auto Acceptor::Fewest() -> Target& {
 }
 
 void Acceptor::HandOver(const std::shared_ptr<Target>& target) {
-  std::vector<UniqueFd> clients = std::exchange(target->batch, {});
-  if (clients.empty()) {
+  if (target->batch.empty()) {
     return;
   }
   if (target->looper == &home_) {
+    std::vector<UniqueFd> clients = std::exchange(target->batch, {});
     AddAll(home_, clients, callbacks_);
     return;
   }
-  const std::size_t count = clients.size();
+  const std::size_t count = target->batch.size();
   // Shared, because a Task can be copied and a descriptor can't. A loop that has ended refuses
   // the task, which closes them.
-  const auto batch = std::make_shared<std::vector<UniqueFd>>(std::move(clients));
-  [[maybe_unused]] const bool accepted =
-      target->looper->Post([target, batch, &callbacks = callbacks_] {
-        target->waiting.fetch_sub(batch->size(), std::memory_order_relaxed);
-        AddAll(*target->looper, *batch, callbacks);
-      });
+  const auto batch = std::make_shared<std::vector<UniqueFd>>(std::move(target->batch));
+  try {
+    [[maybe_unused]] const bool accepted =
+        target->looper->Post([target, batch, &callbacks = callbacks_] {
+          target->waiting.fetch_sub(batch->size(), std::memory_order_relaxed);
+          AddAll(*target->looper, *batch, callbacks);
+        });
+  } catch (const std::bad_alloc&) {
+    target->batch = std::move(*batch);  // they go with the next
+    throw;
+  }
   // Not before: what can't be posted must not count. If the loop was quicker, the sum is right.
   target->waiting.fetch_add(count, std::memory_order_relaxed);
 }
 
-void Acceptor::Rest() {
-  Log(LogLevel::kWarning, "accept: " + std::generic_category().message(errno) + "; again in " +
-                              std::to_string(options_.retry.count()) + " ms");
-  home_.ChangeWatch(*watch_, Interest::kNone);
+void Acceptor::Rest(int error) {
+  if (retry_) {
+    return;
+  }
   retry_ = home_.RunAfter(options_.retry, [this] {
     retry_.reset();
     home_.ChangeWatch(*watch_, Interest::kRead);
+    OnClients();  // there may be some who were accepted before, and could not be handed over
   });
+  home_.ChangeWatch(*watch_, Interest::kNone);  // not before there is a timer that ends it
+  Log(LogLevel::kWarning, "accept: " + std::generic_category().message(error) + "; again in " +
+                              std::to_string(options_.retry.count()) + " ms");
 }
 
 }  // namespace TURTLE_SERVER

@@ -2,10 +2,13 @@
 
 #include <sys/socket.h>
 
+#include <new>
+#include <string_view>
 #include <utility>
 
 #include "core/looper.h"
 #include "core/read_scratch.h"
+#include "log/log.h"
 
 namespace TURTLE_SERVER {
 
@@ -175,19 +178,26 @@ auto Connection::HasMore() const noexcept -> bool {
   return ((readable_ && progress_) || scheduled_) && !paused_ && !deleted_;
 }
 
-void Connection::Settle() {
+void Connection::Settle() noexcept {
   ReadScratch& scratch = looper_.GetScratch();
-  if (scratch.owner == this) {
-    const std::string_view left = Read();
-    scratch.owner = nullptr;
+  if (scratch.owner != this) {
+    return;
+  }
+  const std::string_view left = Read();
+  scratch.owner = nullptr;
+  try {
     input_.Append(left);
+  } catch (const std::bad_alloc&) {  // its input has a hole now
+    LogException("keeping what was read");
+    looper_.DeleteConnection(GetFd());
   }
 }
 
 // Two marks, so that a client at the edge does not switch it at every segment.
 void Connection::UpdatePaused() noexcept {
   const bool was_paused = paused_;
-  paused_ = output_.Size() > (was_paused ? kLowWater : kHighWater);
+  paused_ = output_.Size() > (was_paused ? kLowWater : kHighWater) ||
+            output_.Files() > (was_paused ? kLowFiles : kHighFiles);
   if (was_paused && !paused_) {
     looper_.Schedule(this);
   }

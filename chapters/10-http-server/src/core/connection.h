@@ -5,10 +5,10 @@
 //  * WriteToWriteBuffer() queues a reply, Send() sends what the kernel takes; the loop sends the
 //    rest as soon as there is room, and flushes once after every handler anyway.
 //  * WritePinned() and WriteFile() queue memory and parts of files without a copy.
-//  * Above the high-water mark of unsent bytes the connection is Paused(): its handler is not
-//    called, and Recv() takes nothing more, until the client has read the queue down to the
-//    low-water mark. So a client that sends and never reads costs a bounded amount of memory, and
-//    TCP makes it wait.
+//  * Above the high-water mark of unsent bytes, or of unsent parts of files, the connection is
+//    Paused(): its handler is not called, and Recv() takes nothing more, until the client has read
+//    the queue down to the low-water mark. So a client that sends and never reads costs a bounded
+//    amount of memory and a few descriptors, and TCP makes it wait.
 //  * SetState() hangs something of the user's on the connection that lives as long as it does.
 //
 // The socket is non-blocking, so no call here ever waits. After Looper::DeleteConnection() every
@@ -72,6 +72,11 @@ class Connection {
   static constexpr std::size_t kHighWater = std::size_t{256} * 1024;
   /// Unsent bytes at which a paused connection goes on.
   static constexpr std::size_t kLowWater = std::size_t{64} * 1024;
+  /// Unsent parts of files, however short, above which the connection is paused: each may hold a
+  /// descriptor.
+  static constexpr std::size_t kHighFiles = 4;
+  /// Unsent parts of files at which a paused connection goes on.
+  static constexpr std::size_t kLowFiles = 1;
   /// Bytes that a handler may leave in Read(): from there on Recv() takes nothing until some are
   /// consumed. A protocol that needs larger messages takes them in parts.
   static constexpr std::size_t kInputLimit = std::size_t{1024} * 1024;
@@ -155,7 +160,7 @@ class Connection {
   void Note(const PollEvent& event) noexcept;  // what the poller says
   auto WantsHandler() const noexcept -> bool;
   auto HasMore() const noexcept -> bool;  // after the handler: serve it again?
-  void Settle();                          // what is left in the scratch becomes our own
+  void Settle() noexcept;                 // what is left in the scratch becomes our own
   void SendQueued();
   void UpdatePaused() noexcept;
   void Break() noexcept;

@@ -56,6 +56,9 @@ class OutQueue {
   /// Bytes queued that the kernel has not taken yet.
   [[nodiscard]] auto Size() const noexcept -> std::size_t;
 
+  /// Parts of files queued, however short, that the kernel has not taken whole.
+  [[nodiscard]] auto Files() const noexcept -> std::size_t;
+
   /// True when nothing is queued, and no memory is held.
   [[nodiscard]] auto Empty() const noexcept -> bool { return body_ == nullptr; }
 

@@ -31,7 +31,10 @@ namespace TURTLE_SERVER {
 ///     `offset`; kError and errno
 auto SendFile(int socket, int file, std::uint64_t offset, std::size_t count) -> IoResult;
 
-/// The same by pread(2) and send(2), at most BlockPool::kBlockBytes at a time.
+/// The most bytes that CopyFile() sends.
+constexpr std::size_t kCopiedBytes = std::size_t{16} * 1024;
+
+/// The same by pread(2) and send(2), at most kCopiedBytes at a time.
 /// @param socket a connected, non-blocking stream socket
 /// @param file an open file that can be read at any offset
 /// @param offset where to read, in bytes

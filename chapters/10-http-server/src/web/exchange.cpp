@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "core/looper.h"
 #include "log/log.h"
 #include "web/http_session.h"
 
@@ -12,7 +13,12 @@ void Exchange::Reply(const Response& response) {
     Log(LogLevel::kError, "a handler has replied twice to one request");
     std::abort();
   }
-  session_->SendReply(*this, response);
+  try {
+    session_->SendReply(*this, response);
+  } catch (...) {  // a part of it may be queued, and nothing can follow that
+    GetLooper().DeleteConnection(GetConnection().GetFd());
+    throw;
+  }
   replied_ = true;
 }
 

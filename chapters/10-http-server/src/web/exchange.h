@@ -92,6 +92,7 @@ class Exchange {
   HttpSession* session_ = nullptr;
   Request request_;  // its memory is used again by the next exchange
   std::size_t prefix_bytes_ = 0;
+  std::size_t unconsumed_bytes_ = 0;  // of the request, at the front of the input
   bool replied_ = false;
   std::unique_ptr<ExchangeState> state_;
 };

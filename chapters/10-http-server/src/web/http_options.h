@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
+#include "core/min_rate.h"
 #include "http/parser_limits.h"
 
 namespace TURTLE_SERVER {
@@ -14,8 +16,10 @@ struct HttpOptions {
   std::chrono::milliseconds head_timeout{10'000};
   /// How long a connection may wait for its next request.
   std::chrono::milliseconds idle_timeout{60'000};
-  /// How long a client may go without reading any of a reply.
+  /// How long a client may take to read a reply without keeping min_send_rate.
   std::chrono::milliseconds write_timeout{30'000};
+  /// Bytes in a second of a reply that a client has to read in the long run (core/min_rate.h).
+  std::uint64_t min_send_rate = kMinRate;
 };
 
 }  // namespace TURTLE_SERVER

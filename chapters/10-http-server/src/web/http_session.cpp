@@ -1,11 +1,12 @@
 #include "web/http_session.h"
 
 #include <algorithm>
-#include <exception>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "core/acknowledged.h"
+#include "core/min_rate.h"
 #include "log/log.h"
 
 namespace TURTLE_SERVER {
@@ -19,18 +20,22 @@ constexpr int kMaxLineEnds = 8;
 
 HttpSession::HttpSession(Connection& connection, LoopHttp& loop)
     : connection_(connection), loop_(loop), parser_(loop.Options().parser) {
-  quiet_since_ = GetLooper().Now();
-  GetLooper().SetDeadline(&connection_, quiet_since_ + loop_.Options().idle_timeout);
+  reading_since_ = GetLooper().Now();
+  LookAgain();
 }
 
 HttpSession::~HttpSession() = default;
 
 void HttpSession::OnProgress() {
-  quiet_since_ = GetLooper().Now();
   if (connection_.Broken()) {
     Close(Closing::kAuto);  // nobody is left to answer: the exchange ends with the connection
     return;
   }
+  if (connection_.UnsentBytes() == 0) {
+    write_deadline_ = TimePoint::max();
+  }
+  served_ = 0;
+  awaits_turn_ = false;
   if (exchange_ && exchange_->Replied()) {
     Finish(std::move(exchange_));  // a late reply is complete
   }
@@ -38,9 +43,9 @@ void HttpSession::OnProgress() {
     return;  // what the client sends meanwhile waits in the kernel
   }
   ServeInput();  // what has come already, before more is read
-  const bool exit = !exchange_ && connection_.Recv().exit;
+  const bool exit = !exchange_ && !awaits_turn_ && connection_.Recv().exit;
   ServeInput();
-  if (!exchange_ && !connection_.Paused()) {
+  if (!exchange_ && !awaits_turn_ && !connection_.Paused()) {
     const bool idle = connection_.Read().empty();
     if (exit || (idle && GetLooper().Stopping())) {
       Close(Closing::kAuto);
@@ -65,9 +70,15 @@ void HttpSession::SkipLineEnds() {
 void HttpSession::ServeInput() {
   SkipLineEnds();
   while (!exchange_ && keep_alive_ && !connection_.Paused() && !connection_.Read().empty()) {
+    if (served_ == kMaxRequestsPerCall) {
+      awaits_turn_ = true;
+      GetLooper().Schedule(&connection_);  // in the next round, after its neighbours
+      break;
+    }
     if (!ServeRequest()) {
       break;
     }
+    ++served_;
     SkipLineEnds();
   }
 }
@@ -90,7 +101,8 @@ auto HttpSession::ServeRequest() -> bool {
   ++exchange_number_;
   const Request& request = exchange->GetRequest();
   // A body can't be read yet. It must not be taken for the next request either.
-  keep_alive_ = request.keep_alive && !request.framing.HasBody() && !GetLooper().Stopping();
+  keep_alive_ = request.keep_alive && !request.framing.HasBody();
+  exchange->unconsumed_bytes_ = result.head_bytes;
   handling_ = true;
   Dispatch(*exchange);
   handling_ = false;
@@ -100,6 +112,7 @@ auto HttpSession::ServeRequest() -> bool {
   } else {
     exchange->request_.Detach();  // its views look into input that is about to be consumed
     connection_.Consume(result.head_bytes);
+    exchange->unconsumed_bytes_ = 0;
     exchange_ = std::move(exchange);
   }
   return true;
@@ -107,6 +120,9 @@ auto HttpSession::ServeRequest() -> bool {
 
 void HttpSession::Dispatch(Exchange& exchange) {
   const Request& request = exchange.GetRequest();
+  if (request.method == Method::kConnect) {
+    keep_alive_ = false;  // what follows may be meant for the tunnel that it won't get
+  }
   if (request.method == Method::kOther || request.method == Method::kConnect) {
     exchange.Reply(ErrorResponse(501, "This server does not know the method."));
     return;
@@ -124,10 +140,8 @@ void HttpSession::Dispatch(Exchange& exchange) {
   try {
     match.handler->Handle(exchange);
     return;
-  } catch (const std::exception& error) {
-    Log(LogLevel::kError, std::string("request handler threw: ") + error.what());
   } catch (...) {
-    Log(LogLevel::kError, "request handler threw something that is no std::exception");
+    LogException("request handler");
   }
   if (!exchange.Replied()) {
     exchange.Reply(ErrorResponse(500));
@@ -136,7 +150,7 @@ void HttpSession::Dispatch(Exchange& exchange) {
 
 void HttpSession::SendReply(Exchange& exchange, const Response& response) {
   const Request& request = exchange.GetRequest();
-  keep_alive_ = keep_alive_ && !GetLooper().Stopping();
+  keep_alive_ = keep_alive_ && (!GetLooper().Stopping() || HasTakenMore(exchange));
   HeadContext context;
   context.date = loop_.Date();
   context.minor_version = request.minor_version;
@@ -155,7 +169,14 @@ void HttpSession::SendReply(Exchange& exchange, const Response& response) {
   }
   if (!handling_) {
     GetLooper().Schedule(&connection_);  // flush, and parse on, where that always happens
+    LookAgain();                         // though not while so much is unsent that it is paused
   }
+}
+
+// Has something of a request behind this one been read? Its client was not told that the replies
+// end before it, so it gets one, even if the server is to stop.
+auto HttpSession::HasTakenMore(const Exchange& exchange) const noexcept -> bool {
+  return connection_.Read().size() > exchange.unconsumed_bytes_;
 }
 
 // Answers what is no request: nobody can tell where the next one would begin, so it is the last.
@@ -177,7 +198,8 @@ void HttpSession::Refuse(int status, std::string_view reason, Method method) {
 }
 
 void HttpSession::Finish(std::unique_ptr<Exchange> exchange) {
-  const bool unread = exchange->GetRequest().framing.HasBody();
+  const Request& request = exchange->GetRequest();
+  const bool unread = request.framing.HasBody() || request.method == Method::kConnect;
   exchange->Close();
   loop_.GiveBack(std::move(exchange));
   if (!keep_alive_) {
@@ -190,42 +212,67 @@ void HttpSession::Close(Closing closing) {
 }
 
 void HttpSession::SetDeadlines() {
-  const HttpOptions& options = loop_.Options();
-  const bool part_of_head = !exchange_ && !connection_.Read().empty() && !connection_.Paused();
-  if (part_of_head) {
-    if (!in_head_) {
-      in_head_ = true;
-      GetLooper().SetDeadline(&connection_, quiet_since_ + options.head_timeout);
-    }
-    return;
+  const bool part_of_head =
+      !exchange_ && !awaits_turn_ && !connection_.Read().empty() && !connection_.Paused();
+  if (!part_of_head || !in_head_) {
+    reading_since_ = GetLooper().Now();  // a head's first byte counts, and no other
   }
-  in_head_ = false;
-  unsent_at_deadline_ = connection_.UnsentBytes();
-  // Unsent means little here: the flush comes after this. So look again at whichever is earlier.
-  const auto wait = unsent_at_deadline_ == 0
-                        ? options.idle_timeout
-                        : std::min(options.idle_timeout, options.write_timeout);
-  GetLooper().SetDeadline(&connection_, quiet_since_ + wait);
+  in_head_ = part_of_head;
+  LookAgain();
+}
+
+// Has the loop call OnTimeout() at the earliest time at which there may be something to do. Unsent
+// means little: the flush comes later. So what is due is only found out then.
+void HttpSession::LookAgain() {
+  const HttpOptions& options = loop_.Options();
+  if (connection_.UnsentBytes() != 0 && write_deadline_ == TimePoint::max()) {
+    write_deadline_ = GetLooper().Now() + options.write_timeout;  // and no input moves it
+  }
+  GetLooper().SetDeadline(&connection_, std::min(write_deadline_, ReadDeadline()));
+}
+
+// When the client must have sent something; never while it is not its turn.
+auto HttpSession::ReadDeadline() const -> TimePoint {
+  const HttpOptions& options = loop_.Options();
+  if (exchange_) {
+    return TimePoint::max();
+  }
+  if (awaits_turn_) {
+    return TimePoint::max();  // it waits for the server
+  }
+  return reading_since_ + (in_head_ ? options.head_timeout : options.idle_timeout);
 }
 
 void HttpSession::OnTimeout() {
-  const HttpOptions& options = loop_.Options();
   const TimePoint now = GetLooper().Now();
-  const TimePoint idle_end = quiet_since_ + options.idle_timeout;
-  const std::size_t unsent = connection_.UnsentBytes();
-  if (unsent != 0) {
-    if (unsent == unsent_at_deadline_ && now >= quiet_since_ + options.write_timeout) {
-      Close(Closing::kAuto);  // the client has not read a byte
-      return;
-    }
-    unsent_at_deadline_ = unsent;
-    GetLooper().SetDeadline(&connection_, now + options.write_timeout);
-  } else if (exchange_) {
-    GetLooper().SetDeadline(&connection_, now + options.idle_timeout);  // not the client's fault
-  } else if (in_head_) {
+  if (connection_.UnsentBytes() == 0) {
+    write_deadline_ = TimePoint::max();
+  } else if (now >= write_deadline_ && !EarnWriteTime()) {
+    Close(Closing::kReset);  // or the kernel would keep for minutes what nobody reads
+    return;
+  } else if (!in_head_) {
+    reading_since_ = now;  // it has a reply to read yet, so it is not idle
+  }
+  if (now >= ReadDeadline()) {
+    OnReadTimeout();
+  } else {
+    LookAgain();
+  }
+}
+
+// The deadline of reading a reply moves by what the client's kernel has acknowledged since.
+auto HttpSession::EarnWriteTime() -> bool {
+  const HttpOptions& options = loop_.Options();
+  const std::uint32_t before = std::exchange(acknowledged_, AcknowledgedBytes(connection_.GetFd()));
+  const MinRate rate{options.min_send_rate, options.write_timeout};
+  const Clock::duration more = rate.TimeFor(acknowledged_ - before);
+  write_deadline_ = GetLooper().Now() + more;
+  return more > Clock::duration::zero();
+}
+
+void HttpSession::OnReadTimeout() {
+  if (in_head_) {
     Refuse(408, "The request's head did not end in time.");
-  } else if (now < idle_end) {
-    GetLooper().SetDeadline(&connection_, idle_end);  // the reply was read; now it is idle
   } else {
     Close(Closing::kAuto);
   }

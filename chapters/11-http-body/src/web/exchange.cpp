@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -105,17 +106,24 @@ void Exchange::End() {
     Abort(500, {});
     return;
   }
-  replied_ = true;
   if (body_end_ == BodyEnd::kChunked && !drops_output_) {
     GetConnection().WriteToWriteBuffer(kLastChunk);
   }
+  replied_ = true;  // not before: without memory for the last chunk the reply is to be aborted
   session_->Wake();
 }
 
 void Exchange::Abort(int status, std::string_view detail) {
   if (!begun_) {
-    Reply(ErrorResponse(status, detail));
-  } else if (!replied_) {
+    try {
+      Reply(ErrorResponse(status, detail));
+      return;
+    } catch (const std::bad_alloc&) {
+      LogException("error page");
+      begun_ = true;
+    }
+  }
+  if (!replied_) {
     replied_ = true;
     session_->Cut(body_end_);
   }
@@ -146,6 +154,7 @@ void Exchange::Open(HttpSession& session) {
   drops_output_ = false;
   body_end_ = BodyEnd::kLength;
   promised_ = 0;
+  body_deadline_ = TimePoint::max();
 }
 
 void Exchange::Close() noexcept {

@@ -17,12 +17,14 @@
 // Thread: the loop's.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
 
+#include "core/clock.h"
 #include "core/connection.h"
 #include "http/body_reader.h"
 #include "http/request.h"
@@ -150,6 +152,7 @@ class Exchange {
   HttpSession* session_ = nullptr;
   Request request_;  // its memory is used again by the next exchange
   std::size_t prefix_bytes_ = 0;
+  std::size_t unconsumed_bytes_ = 0;  // of the request, at the front of the input
   bool begun_ = false;
   bool replied_ = false;
   bool body_held_ = false;
@@ -160,6 +163,8 @@ class Exchange {
   BodyEnd body_end_ = BodyEnd::kLength;
   std::uint64_t promised_ = 0;  // with BodyEnd::kLength: bytes still to be written
   std::optional<BodyReader> body_;
+  std::uint64_t body_moved_ = 0;                // bytes since body_deadline_ was set
+  TimePoint body_deadline_ = TimePoint::max();  // while it is the client's turn to send
   BodyCallback on_body_;
   std::function<void()> on_room_;
   std::unique_ptr<ExchangeState> state_;  // goes first: the callbacks may look into it

@@ -2,8 +2,8 @@
 //
 // OnProgress() is the connection's handler. As long as there is a whole head in what has come in,
 // nobody else has to answer first, and the client reads what it is sent, it parses one request,
-// finds its handler and queues the reply. All the replies to one read leave by one send, because
-// the loop flushes after the handler.
+// finds its handler and queues the reply. The replies leave by one send, because the loop flushes
+// after the handler. After a number of requests the other connections of the loop have their turn.
 //
 // A body is read for the handler that asks for it, after "100 Continue" if the client waits for
 // that. One that nobody wants is read and dropped if it is short; if it is long, or if the client
@@ -30,6 +30,10 @@ namespace TURTLE_SERVER {
 /// The state of one HTTP connection.
 class HttpSession : public ConnectionState {
  public:
+  /// Requests that one call of OnProgress() serves. More of them wait until the loop's other
+  /// connections have had their turn.
+  static constexpr int kMaxRequestsPerCall = 64;
+
   /// @param connection whose state this is
   /// @param loop what the sessions of the same loop share
   HttpSession(Connection& connection, LoopHttp& loop);
@@ -83,7 +87,13 @@ class HttpSession : public ConnectionState {
   void Refuse(int status, std::string_view reason, Method method = Method::kOther);
   void Finish(std::unique_ptr<Exchange> exchange);
   void Close(Closing closing);
+  auto HasTakenMore(const Exchange& exchange) const noexcept -> bool;
   void SetDeadlines();
+  void LookAgain();
+  auto ReadDeadline() const -> TimePoint;
+  auto EarnWriteTime() -> bool;
+  void OnReadTimeout();
+  void OnBodyTimeout(Exchange& exchange);
 
   auto GetLooper() const noexcept -> Looper& { return *connection_.GetLooper(); }
 
@@ -91,13 +101,16 @@ class HttpSession : public ConnectionState {
   LoopHttp& loop_;
   HttpParser parser_;
   std::unique_ptr<Exchange> exchange_;  // waits for its reply
-  TimePoint quiet_since_;               // when OnProgress() was last called
-  std::size_t unsent_at_deadline_ = 0;  // to see at the next one whether the client reads
+  TimePoint reading_since_;  // the first byte of the head, or when the client last fell silent
+  TimePoint write_deadline_ = TimePoint::max();  // while something is unsent
+  std::uint32_t acknowledged_ = 0;               // when the last one passed
   std::uint32_t exchange_number_ = 0;
   bool running_ = false;        // within OnProgress(): whatever is queued now will be flushed
   std::uint8_t line_ends_ = 0;  // before the request that is due
   bool in_head_ = false;        // a part of a head has come; its deadline does not move
   bool keep_alive_ = true;      // after the reply to this request
+  std::uint8_t served_ = 0;     // requests, in this call of OnProgress()
+  bool awaits_turn_ = false;    // what has come is served in the next round
 };
 
 static_assert(sizeof(HttpSession) <= 80, "the memory of an idle connection");

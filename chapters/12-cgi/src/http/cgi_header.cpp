@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "base/ascii.h"
@@ -157,6 +159,9 @@ auto CgiHeaderParser::ReadLength(std::string_view value, CgiHeader& header) -> c
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), length);
   if (value.empty() || error != std::errc() || end != value.data() + value.size()) {
     return "Content-Length is not a number";
+  }
+  if (length > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    return "Content-Length is longer than anything can be";
   }
   if (header.content_length && *header.content_length != length) {
     return "Content-Length is there twice with different values";

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "http/response.h"
+#include "log/log.h"
 #include "web/cgi_environment.h"
 #include "web/cgi_run.h"
 #include "web/exchange.h"
@@ -28,11 +29,22 @@ auto OpenDirectory(const std::string& directory) -> UniqueFd {
   return folder;
 }
 
-// A symbolic link is none: what it leads to may lie outside the folder.
-auto IsProgram(int folder, const std::string& name) -> bool {
+// 200: there is a program of this name; else the status that says why there is none. A symbolic
+// link is none: what it leads to may lie outside the folder.
+auto LookFor(int folder, const std::string& name) -> int {
   struct stat status {};
-  return fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-         S_ISREG(status.st_mode);
+  if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+    return S_ISREG(status.st_mode) ? 200 : 404;
+  }
+  switch (errno) {
+    case ENOMEM:
+      return 503;
+    case EIO:
+    case EOVERFLOW:
+      return 500;
+    default:
+      return 404;
+  }
 }
 
 }  // namespace
@@ -51,8 +63,9 @@ Cgi::~Cgi() {
 
 void Cgi::Handle(Exchange& exchange) {
   std::optional<CgiTarget> target = ParseCgiTarget(exchange.SubPath());
-  if (!target || !IsProgram(directory_.Get(), target->program)) {
-    exchange.Reply(ErrorResponse(404));
+  const int found = target ? LookFor(directory_.Get(), target->program) : 404;
+  if (found != 200) {
+    exchange.Reply(ErrorResponse(found));
   } else if (exchange.GetRequest().method == Method::kTrace) {
     exchange.Reply(ErrorResponse(405).Set("Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"));
   } else if (Full()) {
@@ -65,13 +78,27 @@ void Cgi::Handle(Exchange& exchange) {
   }
 }
 
-// A program whose request is over may still be ending. It has `time_left` for that.
-void Cgi::TakeLeave(ChildProcess child, Clock::duration time_left) {
+// A program whose request is over may still be ending. It has `time_left` for that; none if there
+// is no memory to wait for its end.
+void Cgi::TakeLeave(ChildProcess child, Clock::duration time_left) noexcept {
   if (child.TryReap()) {
     return;
   }
-  const auto leaving = leaving_.emplace(leaving_.end());
-  leaving->child = std::move(child);
+  auto leaving = leaving_.end();
+  try {
+    leaving = leaving_.emplace(leaving_.end());
+    leaving->child = std::move(child);
+    AwaitEnd(leaving, time_left);
+  } catch (...) {
+    LogException("waiting for a program's end");
+    if (leaving != leaving_.end()) {
+      Forget(*leaving);
+      leaving_.erase(leaving);
+    }
+  }
+}
+
+void Cgi::AwaitEnd(std::list<Leaving>::iterator leaving, Clock::duration time_left) {
   if (time_left <= Clock::duration::zero()) {
     leaving->child.Kill();
   } else {

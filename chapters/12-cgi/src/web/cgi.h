@@ -76,7 +76,8 @@ class Cgi : public RequestHandler {
     TimerId poll{};
   };
 
-  void TakeLeave(ChildProcess child, Clock::duration time_left);
+  void TakeLeave(ChildProcess child, Clock::duration time_left) noexcept;
+  void AwaitEnd(std::list<Leaving>::iterator leaving, Clock::duration time_left);
   void Forget(const Leaving& leaving);
   void Reap(std::list<Leaving>::iterator leaving);
   void Poll(std::list<Leaving>::iterator leaving);

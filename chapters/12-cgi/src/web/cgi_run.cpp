@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "http/response.h"
@@ -135,10 +136,16 @@ void CgiRun::Start() {
     exchange_.Reply(TooManyPrograms());
     return;
   }
+  const NetAddress peer = exchange_.GetConnection().GetPeerAddress();
+  if (peer.Family() == AF_UNSPEC) {  // it has gone; RFC 3875, section 4.1.8: a program has to know
+    over_ = true;
+    exchange_.Abort(503, {});
+    return;
+  }
   const Request& request = exchange_.GetRequest();
   const NetAddress local = LocalAddressOf(exchange_.GetConnection());
   const std::string local_name = ServerName(local);
-  const std::string remote = exchange_.GetConnection().GetPeerAddress().Ip();
+  const std::string remote = peer.Ip();
   const std::string_view path = request.uri.Path();
   const std::string script_name =
       std::string(path.substr(0, path.size() - exchange_.SubPath().size())) + '/' + target_.program;
@@ -191,8 +198,7 @@ void CgiRun::Start() {
   counted_ = true;
   ++cgi_.running_;
   output_ = std::move(output.read_end);
-  output_watch_ =
-      GetLooper().Watch(output_.Get(), Interest::kRead, [this](const PollEvent&) { OnReadable(); });
+  output_watch_ = GetLooper().Watch(output_.Get(), Interest::kRead, Guarded(&CgiRun::OnReadable));
   kill_time_ = GetLooper().Now() + cgi_.options_.timeout;
   deadline_ = GetLooper().RunAfter(cgi_.options_.timeout, [this] { OnDeadline(); });
   exchange_.OnRoom([this] {
@@ -214,6 +220,18 @@ void CgiRun::Refuse(const SpawnResult& result) {
   Fail(status, result.ToString());
 }
 
+// The loop logs what a callback throws, and goes on. But what is lost here is a part of the reply,
+// so the client must not take the rest for the whole.
+auto CgiRun::Guarded(void (CgiRun::*callback)()) -> WatchCallback {
+  return [this, callback](const PollEvent&) {
+    try {
+      (this->*callback)();
+    } catch (const std::exception& error) {
+      Fail(500, error.what());
+    }
+  };
+}
+
 void CgiRun::OnReadable() {
   std::array<char, kOutputBytes> bytes;  // not initialised
   const IoResult result = ReadPipe(output_.Get(), bytes.data(), bytes.size());
@@ -223,8 +241,10 @@ void CgiRun::OnReadable() {
       break;
     case IoStatus::kWouldBlock:
       break;
-    case IoStatus::kEnd:
     case IoStatus::kError:
+      Fail(502, "its output: " + std::generic_category().message(result.error));
+      break;
+    case IoStatus::kEnd:
       StopReading();
       output_.Reset();
       OnOutputEnd();
@@ -315,9 +335,9 @@ void CgiRun::OnOutputEnd() {
     OnExit();
     return;
   }
-  exit_watch_ =
-      GetLooper().Watch(child_.ExitFd(), Interest::kRead, [this](const PollEvent&) { OnExit(); });
-  grace_ = GetLooper().RunAfter(Cgi::kExitGrace, [this] { Finish(); });
+  exit_watch_ = GetLooper().Watch(child_.ExitFd(), Interest::kRead, Guarded(&CgiRun::OnExit));
+  grace_ =
+      GetLooper().RunAfter(Cgi::kExitGrace, [finish = Guarded(&CgiRun::Finish)] { finish({}); });
 }
 
 void CgiRun::OnExit() {
@@ -352,11 +372,11 @@ void CgiRun::OnDeadline() {
 }
 
 void CgiRun::Fail(int status, std::string_view reason) {
-  Log(LogLevel::kError, "cgi " + target_.program + ": " + std::string(reason));
   over_ = true;
   child_.Kill();
   StopReading();
   exchange_.Abort(status, {});
+  Log(LogLevel::kError, "cgi " + target_.program + ": " + std::string(reason));
 }
 
 void CgiRun::StopReading() {

@@ -8,17 +8,6 @@
 
 namespace TURTLE_SERVER {
 
-namespace {
-
-auto Failure(int error) noexcept -> IoResult {
-  if (error == EAGAIN || error == EWOULDBLOCK) {
-    return {IoStatus::kWouldBlock, 0, 0};
-  }
-  return {IoStatus::kError, 0, error};
-}
-
-}  // namespace
-
 auto ReadPipe(int fd, char* into, std::size_t room) noexcept -> IoResult {
   for (;;) {
     const ssize_t count = ::read(fd, into, room);
@@ -29,7 +18,7 @@ auto ReadPipe(int fd, char* into, std::size_t room) noexcept -> IoResult {
       return {IoStatus::kEnd, 0, 0};
     }
     if (errno != EINTR) {
-      return Failure(errno);
+      return IoFailure(errno);
     }
   }
 }
@@ -46,10 +35,10 @@ auto WritePipe(int fd, std::string_view bytes) noexcept -> IoResult {
     }
     if (errno == EPIPE) {
       block.TakeAway();
-      return Failure(EPIPE);
+      return IoFailure(EPIPE);
     }
     if (errno != EINTR) {
-      return Failure(errno);
+      return IoFailure(errno);
     }
   }
 }

@@ -1,10 +1,12 @@
 // The program `turtle`.
+#include <exception>
 #include <iostream>
+#include <new>
 
 #include "app/options.h"
 #include "app/serve_command.h"
 
-auto main(int argc, char** argv) -> int {
+auto main(int argc, char** argv) -> int try {
   using namespace TURTLE_SERVER;
   const CommandLine command = ParseCommandLine(argc, argv);
   switch (command.action) {
@@ -17,5 +19,11 @@ auto main(int argc, char** argv) -> int {
       break;
   }
   std::cerr << command.text;
+  return 1;
+} catch (const std::bad_alloc&) {
+  std::cerr << "turtle: out of memory\n";
+  return 1;
+} catch (const std::exception& error) {
+  std::cerr << "turtle: " << error.what() << '\n';
   return 1;
 }

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t kMaxThreads = 1024;
 constexpr std::uint64_t kMaxSeconds = 86400;  // a day
+constexpr std::uint64_t kMaxRate = 1'000'000'000;
 constexpr std::uint64_t kMaxSize = std::numeric_limits<std::size_t>::max();
 
 // Everything arrives as text and is judged here. CLI11's own conversion would take "0x50" for a
@@ -152,6 +153,18 @@ void AddServeOptions(OptionSet& set, ServeOptions& options) {
   set.Check("--cache-check", options.cache_check,
             "how changes are noticed: watch (the kernel tells) or always (look each time)");
   set.Size("--max-body", options.max_body, "longest request body that is accepted");
+  set.Seconds("--head-timeout", options.head_timeout, 1,
+              "how long the head of a request may take, from its first byte to its last");
+  set.Seconds("--body-timeout", options.body_timeout, 1,
+              "how long a body may come more slowly than --min-body-rate");
+  set.Seconds("--write-timeout", options.write_timeout, 1,
+              "how long a reply may be read more slowly than --min-send-rate");
+  set.Seconds("--idle-timeout", options.idle_timeout, 1,
+              "how long a connection may wait for its next request");
+  set.Count("--min-body-rate", options.min_body_rate, 0, kMaxRate,
+            "bytes a second that a client must send of a body; 0: any");
+  set.Count("--min-send-rate", options.min_send_rate, 0, kMaxRate,
+            "bytes a second that a client must read of a reply; 0: any");
   set.Seconds("--deferred-accept", options.deferred_accept, 0,
               "accept a client with its first byte, or after so long: faster for short "
               "connections, but till then silent clients are not seen; 0: at once");

@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <optional>
 #include <ostream>
 
@@ -46,18 +47,29 @@ auto CgiOf(const ServeOptions& options) -> CgiOptions {
   return cgi;
 }
 
+auto HttpOf(const ServeOptions& options) -> HttpOptions {
+  HttpOptions http;
+  http.body.max_body_bytes = options.max_body;
+  http.head_timeout = options.head_timeout;
+  http.body_timeout = options.body_timeout;
+  http.write_timeout = options.write_timeout;
+  http.idle_timeout = options.idle_timeout;
+  http.min_body_rate = options.min_body_rate;
+  http.min_send_rate = options.min_send_rate;
+  return http;
+}
+
 }  // namespace
 
 auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors) -> int try {
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
-  HttpOptions http;
-  http.body.max_body_bytes = options.max_body;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   ServerOptions threads;
   threads.threads = options.threads;
   threads.stop_timeout = options.stop_timeout;
   threads.listen.defer_accept = options.deferred_accept;
-  HttpServer server(NetAddress(options.address, options.port), http, threads);
+  HttpServer server(NetAddress(options.address, options.port), HttpOf(options), threads);
   server.Mount("/", [files = FilesOf(options)](Looper& looper) {
     return std::make_unique<StaticFiles>(looper, files);
   });
@@ -71,10 +83,16 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors)
     server.Stop();
     signals.reset();
   });
-  out << "Serving " << options.directory << " at http://" << server.LocalAddress().ToString() << "/"
-      << std::endl;
+  // Said by the loop itself, so that it is true: all that it takes could be had.
+  server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
+    out << "Serving " << options.directory << " at http://" << server.LocalAddress().ToString()
+        << "/" << std::endl;
+  });
   server.Begin();
   return 0;
+} catch (const std::bad_alloc&) {
+  errors << "turtle: out of memory\n";
+  return 1;
 } catch (const std::exception& error) {
   errors << "turtle: " << error.what() << '\n';
   return 1;

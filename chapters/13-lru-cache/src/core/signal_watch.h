@@ -16,6 +16,7 @@
 
 #include <csignal>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "core/looper.h"
@@ -56,7 +57,8 @@ class SignalWatch {
 
   Looper& looper_;
   Wakeup wakeup_;
-  SignalCallback callback_;
+  std::shared_ptr<const SignalCallback>
+      callback_;  // shared with its call, which we may not outlive
   std::vector<Taken> taken_;
   WatchId watch_{};
 };

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <string>
 #include <utility>
 
+#include "core/looper.h"
 #include "http/chunked.h"
 #include "log/log.h"
 #include "web/http_session.h"
@@ -111,17 +113,24 @@ void Exchange::End() {
     Abort(500, {});
     return;
   }
-  replied_ = true;
   if (body_end_ == BodyEnd::kChunked && !drops_output_) {
     GetConnection().WriteToWriteBuffer(kLastChunk);
   }
+  replied_ = true;  // not before: without memory for the last chunk the reply is to be aborted
   session_->Wake();
 }
 
 void Exchange::Abort(int status, std::string_view detail) {
   if (!begun_) {
-    Reply(ErrorResponse(status, detail));
-  } else if (!replied_) {
+    try {
+      Reply(ErrorResponse(status, detail));
+      return;
+    } catch (const std::bad_alloc&) {
+      LogException("error page");
+      begun_ = true;
+    }
+  }
+  if (!replied_) {
     replied_ = true;
     session_->Cut(body_end_);
   }
@@ -129,7 +138,9 @@ void Exchange::Abort(int status, std::string_view detail) {
 
 void Exchange::ReplyFrom(std::string target) {
   new_target_ = std::move(target);
-  session_->Wake();  // later: the caller may be what is attached here
+  // Later, since the caller may be what is attached here; and also if the session is running now,
+  // for within Handle() it would wait for the client's next byte.
+  GetLooper().Schedule(&GetConnection());
 }
 
 // Turns the request into the one that ReplyFrom() wants. @return false: it can't be.
@@ -177,6 +188,7 @@ void Exchange::Open(HttpSession& session) {
   drops_output_ = false;
   body_end_ = BodyEnd::kLength;
   promised_ = 0;
+  body_deadline_ = TimePoint::max();
   new_target_.clear();
   redirects_ = 0;
 }

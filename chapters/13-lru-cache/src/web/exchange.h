@@ -27,6 +27,7 @@
 #include <string_view>
 
 #include "base/pin.h"
+#include "core/clock.h"
 #include "core/connection.h"
 #include "http/body_reader.h"
 #include "http/request.h"
@@ -181,6 +182,7 @@ class Exchange {
   HttpSession* session_ = nullptr;
   Request request_;  // its memory is used again by the next exchange
   std::size_t prefix_bytes_ = 0;
+  std::size_t unconsumed_bytes_ = 0;  // of the request, at the front of the input
   bool begun_ = false;
   bool replied_ = false;
   bool body_held_ = false;
@@ -194,6 +196,8 @@ class Exchange {
   std::string target_text_;     // what the redirected request's views look into
   int redirects_ = 0;
   std::optional<BodyReader> body_;
+  std::uint64_t body_moved_ = 0;                // bytes since body_deadline_ was set
+  TimePoint body_deadline_ = TimePoint::max();  // while it is the client's turn to send
   BodyCallback on_body_;
   std::function<void()> on_room_;
   std::unique_ptr<ExchangeState> state_;  // goes first: the callbacks may look into it

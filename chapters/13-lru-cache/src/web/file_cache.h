@@ -1,6 +1,6 @@
 // Files in memory, ready to be sent: the fields of the head, and the body behind them.
 //
-// What is here is never stale, nor sent with a wrong length. The kernel tells of changes before
+// What is here is not stale, nor sent with a wrong length. The kernel tells of changes before
 // the round's requests are served (web/file_watch.h), and because it does not tell of all of them,
 // an entry is compared with a fresh stat(2) once a second too. Where the kernel can't tell, or a
 // symbolic link is on the way to the file, or it has a second name, or by choice, it is compared at

@@ -395,8 +395,8 @@ TEST(LoadRunErrorsTest, AServerThatGoesAway) {
   EXPECT_EQ(ran.code, 0) << "some requests succeeded";
   EXPECT_GT(ran.Number("requests"), 0);
   EXPECT_GT(ran.Number("errors.connect"), 0);
-  EXPECT_NE(ran.errors.find("first of connect: Connection refused\n"), std::string::npos)
-      << ran.errors;
+  // Refused; or reset, when the queue of the listening socket went with it.
+  EXPECT_NE(ran.errors.find("first of connect: Connection re"), std::string::npos) << ran.errors;
 }
 
 TEST(LoadRunErrorsTest, WhatCannotBeginIsOneLine) {

@@ -3,7 +3,7 @@
 namespace TURTLE_SERVER {
 
 auto ReplyReference::FirstLike(const ReplyPrint& print) -> ReplyPrint {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const ReplyPrint& first : first_) {
     if (first.status == print.status) {
       return first;

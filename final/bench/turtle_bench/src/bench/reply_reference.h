@@ -11,9 +11,9 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "core/namespace.h"
 
 namespace TURTLE_SERVER {
@@ -38,8 +38,8 @@ class ReplyReference {
   [[nodiscard]] auto FirstLike(const ReplyPrint& print) -> ReplyPrint;
 
  private:
-  std::mutex mutex_;
-  std::vector<ReplyPrint> first_;  // guarded by mutex_
+  Mutex mutex_;
+  std::vector<ReplyPrint> first_ TURTLE_GUARDED_BY(mutex_);
 };
 
 /// Compares one worker's replies with the reference.

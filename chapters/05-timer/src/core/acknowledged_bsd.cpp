@@ -1,0 +1,34 @@
+// AcknowledgedBytes() over what macOS and FreeBSD tell: how much was sent for the first time. That
+// runs ahead of what was acknowledged by one window at most, so it goes on as long as the client
+// reads.
+#ifndef __linux__
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include "core/acknowledged.h"
+
+namespace TURTLE_SERVER {
+
+auto AcknowledgedBytes(int socket) noexcept -> std::uint32_t {
+#if defined(__APPLE__)
+  tcp_connection_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_CONNECTION_INFO, &info, &size) != 0) {
+    return 0;
+  }
+  return static_cast<std::uint32_t>(info.tcpi_txbytes - info.tcpi_txretransmitbytes);
+#else
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
+    return 0;
+  }
+  return info.tcpi_snd_nxt;
+#endif
+}
+
+}  // namespace TURTLE_SERVER
+
+#endif  // !__linux__

@@ -1,0 +1,119 @@
+#include "log/line_pipe.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "base/unique_fd.h"
+#include "log/quiet_write.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr auto kNap = std::chrono::milliseconds(10);
+
+}  // namespace
+
+// What poll(2) says of the descriptor.
+auto LinePipe::Poll(std::chrono::milliseconds patience) const noexcept -> short {
+  pollfd asked{fd_, POLLOUT, 0};
+  return poll(&asked, 1, static_cast<int>(patience.count())) > 0 ? asked.revents : short{0};
+}
+
+// As write(2), but where that would wait it says EAGAIN. Looks each time what the descriptor stands
+// for: others may dup2(2) over it, and a pipe that we kept open would never end for its reader.
+auto LinePipe::WriteNow(std::string_view bytes) const noexcept -> ssize_t {
+  struct stat status {};
+  if (fstat(fd_, &status) != 0) {
+    return -1;
+  }
+  if (S_ISSOCK(status.st_mode)) {
+    return QuietSend(fd_, bytes);
+  }
+  if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) {
+    std::array<char, 32> name{};
+    std::snprintf(name.data(), name.size(), "/proc/self/fd/%d", fd_);
+    const UniqueFd ours(open(name.data(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+    if (ours) {
+      return QuietWrite(ours.Get(), bytes);
+    }
+    if (Poll(std::chrono::milliseconds(0)) == 0) {
+      errno = EAGAIN;
+      return -1;
+    }
+  }
+  return QuietWrite(fd_, bytes);
+}
+
+auto LinePipe::TryWrite(std::string_view& lines) noexcept -> bool {
+  const MutexLock lock(mutex_);
+  Outcome outcome = Outcome::kTaken;
+  PutRest(outcome);
+  if (outcome == Outcome::kTaken && lost_ != 0) {
+    Put(LossLine(lost_).View(), outcome);
+    if (outcome == Outcome::kTaken) {
+      lost_ = 0;
+      PutRest(outcome);
+    }
+  }
+  if (outcome == Outcome::kTaken) {
+    Put(lines, outcome);
+  }
+  if (outcome == Outcome::kNoRoom) {
+    return false;
+  }
+  if (outcome == Outcome::kRefused) {
+    lost_ += CountLines(lines);
+  }
+  lines = {};
+  return outcome == Outcome::kRefused || rest_size_ == 0;
+}
+
+// Writes them, or a part, and keeps the rest.
+void LinePipe::Put(std::string_view lines, Outcome& outcome) noexcept {
+  const ssize_t count = lines.empty() ? 0 : WriteNow(lines);
+  if (count < 0) {
+    outcome = errno == EAGAIN ? Outcome::kNoRoom : Outcome::kRefused;
+    return;
+  }
+  lines.remove_prefix(static_cast<std::size_t>(count));
+  std::copy(lines.begin(), lines.end(), rest_.begin());
+  rest_size_ = lines.size();
+  outcome = Outcome::kTaken;
+}
+
+// Nothing may come between two halves of a line.
+void LinePipe::PutRest(Outcome& outcome) noexcept {
+  const std::string_view rest(rest_.data(), rest_size_);
+  Put(rest, outcome);
+  if (outcome == Outcome::kRefused && rest != "\n") {
+    lost_ += CountLines(rest);
+    rest_.front() = '\n';  // what stands there ends here
+    rest_size_ = 1;
+  }
+  if (outcome == Outcome::kTaken && rest_size_ != 0) {
+    outcome = Outcome::kNoRoom;
+  }
+}
+
+void LinePipe::AwaitRoom(std::chrono::milliseconds patience) const noexcept {
+  if (Poll(std::chrono::milliseconds(0)) != 0) {
+    // A terminal with room for one byte, where a line end takes two: we would turn in circles.
+    poll(nullptr, 0, static_cast<int>(std::min(patience, kNap).count()));
+  } else {
+    Poll(patience);
+  }
+}
+
+void LinePipe::CountLost(std::uint64_t lines) noexcept {
+  const MutexLock lock(mutex_);
+  lost_ += lines;
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,85 @@
+// A file that lines are added to: rolled when it is large, opened anew when somebody has moved it.
+//
+// Interface:
+//  * Append() adds lines; they reach the file with Flush(), or when enough have come together.
+//  * Reopen() follows a file that logrotate(8) has renamed: the old one is closed, a new one made.
+//
+// A file of `roll_size` bytes gets the time into its name, turtle.2026-01-31T23-59-59.123456Z.log,
+// and a new turtle.log begins. No file is ever removed.
+//
+// What the file does not take (the disk is full, nobody reads the FIFO) is lost and counted. A line
+// in the file tells of it once there is room again; or Log() does, where a file has a format of its
+// own.
+//
+// Thread: one at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/unique_fd.h"
+
+namespace TURTLE_SERVER {
+
+/// Where a log file's own troubles are told: lines that are missing, a file that can't be opened.
+enum class Troubles : std::uint8_t {
+  kBetweenTheLines,  ///< In the file, as lines like those of Log().
+  kByLog             ///< By Log(). Not for the file that Log() itself writes to.
+};
+
+/// A log file.
+class LogFile {
+ public:
+  /// Opens or makes the file, for appending, with mode 0640 (less the umask).
+  /// @param path of the file; its folder must be there. A FIFO or a device will do: it is never
+  ///     rolled, and lines that it does not take at once are lost.
+  /// @param roll_size in bytes; 0: never
+  /// @param troubles where they are told
+  /// @throws std::system_error, which names the path
+  LogFile(std::string path, std::uint64_t roll_size,
+          Troubles troubles = Troubles::kBetweenTheLines);
+
+  /// Flushes. What is lost by then and has not been told never is.
+  ~LogFile();
+
+  LogFile(const LogFile&) = delete;
+  auto operator=(const LogFile&) -> LogFile& = delete;
+
+  /// Adds whole lines.
+  void Append(std::string_view lines) noexcept;
+
+  /// Adds what has come together, by write(2). Not by fsync(2): the kernel has it then, and keeps
+  /// it when the program dies. Never a SIGPIPE. Of a line that was cut the rest is missing: it
+  /// counts as lost, and its half is ended before anything else is written.
+  void Flush() noexcept;
+
+  /// Opens the path again. If that is not possible this is told, once, and the old file is kept;
+  /// each Append() tries again.
+  void Reopen() noexcept;
+
+  /// `lines` more were not written.
+  void CountLost(std::uint64_t lines) noexcept { lost_ += lines; }
+
+ private:
+  auto Open() noexcept -> bool;
+  auto WriteOut(std::string_view bytes) noexcept -> std::size_t;
+  void WriteLines(std::string_view lines) noexcept;
+  void Roll() noexcept;
+  void OpenAnew(std::string_view what) noexcept;
+  void Complain(std::string_view what, int error) noexcept;
+
+  const std::string path_;
+  const std::uint64_t roll_size_;
+  const Troubles troubles_;
+  UniqueFd file_;
+  bool rolls_ = false;
+  bool stale_ = false;      // moved away, and there was no new one yet
+  bool torn_ = false;       // the file ends in half a line
+  std::uint64_t size_ = 0;  // of the file
+  std::string pending_;     // has its memory from the beginning
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,31 @@
+// What a server sent, reply by reply: RFC 9112, sections 4 and 6.
+//
+// Thread: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace TURTLE_SERVER::reference {
+
+/// One reply, an interim one (1xx) too.
+struct Reply {
+  int status = 0;
+  std::string body;
+  bool is_complete = true;  ///< false only of the last
+};
+
+/// All of them.
+struct Replies {
+  std::vector<Reply> all;
+  std::string fault;  ///< what breaks the grammar; "" for nothing
+};
+
+/// Reads all that came until the end of a connection.
+/// @param bytes from the first on
+/// @param may_be_head one of the requests may have been HEAD: then a body that its fields announce
+///     may be missing
+auto ReadReplies(std::string_view bytes, bool may_be_head) -> Replies;
+
+}  // namespace TURTLE_SERVER::reference

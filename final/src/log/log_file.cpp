@@ -1,0 +1,179 @@
+#include "log/log_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "log/log.h"
+#include "log/log_line.h"
+#include "log/quiet_write.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr std::size_t kMaxPending = std::size_t{64} * 1024;
+
+// turtle.log becomes turtle.2026-01-31T23-59-59.123456Z.log. With microseconds no two are equal,
+// and the order of the names is that of the times.
+auto RolledName(const std::string& path) -> std::string {
+  using std::chrono::microseconds;
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  const auto micros = std::chrono::duration_cast<microseconds>(since_epoch).count();
+  const auto seconds = static_cast<std::time_t>(micros / 1'000'000);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  std::array<char, 64> time{};
+  const std::size_t length = std::strftime(time.data(), time.size(), ".%Y-%m-%dT%H-%M-%S", &utc);
+  std::snprintf(time.data() + length, time.size() - length, ".%06dZ",
+                static_cast<int>(micros % 1'000'000));
+  const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
+  const std::size_t dot = path.rfind('.');
+  const std::size_t at = dot == std::string::npos || dot <= name ? path.size() : dot;
+  return path.substr(0, at) + time.data() + path.substr(at);
+}
+
+}  // namespace
+
+LogFile::LogFile(std::string path, std::uint64_t roll_size, Troubles troubles)
+    : path_(std::move(path)), roll_size_(roll_size), troubles_(troubles) {
+  pending_.reserve(kMaxPending);
+  if (!Open()) {
+    throw std::system_error(errno, std::generic_category(), "log file " + path_);
+  }
+}
+
+LogFile::~LogFile() { Flush(); }
+
+// @return false, and errno: the file that was open stays so.
+auto LogFile::Open() noexcept -> bool {
+  constexpr mode_t kMode = 0640;
+  // O_NONBLOCK is for what is no file: a FIFO without a reader would keep us in open(2).
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  UniqueFd file(open(path_.c_str(), kFlags, kMode));
+  struct stat status {};
+  if (!file || fstat(file.Get(), &status) != 0) {
+    return false;
+  }
+  if (S_ISDIR(status.st_mode)) {
+    errno = EISDIR;
+    return false;
+  }
+  file_ = std::move(file);
+  size_ = static_cast<std::uint64_t>(status.st_size);
+  torn_ = torn_ && !(S_ISREG(status.st_mode) && size_ == 0);
+  rolls_ = roll_size_ != 0 && S_ISREG(status.st_mode);  // /dev/stdout keeps its name
+  return true;
+}
+
+void LogFile::Append(std::string_view lines) noexcept {
+  if (stale_) {
+    stale_ = !Open();
+  } else if (rolls_ && size_ + pending_.size() + lines.size() > roll_size_ &&
+             size_ + pending_.size() != 0) {
+    Roll();
+  }
+  if (pending_.size() + lines.size() > kMaxPending) {
+    Flush();
+  }
+  if (lines.size() > kMaxPending) {
+    WriteLines(lines);
+  } else {
+    pending_.append(lines);  // within what was reserved
+  }
+}
+
+void LogFile::Flush() noexcept {
+  if (!pending_.empty() || lost_ != 0) {
+    WriteLines(pending_);
+    pending_.clear();
+  }
+}
+
+// What is missing is told ahead of the first line that gets through.
+void LogFile::WriteLines(std::string_view lines) noexcept {
+  if (lost_ != 0 && troubles_ == Troubles::kBetweenTheLines) {
+    const LogLine loss = LossLine(lost_);
+    if (WriteOut(loss.View()) < loss.View().size()) {
+      lost_ += CountLines(lines);
+      return;
+    }
+    lost_ = 0;
+  }
+  const std::size_t written = WriteOut(lines);
+  if (lost_ != 0 && written == lines.size()) {
+    std::array<char, LogLine::kMaxBytes> text{};
+    std::snprintf(text.data(), text.size(), "log file: %llu lines are missing in %s",
+                  static_cast<unsigned long long>(lost_), path_.c_str());
+    Log(LogLevel::kWarning, text.data());
+    lost_ = 0;
+  }
+  lost_ += CountLines(lines.substr(written));
+}
+
+// @return how many of the bytes are written
+auto LogFile::WriteOut(std::string_view bytes) noexcept -> std::size_t {
+  if (std::exchange(torn_, false) && WriteOut("\n") == 0) {
+    torn_ = true;
+    return 0;
+  }
+  std::size_t written = 0;
+  while (written < bytes.size()) {
+    const ssize_t count = QuietWrite(file_.Get(), bytes.substr(written));
+    if (count <= 0) {
+      break;
+    }
+    written += static_cast<std::size_t>(count);
+  }
+  size_ += written;
+  torn_ = written != 0 && bytes[written - 1] != '\n';
+  return written;
+}
+
+void LogFile::Roll() noexcept try {
+  Flush();
+  // ENOENT: somebody else has moved it.
+  if (rename(path_.c_str(), RolledName(path_).c_str()) == 0 || errno == ENOENT) {
+    OpenAnew("roll");
+  } else {
+    size_ = 0;  // goes on in the file that is open, and tries again after as many bytes
+    Complain("roll", errno);
+  }
+} catch (const std::exception&) {
+  size_ = 0;  // no memory for a name
+}
+
+void LogFile::Reopen() noexcept {
+  Flush();
+  OpenAnew("open anew");
+}
+
+// If there can be no new file now, the old one gets the lines until there can.
+void LogFile::OpenAnew(std::string_view what) noexcept {
+  stale_ = !Open();
+  if (stale_) {
+    Complain(what, errno);
+  }
+}
+
+void LogFile::Complain(std::string_view what, int error) noexcept try {
+  const std::string text = std::string("log file: ").append(what).append(" ").append(path_);
+  const std::string trouble = text + ": " + std::generic_category().message(error);
+  if (troubles_ == Troubles::kByLog) {
+    Log(LogLevel::kError, trouble);
+  } else {
+    pending_.append(LogLine(LogLevel::kError, trouble).View());
+  }
+} catch (const std::exception&) {
+  lost_ += 1;
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,40 @@
+// One line of log as text: `2026-01-31T23:59:59.123Z ERROR text`, in UTC.
+//
+// Thread: belongs to whoever made it.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "log/log_level.h"
+
+namespace TURTLE_SERVER {
+
+/// A finished line, with its newline. It owns no memory: a program that has none left can log.
+class LogLine {
+ public:
+  /// No line is longer, in bytes: what doesn't fit is cut off.
+  static constexpr std::size_t kMaxBytes = 1024;
+
+  /// Control characters in `text` come out as `?`: what a client sent can't forge a second line.
+  LogLine(LogLevel level, std::string_view text,
+          std::chrono::system_clock::time_point time = std::chrono::system_clock::now()) noexcept;
+
+  /// The line.
+  [[nodiscard]] auto View() const noexcept -> std::string_view { return {bytes_.data(), size_}; }
+
+ private:
+  std::array<char, kMaxBytes> bytes_;
+  std::size_t size_;
+};
+
+/// How many lines end in `text`.
+[[nodiscard]] auto CountLines(std::string_view text) noexcept -> std::uint64_t;
+
+/// The line that tells how many lines are missing before it.
+[[nodiscard]] auto LossLine(std::uint64_t lines) noexcept -> LogLine;
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,179 @@
+#include "web/access_log.h"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+#include "base/ascii.h"
+#include "core/connection.h"
+#include "http/request.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr auto kMaxDelay = std::chrono::milliseconds(100);  // of a line, until it is handed over
+
+// Digits as in "%x", two of them.
+void AppendHex(unsigned char byte, std::string& out) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  out.push_back(kDigits[byte >> 4U]);
+  out.push_back(kDigits[byte & 0x0fU]);
+}
+
+// Appends a client's bytes; those that could be misread as `before` and two digits.
+void AppendEscaped(std::string_view text, std::string_view before, std::string& out) {
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out.push_back('\\');
+      out.push_back(c);
+    } else if (ascii::IsControl(c) || static_cast<unsigned char>(c) >= 0x80) {
+      out.append(before);
+      AppendHex(static_cast<unsigned char>(c), out);
+    } else {
+      out.push_back(c);
+    }
+  }
+}
+
+// A text in quotes, or what stands for none.
+void AppendQuoted(std::string_view text, std::string_view before, std::string_view none,
+                  std::string& out) {
+  if (text.empty()) {
+    out.append(none);
+    return;
+  }
+  out.push_back('"');
+  AppendEscaped(text, before, out);
+  out.push_back('"');
+}
+
+auto FieldOf(const ExchangeRecord& record, KnownField field) -> std::string_view {
+  return record.request == nullptr ? std::string_view()
+                                   : record.request->headers.Find(field).value_or("");
+}
+
+void AppendNumber(std::uint64_t number, std::string& out) { out.append(std::to_string(number)); }
+
+}  // namespace
+
+// By strftime(3). Only numbers and names of months are asked of it, in the C locale's way: the
+// program never calls setlocale(3).
+auto AccessLogTime::At(std::time_t now) -> std::string_view {
+  if (now != time_ || text_.empty()) {
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    std::array<char, 40> text{};
+    const char* const format =
+        format_ == AccessLogFormat::kJson ? "%Y-%m-%dT%H:%M:%SZ" : "%d/%b/%Y:%H:%M:%S +0000";
+    text_.assign(text.data(), std::strftime(text.data(), text.size(), format, &utc));
+    time_ = now;
+  }
+  return text_;
+}
+
+void AppendCombined(const AccessLogLine& line, const ExchangeRecord& record, std::string& out) {
+  constexpr std::string_view kNone = "\"-\"";
+  constexpr std::string_view kBefore = "\\x";
+  out.append(line.peer.empty() ? "-" : line.peer).append(" - - [");
+  out.append(line.time).append("] ");
+  AppendQuoted(record.request_line, kBefore, kNone, out);
+  out.push_back(' ');
+  record.status == 0 ? void(out.push_back('-'))
+                     : AppendNumber(static_cast<std::uint64_t>(record.status), out);
+  out.push_back(' ');
+  record.body_bytes == 0 ? void(out.push_back('-')) : AppendNumber(record.body_bytes, out);
+  out.push_back(' ');
+  AppendQuoted(FieldOf(record, KnownField::kReferer), kBefore, kNone, out);
+  out.push_back(' ');
+  AppendQuoted(FieldOf(record, KnownField::kUserAgent), kBefore, kNone, out);
+  out.push_back('\n');
+}
+
+void AppendJson(const AccessLogLine& line, const ExchangeRecord& record, std::string& out) {
+  constexpr std::string_view kNone = "null";
+  constexpr std::string_view kBefore = "\\u00";
+  out.append(R"({"time":")").append(line.time).append(R"(","peer":)");
+  AppendQuoted(line.peer, kBefore, kNone, out);
+  out.append(R"(,"request":)");
+  AppendQuoted(record.request_line, kBefore, kNone, out);
+  out.append(R"(,"status":)");
+  AppendNumber(static_cast<std::uint64_t>(record.status), out);
+  out.append(R"(,"bytes":)");
+  AppendNumber(record.body_bytes, out);
+  out.append(record.complete ? R"(,"complete":true)" : R"(,"complete":false)");
+  out.append(R"(,"referer":)");
+  AppendQuoted(FieldOf(record, KnownField::kReferer), kBefore, kNone, out);
+  out.append(R"(,"agent":)");
+  AppendQuoted(FieldOf(record, KnownField::kUserAgent), kBefore, kNone, out);
+  std::array<char, 32> seconds{};
+  const int length = std::snprintf(seconds.data(), seconds.size(), "%.3f", line.seconds);
+  out.append(R"(,"seconds":)")
+      .append(seconds.data(), static_cast<std::size_t>(length))
+      .append("}\n");
+}
+
+AccessLog::AccessLog(Looper& looper, std::shared_ptr<LogWriter> writer, AccessLogFormat format)
+    : looper_(looper), writer_(std::move(writer)), format_(format), time_(format) {}
+
+AccessLog::~AccessLog() {
+  looper_.Cancel(timer_);
+  HandOver();
+}
+
+void AccessLog::OnBegin(const Connection& connection) noexcept try {
+  PeerOf(connection);
+} catch (const std::exception&) {
+  // no memory: the line will have no address
+}
+
+// Asked of the kernel once for each connection, and while the client is still there.
+auto AccessLog::PeerOf(const Connection& connection) -> std::string_view {
+  const auto index = static_cast<std::size_t>(connection.GetFd());
+  if (index >= peers_.size()) {
+    peers_.resize(index + 1);
+  }
+  Peer& peer = peers_[index];
+  if (!(peer.id == connection.Id())) {
+    peer.ip = connection.GetPeerAddress().Ip();
+    peer.id = connection.Id();
+  }
+  return peer.ip;
+}
+
+void AccessLog::OnEnd(const ExchangeRecord& record) noexcept try {
+  Append(record);
+} catch (const std::exception&) {
+  HandOver();  // no memory: a line less
+}
+
+void AccessLog::Append(const ExchangeRecord& record) {
+  const std::size_t size_before = batch_.size();
+  AccessLogLine line;
+  line.peer = PeerOf(record.connection);
+  line.time = time_.At(std::time(nullptr));
+  line.seconds = std::chrono::duration<double>(looper_.Now() - record.began).count();
+  try {
+    format_ == AccessLogFormat::kJson ? AppendJson(line, record, batch_)
+                                      : AppendCombined(line, record, batch_);
+  } catch (const std::exception&) {
+    batch_.resize(size_before);  // no half line
+    throw;
+  }
+  if (batch_.size() >= kMaxBatch) {
+    HandOver();
+  } else if (size_before == 0) {
+    timer_ = looper_.RunAfter(kMaxDelay, [this] { HandOver(); });
+  }
+}
+
+void AccessLog::HandOver() noexcept {
+  if (!batch_.empty()) {
+    writer_->Write(batch_);
+    batch_.clear();
+  }
+}
+
+}  // namespace TURTLE_SERVER

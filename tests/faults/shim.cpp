@@ -1,0 +1,259 @@
+// Makes one call of the C library fail, in a program that knows nothing of it (LD_PRELOAD).
+//
+//   TURTLE_FAULT="recv 104 3 1"   the third recv(2), and one call in all, fails with errno 104
+//   TURTLE_FAULT_CALLS=FILE       4096 bytes, which are mapped: who was called how often
+//
+// Beside errno values there are two other outcomes: -1, the call moves one byte only, and 0, it
+// returns 0 without having done anything (the end of a file, or nobody there to be waited for).
+//
+// Only what a caller may really meet is made to happen. A read of a socket that falls short tells
+// an edge-triggered reader that the socket is empty, and EAGAIN that an event will follow
+// (epoll(7)); to invent either would be a lie. So neither is done to a socket's input, nor EAGAIN
+// to its output, and calls that can't fail on the descriptors in question are not counted.
+//
+// Nothing is counted before main() nor after it. vfork(2) becomes fork(2), since a function that
+// returns twice can't be wrapped; the counters are shared with the child.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+constexpr int kShort = -1;
+constexpr int kNothing = 0;
+constexpr int kPass = -2;
+
+struct Counter {
+  char name[24];
+  std::atomic<std::uint64_t> calls;
+};
+
+struct Shared {
+  std::atomic<std::uint64_t> fired;
+  std::atomic<std::uint64_t> taken;  // a lock that a forked child shares, so it is always let go
+  Counter counters[64];
+};
+
+Shared* shared = nullptr;
+std::atomic<bool> armed{false};
+char chosen[24];
+int outcome = 0;
+std::uint64_t first = 0;
+std::uint64_t times = 0;
+
+// What is to become of this call?
+auto Next(const char* name) -> int {
+  if (!armed.load(std::memory_order_relaxed)) {
+    return kPass;
+  }
+  while (shared->taken.exchange(1) != 0) {
+  }
+  Counter* counter = shared->counters;
+  while (counter->name[0] != '\0' && std::strcmp(counter->name, name) != 0) {
+    ++counter;
+  }
+  std::strcpy(counter->name, name);
+  const std::uint64_t number = ++counter->calls;
+  const bool hit = std::strcmp(chosen, name) == 0 && number >= first && number < first + times;
+  shared->fired += hit ? 1 : 0;
+  shared->taken = 0;
+  return hit ? outcome : kPass;
+}
+
+auto Real(const char* name) -> void* { return dlsym(RTLD_NEXT, name); }
+
+auto Kind(int fd) -> mode_t {
+  static const auto real = reinterpret_cast<int (*)(int, struct stat*)>(Real("fstat"));
+  struct stat status {};
+  return real(fd, &status) == 0 ? status.st_mode & S_IFMT : 0;
+}
+
+auto IsProgramsOutput(int fd) -> bool {  // the other pipe tells of a failed start, and can't fail
+  return Kind(fd) == S_IFIFO && (fcntl(fd, F_GETFL) & O_NONBLOCK) != 0;
+}
+
+// The first byte of a message.
+auto OneByte(const msghdr* message, iovec& piece) -> msghdr {
+  msghdr less = *message;
+  piece = {message->msg_iov->iov_base, 1};
+  less.msg_iov = &piece;
+  less.msg_iovlen = 1;
+  return less;
+}
+
+}  // namespace
+
+// A function of the C library. `counts`: this call may fail; `less`: makes it move one byte only;
+// `failure`: what it returns then.
+#define WRAP(result, name, parameters, arguments, counts, less, failure)               \
+  static const auto real_##name = reinterpret_cast<result(*) parameters>(Real(#name)); \
+  extern "C" auto name parameters->result {                                            \
+    const int what = (counts) ? Next(#name) : kPass;                                   \
+    if (what == kNothing) {                                                            \
+      return {};                                                                       \
+    }                                                                                  \
+    if (what > 0 || what < kPass) {                                                    \
+      errno = what;                                                                    \
+      return failure;                                                                  \
+    }                                                                                  \
+    if (what == kShort) {                                                              \
+      less;                                                                            \
+    }                                                                                  \
+    return real_##name arguments;                                                      \
+  }
+
+WRAP(int, socket, (int a, int b, int c), (a, b, c), true, , -1)
+WRAP(int, bind, (int fd, const sockaddr* a, socklen_t n), (fd, a, n), true, , -1)
+WRAP(int, listen, (int fd, int n), (fd, n), true, , -1)
+WRAP(int, setsockopt, (int fd, int a, int b, const void* c, socklen_t d), (fd, a, b, c, d), true, ,
+     -1)
+WRAP(int, getsockname, (int fd, sockaddr* a, socklen_t* n), (fd, a, n), true, , -1)
+WRAP(int, getpeername, (int fd, sockaddr* a, socklen_t* n), (fd, a, n), true, , -1)
+WRAP(int, accept4, (int fd, sockaddr* a, socklen_t* n, int f), (fd, a, n, f), true, , -1)
+WRAP(int, shutdown, (int fd, int how), (fd, how), true, , -1)
+WRAP(ssize_t, recv, (int fd, void* to, size_t n, int f), (fd, to, n, f), true, , -1)
+WRAP(ssize_t, send, (int fd, const void* from, size_t n, int f), (fd, from, n, f), true, n = 1, -1)
+WRAP(ssize_t, sendmsg, (int fd, const msghdr* m, int f), (fd, m, f), true, iovec piece{};
+     const msghdr one = OneByte(m, piece); return real_sendmsg(fd, &one, f), -1)
+WRAP(ssize_t, sendfile, (int to, int from, off_t* at, size_t n), (to, from, at, n), true, n = 1, -1)
+WRAP(ssize_t, read, (int fd, void* to, size_t n), (fd, to, n), IsProgramsOutput(fd), n = 1, -1)
+WRAP(ssize_t, pread, (int fd, void* to, size_t n, off_t at), (fd, to, n, at), true, n = 1, -1)
+WRAP(ssize_t, write, (int fd, const void* from, size_t n), (fd, from, n),
+     fd > 2 && Kind(fd) == S_IFREG, n = 1, -1)
+WRAP(int, epoll_create1, (int f), (f), true, , -1)
+WRAP(int, epoll_ctl, (int fd, int what_to_do, int other, epoll_event* e),
+     (fd, what_to_do, other, e), what_to_do == EPOLL_CTL_ADD, , -1)
+WRAP(int, epoll_wait, (int fd, epoll_event* e, int n, int t), (fd, e, n, t), true, n = 1, -1)
+WRAP(int, eventfd, (unsigned n, int f), (n, f), true, , -1)
+WRAP(int, inotify_init1, (int f), (f), true, , -1)
+WRAP(int, inotify_add_watch, (int fd, const char* path, std::uint32_t m), (fd, path, m), true, , -1)
+WRAP(int, stat, (const char* path, struct stat* s), (path, s), true, , -1)
+WRAP(int, fstat, (int fd, struct stat* s), (fd, s), true, , -1)
+WRAP(int, fstatat, (int fd, const char* path, struct stat* s, int f), (fd, path, s, f), true, , -1)
+WRAP(char*, realpath, (const char* path, char* to), (path, to), true, , nullptr)
+WRAP(int, mkostemp, (char* name, int f), (name, f), true, , -1)
+WRAP(int, unlink, (const char* path), (path), true, , -1)
+WRAP(int, rename, (const char* from, const char* to), (from, to), true, , -1)
+WRAP(int, pipe2, (int* ends, int f), (ends, f), true, , -1)
+WRAP(int, dup2, (int from, int to), (from, to), true, , -1)
+WRAP(int, fchdir, (int fd), (fd), true, , -1)
+WRAP(int, setrlimit, (__rlimit_resource_t which, const rlimit* l), (which, l), true, , -1)
+WRAP(int, execve, (const char* path, char* const* a, char* const* e), (path, a, e), true, , -1)
+WRAP(pid_t, waitpid, (pid_t pid, int* s, int f), (pid, s, f), true, , -1)
+WRAP(int, getaddrinfo, (const char* h, const char* s, const addrinfo* a, addrinfo** r),
+     (h, s, a, r), true, , what)
+WRAP(int, getnameinfo,
+     (const sockaddr* a, socklen_t n, char* h, socklen_t hn, char* s, socklen_t sn, int f),
+     (a, n, h, hn, s, sn, f), true, , what)
+WRAP(int, pthread_create, (pthread_t * t, const pthread_attr_t* a, void* (*run)(void*), void* x),
+     (t, a, run, x), true, , what)
+
+extern "C" auto open(const char* path, int flags, ...) -> int {
+  static const auto real = reinterpret_cast<int (*)(const char*, int, ...)>(Real("open"));
+  va_list rest;
+  va_start(rest, flags);
+  const auto mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  const int what = Next("open");
+  if (what > 0) {
+    errno = what;
+    return -1;
+  }
+  return real(path, flags, mode);
+}
+
+extern "C" auto vfork() -> pid_t {
+  const int what = Next("vfork");
+  if (what > 0) {
+    errno = what;
+    return -1;
+  }
+  return fork();
+}
+
+// Those that the C library has no function for.
+extern "C" auto syscall(long number, ...) -> long {
+  static const auto real = reinterpret_cast<long (*)(long, ...)>(Real("syscall"));
+  va_list rest;
+  va_start(rest, number);
+  long given[6];
+  for (long& argument : given) {
+    argument = va_arg(rest, long);
+  }
+  va_end(rest);
+  const int what = number == SYS_openat2       ? Next("openat2")
+                   : number == SYS_pidfd_open  ? Next("pidfd_open")
+                   : number == SYS_close_range ? Next("close_range")
+                                               : kPass;
+  if (what > 0) {
+    errno = what;
+    return -1;
+  }
+  return real(number, given[0], given[1], given[2], given[3], given[4], given[5]);
+}
+
+extern "C" auto __libc_malloc(size_t bytes) -> void*;
+
+// Also what operator new calls. dlsym(3) may call it too, so it must not be asked for the real one.
+extern "C" auto malloc(size_t bytes) -> void* {
+  if (Next("malloc") != kPass) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return __libc_malloc(bytes);
+}
+
+namespace {
+
+int (*real_main)(int, char**, char**) = nullptr;
+
+auto Main(int argc, char** argv, char** environment) -> int {
+  const char* fault = std::getenv("TURTLE_FAULT");
+  const char* calls = std::getenv("TURTLE_FAULT_CALLS");
+  const int file = calls != nullptr ? open(calls, O_RDWR | O_CLOEXEC) : -1;
+  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) {
+    std::perror("TURTLE_FAULT_CALLS");
+    return 2;
+  }
+  close(file);
+  shared = static_cast<Shared*>(memory);
+  if (fault != nullptr) {
+    std::sscanf(fault, "%23s %d %lu %lu", chosen, &outcome, &first, &times);
+  }
+  armed = true;
+  const int code = real_main(argc, argv, environment);
+  armed = false;
+  return code;
+}
+
+}  // namespace
+
+extern "C" auto __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv,
+                                  void (*init)(), void (*fini)(), void (*linker_fini)(),
+                                  void* stack) -> int {
+  real_main = main;
+  const auto real = reinterpret_cast<decltype(&__libc_start_main)>(Real("__libc_start_main"));
+  return real(Main, argc, argv, init, fini, linker_fini, stack);
+}

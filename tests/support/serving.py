@@ -1,0 +1,115 @@
+"""`turtle serve` and the examples for every suite: started on a port of the system's choice, and
+ended.
+
+TURTLE_BINARY  the program; without it build/final/turtle, a Release build
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import select
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINARY = pathlib.Path(os.environ.get("TURTLE_BINARY", ROOT / "build/final/turtle")).resolve()
+PATIENCE = 20.0  # seconds that anything may take that has to happen
+
+
+class DidNotServe(Exception):
+    """The program ended, or said something else than that it serves; the text holds what it said."""
+
+    def __init__(self, text: str, code: int | None, said: str) -> None:
+        super().__init__(text)
+        self.code = code  # None: it did not end by itself
+        self.said = said  # on stderr
+
+
+class Server:
+    """A program that listens, until stop() or close().
+
+    Its first line begins with `greeting` and ends with its address. `prefix` is a command that runs
+    it (strace, valgrind), `environment` is added to ours. What it says on stderr goes to a file,
+    since nobody reads while it runs and a full pipe would stop it.
+    """
+
+    def __init__(self, binary, *arguments, greeting="listening on ", prefix=(), environment=None, patience=PATIENCE):
+        self.binary = binary
+        self.patience = patience
+        self._said = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [*map(str, prefix), str(binary), *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            env={**os.environ, **(environment or {})},
+        )
+        self.line = self._first_line()
+        if not self.line.startswith(greeting):
+            code = None
+            if not self.line:  # it has closed its output, so it is about to end
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    code = self.wait()
+            self.close()
+            raise DidNotServe(f"{binary} does not serve: {self.line!r} {self.said()}", code, self.said())
+        self.url = self.line.split()[-1].rstrip("/")
+        self.port = int(self.url.rsplit(":", 1)[1])
+
+    def _first_line(self) -> str:
+        line, deadline = b"", time.monotonic() + self.patience
+        while not line.endswith(b"\n"):
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+                break
+            byte = os.read(self.process.stdout.fileno(), 1)
+            if not byte:
+                break
+            line += byte
+        return line.decode()
+
+    @property
+    def pid(self) -> int:
+        """The server's own: strace has it for a child, valgrind is it."""
+        pid = self.process.pid
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+        is_server = pathlib.Path(os.readlink(f"/proc/{pid}/exe")).name == self.binary.name
+        return pid if is_server or not children else int(children[0])
+
+    def connect(self, host="127.0.0.1") -> socket.socket:
+        """A plain socket to it."""
+        return socket.create_connection((host, self.port), timeout=self.patience)
+
+    def signal(self, number=signal.SIGTERM) -> None:
+        os.kill(self.pid, number)
+
+    def wait(self) -> int:
+        """Its exit code."""
+        return self.process.wait(timeout=self.patience)
+
+    def said(self) -> str:
+        """All that it has said on stderr so far."""
+        self._said.flush()
+        return os.pread(self._said.fileno(), 1 << 24, 0).decode(errors="replace")
+
+    def stop(self) -> tuple[int, str]:
+        """Ends it as an administrator does; its exit code and what it said on stderr."""
+        self.signal()
+        return self.wait(), self.said()
+
+    def close(self) -> None:
+        """Ends it at once, if it still runs."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
+
+class Turtle(Server):
+    """`turtle serve` with some arguments, on a free port unless one is given."""
+
+    def __init__(self, *arguments, port=0, **options):
+        super().__init__(BINARY, "serve", "--port", port, *arguments, greeting="Serving ", **options)
