@@ -37,9 +37,9 @@ class CannotMeasure(Exception):
 class Server(serving.Turtle):
     """`turtle serve` on one thread under `tool`, which writes its findings when it ends."""
 
-    def __init__(self, tool: list[str], site: pathlib.Path) -> None:
+    def __init__(self, tool: list[str], site: pathlib.Path, program: pathlib.Path = BINARY) -> None:
         try:
-            super().__init__(site, "--threads", "1", prefix=tool, patience=PATIENCE)
+            super().__init__(site, "--threads", "1", program=program, prefix=tool, patience=PATIENCE)
         except FileNotFoundError as error:
             raise CannotMeasure(f"{error.filename} is not there") from error
         except serving.DidNotServe as error:
@@ -74,10 +74,10 @@ class Server(serving.Turtle):
             raise CannotMeasure(f"the server ended with {code}:\n{said}")
 
 
-def run(tool: list[str], scenario: session.Scenario, count: int) -> None:
+def run(tool: list[str], scenario: session.Scenario, count: int, program: pathlib.Path = BINARY) -> None:
     with tempfile.TemporaryDirectory() as folder:
         session.make_site(pathlib.Path(folder))
-        server = Server(tool, pathlib.Path(folder))
+        server = Server(tool, pathlib.Path(folder), program)
         try:
             scenario.drive(server, WARM_UP)
             scenario.drive(server, count)
@@ -113,13 +113,15 @@ def read_callgrind(text: str) -> tuple[dict[str, int], int]:
     return dict(own), allocations
 
 
-def callgrind(scenario: session.Scenario) -> tuple[float, float, dict[str, float]]:
-    """Instructions, allocations, and instructions by function: all per request."""
+def callgrind(
+    scenario: session.Scenario, program: pathlib.Path = BINARY
+) -> tuple[float, float, dict[str, float]]:
+    """Instructions, allocations, and instructions by function: all per request to `program`."""
     results = []
     for count in (scenario.count, 2 * scenario.count):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "callgrind.out"
-            run(["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}"], scenario, count)
+            run(["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}"], scenario, count, program)
             results.append(read_callgrind(out.read_text(encoding="utf-8", errors="replace")))
     (once, few), (twice, more) = results
     functions = {name: (twice[name] - once.get(name, 0)) / scenario.count for name in twice}

@@ -111,5 +111,5 @@ class Server:
 class Turtle(Server):
     """`turtle serve` with some arguments, on a free port unless one is given."""
 
-    def __init__(self, *arguments, port=0, **options):
-        super().__init__(BINARY, "serve", "--port", port, *arguments, greeting="Serving ", **options)
+    def __init__(self, *arguments, port=0, program=BINARY, **options):
+        super().__init__(program, "serve", "--port", port, *arguments, greeting="Serving ", **options)

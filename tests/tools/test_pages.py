@@ -4,13 +4,14 @@ import json
 import pathlib
 import re
 import sys
+import types
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from measure import cli, pages, record, report  # noqa: E402
+from measure import cli, instructions, pages, record, report  # noqa: E402
 from measure.process import Failed  # noqa: E402
 
 
@@ -149,6 +150,25 @@ def test_pictures_and_page_are_made_of_the_data(folder, tmp_path):
     assert set(files) == {page, "docs/measured/table.svg", "docs/measured/flame.svg"}
     assert files[page] == "a <!-- =together -->16<!-- / -->\n"
     assert "Abacus" in files["docs/measured/table.svg"] and "tcp_ack" in files["docs/measured/flame.svg"]
+
+
+# --- instructions ---
+
+
+def test_each_build_is_measured_by_its_own_program(tmp_path, monkeypatch):
+    for folder in instructions.BUILDS.values():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "turtle").touch()
+    sizes = {tmp_path / "final" / "turtle": 10.0, tmp_path / "final-apart" / "turtle": 20.0}
+    made_up = types.SimpleNamespace(
+        callgrind=lambda scenario, program: (sizes[program], 0.0, {}),
+        session=types.SimpleNamespace(SCENARIOS=dict.fromkeys(instructions.SCENARIOS)),
+        CannotMeasure=RuntimeError,
+    )
+    monkeypatch.setattr(instructions, "load_cost", lambda: made_up)
+    monkeypatch.setattr(instructions.shutil, "which", lambda name: name)
+    builds = instructions.measure_all(tmp_path, lambda text: None)["builds"]
+    assert {name: set(found.values()) for name, found in builds.items()} == {"inlined": {10}, "apart": {20}}
 
 
 # --- a recording ---

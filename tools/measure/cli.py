@@ -120,7 +120,7 @@ def record_all(options: argparse.Namespace) -> int:
     if folder == pages.DATA:
         for name, text in pages.generated().items():
             (ROOT / name).write_text(text, encoding="utf-8")
-        note(f"bench: {pages.PAGE} has the new numbers; see whether its sentences still hold")
+        note(f"bench: {', '.join(pages.PAGES)}: new numbers; see whether the sentences still hold")
     return status
 
 

@@ -34,11 +34,10 @@ def measure_all(build: pathlib.Path, note: Callable[[str], None]) -> dict:
     cost = load_cost()
     found: dict[str, dict[str, float]] = {}
     for name, folder in BUILDS.items():
-        cost.BINARY = build / folder / "turtle"
         found[name] = {}
         for scenario in SCENARIOS:
             try:
-                instructions, _, _ = cost.callgrind(cost.session.SCENARIOS[scenario])
+                instructions, _, _ = cost.callgrind(cost.session.SCENARIOS[scenario], build / folder / "turtle")
             except cost.CannotMeasure as error:
                 raise Failed(str(error)) from error
             found[name][scenario] = round(instructions)
