@@ -105,7 +105,7 @@ def test_a_search_finds_a_chapter(browser, server, hooks):
     field = browser.find_element("css selector", "input.md-search__input")
     field.click()
     field.send_keys(title)
-    click(browser, ".md-search-result__item a", title)
+    click(browser, ".md-search-result__item h1", title)  # a part of the link where nothing scrolls
     assert f"/chapters/{chapters[-1]['folder']}/" in browser.current_url
 
 

@@ -11,6 +11,7 @@ COLUMNS = ("what", "default", "flag", "code", "beyond", "test")
 # What is no limit.
 OTHERS = {"--help", "--port", "--address", "--threads", "--cgi-dir", "--cache-check"}
 OTHERS |= {"--log-level", "--log-file", "--log-async", "--log-when-full", "--log-flush"}
+OTHERS |= {"--log-path", "--log-base-name"}
 OTHERS |= {"--access-log", "--access-log-format"}
 UNITS = {"": 1, "s": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 

@@ -63,6 +63,7 @@ BUILD = (
 PROGRAM = (
     Need(header("CLI/CLI.hpp"), "libcli11-dev", "cli11"),
     Need(header("spdlog/spdlog.h"), "libspdlog-dev", "spdlog"),
+    Need(header("nlohmann/json.hpp"), "nlohmann-json3-dev", "nlohmann-json"),
 )
 TESTS = (Need(header("gtest/gtest.h"), "libgtest-dev", "googletest"),)
 PYTHON = (

@@ -2,231 +2,92 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
+#include <cstdlib>
 #include <functional>
-#include <limits>
-#include <optional>
 #include <string_view>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "app/byte_size.h"
+#include "app/config.h"
+#include "app/serve_settings.h"
 
 namespace TURTLE_SERVER {
 
 namespace {
 
-constexpr std::uint64_t kMaxThreads = 1024;
-constexpr std::uint64_t kMaxQueue = 1'000'000;
-constexpr std::uint64_t kMaxSeconds = 86400;  // a day
-constexpr std::uint64_t kMaxRate = 1'000'000'000;
-constexpr std::uint64_t kMaxSize = std::numeric_limits<std::size_t>::max();
-
-// Everything arrives as text and is judged here. CLI11's own conversion would take "0x50" for a
-// port and "12.5" for a number of threads, and its messages don't say what would be right.
-auto ParseNumber(const std::string& text) -> std::optional<std::uint64_t> {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || error != std::errc() || stop != end) {
-    return std::nullopt;
-  }
-  return number;
-}
-
-[[noreturn]] void Refuse(const std::string& option, const std::string& value,
-                         const std::string& wanted) {
-  throw CLI::ValidationError(option, "'" + value + "' is not " + wanted);
-}
-
-auto IsDirectory(const std::string& path) -> bool {
-  std::error_code ignored;  // what can't be looked at is no directory for us
-  return std::filesystem::is_directory(path, ignored);
-}
-
-// Options of one command, with the checks that go with each kind of value. The checks run after
-// the whole line is read: the 80 of "--prot 80" would be a bad DIR before "--prot" is a bad option.
-class OptionSet {
+// Settings as options of a command. CLI11 sees texts only: its own conversions would take "0x50"
+// for a port and "12.5" for a number of threads, and its messages don't say what would be right.
+class Flags {
  public:
-  explicit OptionSet(CLI::App& app) : app_(app) {}
-
-  void RunChecks() const {
-    for (const std::function<void()>& check : checks_) {
-      check();
+  Flags(CLI::App& app, const std::vector<Setting>& settings) {
+    for (const Setting& setting : settings) {
+      // CLI11 takes each at most once: of two ports, which did you mean?
+      app.add_option_function<std::string>(
+             setting.name.flag,
+             [this, &setting](const std::string& text) { given_.emplace_back(&setting, text); },
+             setting.help)
+          ->type_name(setting.unit)
+          ->default_str(setting.show());
     }
   }
 
-  template <class Number>
-  void Count(const std::string& name, Number& value, std::uint64_t lowest, std::uint64_t highest,
-             const std::string& help) {
-    Add(name, "N", std::to_string(value), help, [=, &value](const std::string& text) {
-      const auto number = ParseNumber(text);
-      if (!number || *number < lowest || *number > highest) {
-        Refuse(name, text,
-               "a number from " + std::to_string(lowest) + " to " + std::to_string(highest));
+  // After the whole line and the file were read: the 80 of "--prot 80" would be a bad DIR before
+  // "--prot" is a bad option, and a flag counts more than the file.
+  void Take() const {
+    for (const auto& [setting, text] : given_) {
+      if (!setting->take(text)) {
+        throw CLI::ValidationError(setting->name.flag,
+                                   "'" + text + "' is not " + WantedBy(*setting));
       }
-      value = static_cast<Number>(*number);
-    });
-  }
-
-  void Seconds(const std::string& name, std::chrono::seconds& value, std::uint64_t lowest,
-               const std::string& help) {
-    Add(name, "SECONDS", std::to_string(value.count()), help, [=, &value](const std::string& text) {
-      const auto number = ParseNumber(text);
-      if (!number || *number < lowest || *number > kMaxSeconds) {
-        Refuse(name, text,
-               "a number of seconds from " + std::to_string(lowest) + " to " +
-                   std::to_string(kMaxSeconds));
-      }
-      value = std::chrono::seconds(*number);
-    });
-  }
-
-  void Size(const std::string& name, std::uint64_t& value, const std::string& help) {
-    Add(name, "SIZE", FormatByteSize(value), help, [=, &value](const std::string& text) {
-      const auto size = ParseByteSize(text);
-      if (!size || *size > kMaxSize) {
-        Refuse(name, text, "a size such as 512, 64K, 16M or 1G");
-      }
-      value = *size;
-    });
-  }
-
-  void Directory(const std::string& name, const std::string& kind, std::string& value,
-                 const std::string& help) {
-    Add(name, kind, value, help, [=, &value](const std::string& text) {
-      if (!IsDirectory(text)) {
-        Refuse(name, text, "an existing directory");
-      }
-      value = text;
-    });
-  }
-
-  void Text(const std::string& name, const std::string& kind, std::string& value,
-            const std::string& help) {
-    Add(name, kind, value, help, [=, &value](const std::string& text) {
-      if (text.empty()) {
-        Refuse(name, text, "a name or an address");
-      }
-      value = text;
-    });
-  }
-
-  /// One of some words, which stand for values.
-  template <class Value>
-  void Choice(const std::string& name, Value& value, std::vector<std::pair<std::string, Value>> all,
-              const std::string& help) {
-    std::string words;
-    std::string standard;
-    for (const auto& [word, meaning] : all) {
-      words += (words.empty() ? "" : ", ") + word;
-      standard = meaning == value ? word : standard;
     }
-    Add(name, "WORD", standard, help, [=, &value, all = std::move(all)](const std::string& text) {
-      const auto found = std::find_if(all.begin(), all.end(),
-                                      [&text](const auto& each) { return each.first == text; });
-      if (found == all.end()) {
-        Refuse(name, text, "one of " + words);
-      }
-      value = found->second;
-    });
-  }
-
-  void File(const std::string& name, std::string& value, const std::string& help) {
-    Add(name, "FILE", value, help, [=, &value](const std::string& text) {
-      if (text.empty() || text.back() == '/' || IsDirectory(text)) {
-        Refuse(name, text, "the name of a file");
-      }
-      value = text;
-    });
-  }
-
-  void Level(const std::string& name, std::optional<LogLevel>& value, const std::string& help) {
-    Add(name, "LEVEL", "INFO", help, [=, &value](const std::string& text) {
-      value = ParseLogLevel(text);
-      if (!value) {
-        Refuse(name, text, "one of DEBUG, INFO, WARN, ERROR, FATAL");
-      }
-    });
   }
 
  private:
-  template <class Take>
-  void Add(const std::string& name, const std::string& kind, const std::string& standard,
-           const std::string& help, Take take) {
-    // CLI11 takes each at most once: of two ports, which did you mean?
-    CLI::Option* option = app_.add_option_function<std::string>(
-        name,
-        [this, take](const std::string& text) { checks_.push_back([take, text] { take(text); }); },
-        help);
-    option->type_name(kind);
-    option->default_str(standard);
-  }
-
-  CLI::App& app_;
-  std::vector<std::function<void()>> checks_;
+  std::vector<std::pair<const Setting*, std::string>> given_;
 };
-
-void AddServeOptions(OptionSet& set, ServeOptions& options) {
-  set.Directory("DIR", "", options.directory, "the files to serve");
-  set.Count("--port", options.port, 0, 65535, "port to listen on; 0: any free one");
-  set.Text("--address", "ADDRESS", options.address,
-           "address or host name to listen on (0.0.0.0 is all of IPv4, :: all of IPv6)");
-  set.Count("--threads", options.threads, 1, kMaxThreads, "number of event loops, one thread each");
-  set.Directory("--cgi-dir", "DIR", options.cgi_dir,
-                "programs for /cgi-bin/; without it there are none");
-  set.Seconds("--cgi-timeout", options.cgi_timeout, 1,
-              "when a program that takes longer is killed");
-  set.Size("--cache-size", options.cache_size, "memory for cached files; 0: no cache");
-  set.Choice("--cache-check", options.cache_check,
-             {{"watch", CacheCheck::kWatch}, {"always", CacheCheck::kAlways}},
-             "how changes are noticed: watch (the kernel tells) or always (look each time)");
-  set.Size("--max-body", options.max_body, "longest request body that is accepted");
-  set.Seconds("--head-timeout", options.head_timeout, 1,
-              "how long the head of a request may take, from its first byte to its last");
-  set.Seconds("--body-timeout", options.body_timeout, 1,
-              "how long a body may come more slowly than --min-body-rate");
-  set.Seconds("--write-timeout", options.write_timeout, 1,
-              "how long a reply may be read more slowly than --min-send-rate");
-  set.Seconds("--idle-timeout", options.idle_timeout, 1,
-              "how long a connection may wait for its next request");
-  set.Count("--min-body-rate", options.min_body_rate, 0, kMaxRate,
-            "bytes a second that a client must send of a body; 0: any");
-  set.Count("--min-send-rate", options.min_send_rate, 0, kMaxRate,
-            "bytes a second that a client must read of a reply; 0: any");
-  set.Seconds("--deferred-accept", options.deferred_accept, 0,
-              "accept a client with its first byte, or after so long: faster for short "
-              "connections, but till then silent clients are not seen; 0: at once");
-  set.Seconds("--stop-timeout", options.stop_timeout, 1,
-              "how long replies under way may take after SIGINT or SIGTERM");
-}
-
-void AddLogOptions(OptionSet& set, LoggingOptions& log, AccessLogOptions& access) {
-  LogWriterOptions& writer = log.writer;
-  set.Level("--log-level", log.level, "what is below it is not logged; MIN_LOG_LEVEL is the same");
-  set.File("--log-file", writer.file, "where the log goes instead of stderr");
-  set.Choice("--log-async", writer.by, {{"on", WriteBy::kThread}, {"off", WriteBy::kCaller}},
-             "on: a thread of its own writes the log; off: whoever has a line");
-  set.Count("--log-queue", writer.queue_size, 1, kMaxQueue, "lines that wait for that thread");
-  set.Choice("--log-when-full", writer.when_full,
-             {{"drop", WhenFull::kDrop}, {"block", WhenFull::kBlock}},
-             "when the queue is full: drop the oldest lines, and count them, or block who has one");
-  set.Seconds("--log-flush", writer.flush_interval, 1, "how long a log file may lag behind");
-  set.Size("--log-roll-size", writer.roll_size,
-           "size at which a log file gets the time into its name and a new one begins; 0: never");
-  set.File("--access-log", access.file, "a line for each request goes there");
-  set.Choice("--access-log-format", access.format,
-             {{"combined", AccessLogFormat::kCombined}, {"json", AccessLogFormat::kJson}},
-             "what such a line looks like");
-}
 
 // Usage errors are one line: whoever starts a server from a script reads them in a log.
 auto OneLine(std::string text) -> std::string {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return "turtle: " + text + " (turtle --help tells more)\n";
+}
+
+// `turtle -f site.json` is short for `turtle serve -f site.json`.
+auto ArgumentsOf(int argc, const char* const* argv) -> std::vector<std::string> {
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  const std::string first = arguments.empty() ? "" : arguments.front();
+  if (first.compare(0, 2, "-f") == 0 || first.compare(0, 2, "-t") == 0) {
+    arguments.insert(arguments.begin(), "serve");
+  }
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  return arguments;
+}
+
+// The level of the environment counts more than that of the file.
+void HeedEnvironment(ServeOptions& options) {
+  const char* const level = std::getenv("MIN_LOG_LEVEL");
+  if (level != nullptr && ParseLogLevel(level)) {
+    options.log.level.reset();
+  }
+}
+
+// log.path and log.base_name are another way to say log.file.
+void NameLogFile(ServeOptions& options) {
+  if (options.log_base_name.empty()) {
+    return;
+  }
+  if (!options.log.writer.file.empty()) {
+    throw CLI::ValidationError("--log-file", "'" + options.log.writer.file +
+                                                 "' and log.base_name '" + options.log_base_name +
+                                                 "' both name the file of the log");
+  }
+  options.log.writer.file = options.log_path + "/" + options.log_base_name + ".log";
+}
+
+auto Schema() -> std::string {
+  ServeOptions standards = ConfiguredStandards();
+  return ConfigSchema(ServeSettings(standards).All());
 }
 
 }  // namespace
@@ -237,17 +98,47 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
 
   CLI::App app("A small web server that you can read.", "turtle");
   app.set_version_flag("--version", "turtle " TURTLE_VERSION);
+  bool wants_schema = false;
+  app.add_flag("--schema", wants_schema, "print the JSON Schema of a configuration");
   CLI::App& serve = *app.add_subcommand("serve", "Serve the files of a directory");
-  OptionSet set(serve);
-  AddServeOptions(set, result.serve);
-  AddLogOptions(set, result.serve.log, result.serve.access_log);
+  const SettingList settings = ServeSettings(result.serve);
+  Flags flags(serve, settings.All());
+  bool only_checks = false;
+  serve
+      .add_option("-f", result.file, "configuration; port 4507, 4 threads, if it does not say else")
+      ->type_name("FILE");
+  serve.add_flag("-t", only_checks, "check the configuration, and no more");
   try {
-    app.parse(argc, argv);
+    app.parse(ArgumentsOf(argc, argv));
+    if (wants_schema) {
+      result.action = CommandAction::kPrint;
+      result.text = Schema();
+      return result;
+    }
     if (!serve.parsed()) {
       throw CLI::RequiredError("A command, such as serve,");
     }
-    set.RunChecks();
+    if (only_checks && result.file.empty()) {
+      throw CLI::RequiredError("-f FILE, what -t is to check,");
+    }
+    if (!result.file.empty()) {
+      result.serve = ConfiguredStandards();
+      for (const std::string& fault : ReadConfigFile(result.file, settings.All())) {
+        result.text += "turtle: " + fault + "\n";
+        result.code = 2;
+      }
+      HeedEnvironment(result.serve);
+    }
+    flags.Take();
+    if (result.code == 2) {
+      return result;
+    }
+    NameLogFile(result.serve);
     result.action = CommandAction::kServe;
+    if (only_checks) {
+      result.action = CommandAction::kPrint;
+      result.text = result.file + " can be served\n";
+    }
   } catch (const CLI::CallForHelp&) {
     result.action = CommandAction::kPrint;
     // Of several commands, the help is that of the one it was asked for.
@@ -256,6 +147,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
     result.action = CommandAction::kPrint;
     result.text = std::string(version.what()) + "\n";
   } catch (const CLI::ParseError& error) {
+    result.code = 1;
     result.text = OneLine(error.what());
   }
   return result;

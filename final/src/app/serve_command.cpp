@@ -10,8 +10,12 @@
 #include <new>
 #include <optional>
 #include <ostream>
+#include <sstream>
+#include <string>
 
+#include "app/serve_settings.h"
 #include "core/signal_watch.h"
+#include "log/log.h"
 #include "log/logging.h"
 #include "web/access_log.h"
 #include "web/cgi.h"
@@ -53,6 +57,7 @@ auto CgiOf(const ServeOptions& options) -> CgiOptions {
 auto HttpOf(const ServeOptions& options) -> HttpOptions {
   HttpOptions http;
   http.body.max_body_bytes = options.max_body;
+  http.parser = {options.max_uri, options.max_head, options.max_fields};
   http.head_timeout = options.head_timeout;
   http.body_timeout = options.body_timeout;
   http.write_timeout = options.write_timeout;
@@ -76,12 +81,51 @@ auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
   return std::make_shared<LogWriter>(writer);
 }
 
+void LogLines(LogLevel level, const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    Log(level, line);
+  }
+}
+
+// What has been read anew and counts only when the program starts again.
+void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
+  const SettingList now = ServeSettings(running);
+  const SettingList then = ServeSettings(wanted);
+  for (std::size_t i = 0; i < now.All().size(); ++i) {
+    const Setting& setting = now.All()[i];
+    const std::string value = then.All()[i].show();
+    if (setting.reload == Reload::kNextStart && setting.show() != value) {
+      Log(LogLevel::kWarning, setting.name.key + " is '" + setting.show() +
+                                  "' until the next start, and '" + value + "' from then on");
+    }
+  }
+}
+
+void ReadAnew(const ServeOptions& running, const Reread& reread, HttpServer& server,
+              Logging& logging) {
+  const CommandLine line = reread();
+  if (line.action != CommandAction::kServe) {
+    LogLines(LogLevel::kError, line.text);
+    Log(LogLevel::kError, "the settings stay as they were");
+    return;
+  }
+  logging.SetLevel(line.serve.log.level);
+  server.SetOptions(HttpOf(line.serve));
+  TellWhatHasToWait(running, line.serve);
+  Log(LogLevel::kInfo, "the settings were read anew");
+}
+
 }  // namespace
 
-auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors) -> int try {
+auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
+           const Reread& reread) -> int try {
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to open anew
+  if (reread) {
+    std::signal(SIGHUP, SIG_IGN);  // likewise
+  }
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   Logging logging(options.log);
   ServerOptions threads;
@@ -109,6 +153,11 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors)
       access_log->Reopen();
     }
   });
+  std::optional<SignalWatch> hang_up;
+  if (reread) {
+    hang_up.emplace(*server.Loopers().front(), std::vector<int>{SIGHUP},
+                    [&](int) { ReadAnew(options, reread, server, logging); });
+  }
   std::optional<SignalWatch> signals;
   signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int) {
     server.Stop();

@@ -79,7 +79,11 @@ Logging::Logging(const LoggingOptions& options)
   if (!Writer().compare_exchange_strong(none, &writer_)) {
     throw std::logic_error("there is a Logging already");
   }
-  MinLevel().store(options.level.value_or(level_before_));
+  SetLevel(options.level);
+}
+
+void Logging::SetLevel(std::optional<LogLevel> level) noexcept {
+  MinLevel().store(level.value_or(level_before_));
 }
 
 Logging::~Logging() {

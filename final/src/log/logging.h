@@ -4,6 +4,7 @@
 //
 // Interface:
 //  * Logging takes the lines of Log() over, and gives them back to stderr at its end.
+//  * SetLevel() has more or less of it logged.
 //  * Reopen() follows a file that logrotate(8) has renamed.
 //
 // Thread: made and destroyed while no other thread logs; the rest from any.
@@ -37,6 +38,10 @@ class Logging {
 
   Logging(const Logging&) = delete;
   auto operator=(const Logging&) -> Logging& = delete;
+
+  /// Logs from `level` on from now on; nullopt: from what it was before this object, which is what
+  /// MIN_LOG_LEVEL said.
+  void SetLevel(std::optional<LogLevel> level) noexcept;
 
   /// As LogWriter::Reopen(). Async-signal-safe.
   void Reopen() noexcept { writer_.Reopen(); }

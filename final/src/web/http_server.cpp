@@ -46,6 +46,14 @@ auto HttpServer::AlsoListen(const NetAddress& local) -> HttpServer& {
   return *this;
 }
 
+void HttpServer::SetOptions(const HttpOptions& options) {
+  for (const std::unique_ptr<LoopHttp>& loop : loops_) {
+    // A loop that takes no task any more has no clients either.
+    static_cast<void>(
+        loop->GetLooper().Post([&loop = *loop, options] { loop.SetOptions(options); }));
+  }
+}
+
 void HttpServer::Begin() {
   for (Looper* looper : server_.Loopers()) {
     loops_.push_back(std::make_unique<LoopHttp>(*looper, options_));

@@ -6,12 +6,14 @@
 // Interface:
 //  * Mount() says who answers what lies under a path.
 //  * Observe() says who is told of it.
+//  * SetOptions() changes limits and time-outs while it serves.
 //  * Begin() serves until Stop().
 //
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
 // loop a LoopHttp with handlers of its own.
 //
-// Thread: Stop() from any thread and from signal handlers, the rest from the owner's.
+// Thread: Stop() from any thread and from signal handlers, SetOptions() on a loop's, the rest from
+// the owner's.
 #pragma once
 
 #include <memory>
@@ -56,6 +58,10 @@ class HttpServer {
 
   /// Listens on one more address. Throws like the constructor.
   auto AlsoListen(const NetAddress& local) -> HttpServer&;
+
+  /// Sets other limits and time-outs, for clients that are there as well. On a loop's thread; the
+  /// other loops have them soon.
+  void SetOptions(const HttpOptions& options);
 
   /// Serves until Stop(). Throws what a factory throws, and std::system_error if the threads can't
   /// be started. Runs once.

@@ -43,6 +43,12 @@ class LoopHttp {
   /// Limits and time-outs.
   [[nodiscard]] auto Options() const noexcept -> const HttpOptions& { return options_; }
 
+  /// Sets other limits and time-outs, for the requests that are under way as well.
+  void SetOptions(const HttpOptions& options) noexcept {
+    options_ = options;
+    looper_.SetFlushRate({options.min_send_rate, options.write_timeout});
+  }
+
   /// Answers what lies under `prefix` by `handler`.
   /// @param prefix "/" or a path such as "/cgi-bin", without a slash at its end
   /// @param handler not nullptr
@@ -96,7 +102,7 @@ class LoopHttp {
   };
 
   Looper& looper_;
-  const HttpOptions options_;
+  HttpOptions options_;
   std::vector<Mounted> mounted_;  // longest prefix first
   std::vector<std::unique_ptr<ExchangeObserver>> observers_;
   std::unique_ptr<Exchange> spare_;

@@ -1,0 +1,156 @@
+#include "app/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/config.h"
+#include "app/serve_settings.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// Settings as options of a command. CLI11 sees texts only: its own conversions would take "0x50"
+// for a port and "12.5" for a number of threads, and its messages don't say what would be right.
+class Flags {
+ public:
+  Flags(CLI::App& app, const std::vector<Setting>& settings) {
+    for (const Setting& setting : settings) {
+      // CLI11 takes each at most once: of two ports, which did you mean?
+      app.add_option_function<std::string>(
+             setting.name.flag,
+             [this, &setting](const std::string& text) { given_.emplace_back(&setting, text); },
+             setting.help)
+          ->type_name(setting.unit)
+          ->default_str(setting.show());
+    }
+  }
+
+  // After the whole line and the file were read: the 80 of "--prot 80" would be a bad DIR before
+  // "--prot" is a bad option, and a flag counts more than the file.
+  void Take() const {
+    for (const auto& [setting, text] : given_) {
+      if (!setting->take(text)) {
+        throw CLI::ValidationError(setting->name.flag,
+                                   "'" + text + "' is not " + WantedBy(*setting));
+      }
+    }
+  }
+
+ private:
+  std::vector<std::pair<const Setting*, std::string>> given_;
+};
+
+// Usage errors are one line: whoever starts a server from a script reads them in a log.
+auto OneLine(std::string text) -> std::string {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return "turtle: " + text + " (turtle --help tells more)\n";
+}
+
+// `turtle -f site.json` is short for `turtle serve -f site.json`.
+auto ArgumentsOf(int argc, const char* const* argv) -> std::vector<std::string> {
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  const std::string first = arguments.empty() ? "" : arguments.front();
+  if (first.compare(0, 2, "-f") == 0 || first.compare(0, 2, "-t") == 0) {
+    arguments.insert(arguments.begin(), "serve");
+  }
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  return arguments;
+}
+
+// The level of the environment counts more than that of the file.
+void HeedEnvironment(ServeOptions& options) {
+  const char* const level = std::getenv("MIN_LOG_LEVEL");
+  if (level != nullptr && ParseLogLevel(level)) {
+    options.log.level.reset();
+  }
+}
+
+// log.path and log.base_name are another way to say log.file.
+void NameLogFile(ServeOptions& options) {
+  if (options.log_base_name.empty()) {
+    return;
+  }
+  if (!options.log.writer.file.empty()) {
+    throw CLI::ValidationError("--log-file", "'" + options.log.writer.file +
+                                                 "' and log.base_name '" + options.log_base_name +
+                                                 "' both name the file of the log");
+  }
+  options.log.writer.file = options.log_path + "/" + options.log_base_name + ".log";
+}
+
+auto Schema() -> std::string {
+  ServeOptions standards = ConfiguredStandards();
+  return ConfigSchema(ServeSettings(standards).All());
+}
+
+}  // namespace
+
+auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
+  CommandLine result;
+  result.serve.threads = std::max(1U, std::thread::hardware_concurrency());
+
+  CLI::App app("A small web server that you can read.", "turtle");
+  app.set_version_flag("--version", "turtle " TURTLE_VERSION);
+  bool wants_schema = false;
+  app.add_flag("--schema", wants_schema, "print the JSON Schema of a configuration");
+  CLI::App& serve = *app.add_subcommand("serve", "Serve the files of a directory");
+  const SettingList settings = ServeSettings(result.serve);
+  Flags flags(serve, settings.All());
+  bool only_checks = false;
+  serve
+      .add_option("-f", result.file, "configuration; port 4507, 4 threads, if it does not say else")
+      ->type_name("FILE");
+  serve.add_flag("-t", only_checks, "check the configuration, and no more");
+  try {
+    app.parse(ArgumentsOf(argc, argv));
+    if (wants_schema) {
+      result.action = CommandAction::kPrint;
+      result.text = Schema();
+      return result;
+    }
+    if (!serve.parsed()) {
+      throw CLI::RequiredError("A command, such as serve,");
+    }
+    if (only_checks && result.file.empty()) {
+      throw CLI::RequiredError("-f FILE, what -t is to check,");
+    }
+    if (!result.file.empty()) {
+      result.serve = ConfiguredStandards();
+      for (const std::string& fault : ReadConfigFile(result.file, settings.All())) {
+        result.text += "turtle: " + fault + "\n";
+        result.code = 2;
+      }
+      HeedEnvironment(result.serve);
+    }
+    flags.Take();
+    if (result.code == 2) {
+      return result;
+    }
+    NameLogFile(result.serve);
+    result.action = CommandAction::kServe;
+    if (only_checks) {
+      result.action = CommandAction::kPrint;
+      result.text = result.file + " can be served\n";
+    }
+  } catch (const CLI::CallForHelp&) {
+    result.action = CommandAction::kPrint;
+    // Of several commands, the help is that of the one it was asked for.
+    result.text = serve.parsed() ? serve.help("turtle") : app.help();
+  } catch (const CLI::CallForVersion& version) {
+    result.action = CommandAction::kPrint;
+    result.text = std::string(version.what()) + "\n";
+  } catch (const CLI::ParseError& error) {
+    result.code = 1;
+    result.text = OneLine(error.what());
+  }
+  return result;
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,91 @@
+// A web server: an address, and handlers mounted under paths.
+//
+//   HttpServer server(NetAddress("0.0.0.0", 20080));
+//   server.Mount("/", [](Looper&) { return std::make_unique<StaticFiles>(options); }).Begin();
+//
+// Interface:
+//  * Mount() says who answers what lies under a path.
+//  * Observe() says who is told of it.
+//  * SetOptions() changes limits and time-outs while it serves.
+//  * Begin() serves until Stop().
+//
+// It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
+// loop a LoopHttp with handlers of its own.
+//
+// Thread: Stop() from any thread and from signal handlers, SetOptions() on a loop's, the rest from
+// the owner's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/net_address.h"
+#include "core/server_options.h"
+#include "core/turtle_server.h"
+#include "web/exchange_observer.h"
+#include "web/http_options.h"
+#include "web/loop_http.h"
+#include "web/request_handler.h"
+
+namespace TURTLE_SERVER {
+
+/// A web server on several event loops.
+class HttpServer {
+ public:
+  /// Binds and listens. Throws std::system_error, which names the address, when that is not
+  /// possible.
+  /// @param local where to listen; port 0 is any free port, see LocalAddress()
+  /// @param options limits and time-outs of the clients
+  /// @param server_options threads, stop timeout, the listener
+  explicit HttpServer(const NetAddress& local, HttpOptions options = {},
+                      ServerOptions server_options = {});
+
+  /// Has the handlers that `factory` makes, one for each loop, answer what lies under `prefix`.
+  /// The longest prefix wins; what nobody answers is 404. Before Begin().
+  /// @param prefix "/", or a path such as "/cgi-bin", without a slash at its end; throws
+  ///     std::invalid_argument for another
+  /// @param factory called in Begin(), once for each loop, on the thread that called Begin()
+  /// @return this
+  auto Mount(std::string prefix, HandlerFactory factory) -> HttpServer&;
+
+  /// Has the observers that `factory` makes, one for each loop, told of each request. Before
+  /// Begin().
+  /// @param factory called in Begin(), as a handler's
+  /// @return this
+  auto Observe(ObserverFactory factory) -> HttpServer&;
+
+  /// Listens on one more address. Throws like the constructor.
+  auto AlsoListen(const NetAddress& local) -> HttpServer&;
+
+  /// Sets other limits and time-outs, for clients that are there as well. On a loop's thread; the
+  /// other loops have them soon.
+  void SetOptions(const HttpOptions& options);
+
+  /// Serves until Stop(). Throws what a factory throws, and std::system_error if the threads can't
+  /// be started. Runs once.
+  void Begin();
+
+  /// Ends Begin(): no client is accepted any more, requests under way are answered, within
+  /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
+  void Stop() noexcept { server_.Stop(); }
+
+  /// The address of the first listener, with the port that the kernel chose for port 0.
+  [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
+
+  /// The loops, of which the first accepts; for what must run on them besides.
+  [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
+
+ private:
+  auto LoopHttpOf(const Looper* looper) noexcept -> LoopHttp&;
+
+  const HttpOptions options_;
+  std::vector<std::pair<std::string, HandlerFactory>> mounts_;
+  std::vector<ObserverFactory> observers_;
+  TurtleServer server_;
+  // One for each loop while Begin() runs; handlers may use their loop, so they go before it.
+  std::vector<std::unique_ptr<LoopHttp>> loops_;
+};
+
+}  // namespace TURTLE_SERVER

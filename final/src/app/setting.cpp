@@ -1,0 +1,164 @@
+#include "app/setting.h"
+
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+
+#include "app/byte_size.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// std::stoul would take " 7", "+7" and "7up".
+auto ParseNumber(const std::string& text) -> std::optional<std::uint64_t> {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (text.empty() || error != std::errc() || stop != end) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+auto IsFolder(const std::string& path) -> bool {
+  std::error_code ignored;  // what can't be looked at is no folder for us
+  return std::filesystem::is_directory(path, ignored);
+}
+
+auto Plain(SettingName name, SettingType type, std::string unit, std::string help) -> Setting {
+  Setting setting;
+  setting.name = std::move(name);
+  setting.type = type;
+  setting.unit = std::move(unit);
+  setting.help = std::move(help);
+  return setting;
+}
+
+auto Joined(const std::vector<std::string>& words) -> std::string {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : ", ") + word;
+  }
+  return text;
+}
+
+}  // namespace
+
+auto WantedBy(const Setting& setting) -> std::string {
+  const auto range = [&setting] {
+    return std::to_string(setting.lowest) + " to " + std::to_string(setting.highest);
+  };
+  switch (setting.type) {
+    case SettingType::kNumber:
+      return (setting.unit == "SECONDS" ? "a number of seconds from " : "a number from ") + range();
+    case SettingType::kSize:
+      return "a size such as 512, 64K, 16M or 1G, from " + FormatByteSize(setting.lowest) + " to " +
+             FormatByteSize(setting.highest);
+    case SettingType::kText:
+      return "a name or an address";
+    case SettingType::kFolder:
+      return "an existing directory";
+    case SettingType::kFile:
+      return "the name of a file";
+    case SettingType::kWord:
+    case SettingType::kSwitch:
+      break;
+  }
+  return "one of " + Joined(setting.words);
+}
+
+auto SettingList::Bounded(SettingName name, std::string unit, std::uint64_t lowest,
+                          std::uint64_t highest, std::string help) -> Setting {
+  Setting setting = Plain(std::move(name), SettingType::kNumber, std::move(unit), std::move(help));
+  setting.lowest = lowest;
+  setting.highest = highest;
+  return setting;
+}
+
+void SettingList::AddNumber(Setting setting, Store store, Load load) {
+  setting.take = [lowest = setting.lowest, highest = setting.highest,
+                  store = std::move(store)](const std::string& text) {
+    const auto number = ParseNumber(text);
+    if (!number || *number < lowest || *number > highest) {
+      return false;
+    }
+    store(*number);
+    return true;
+  };
+  setting.show = [load = std::move(load)] { return std::to_string(load()); };
+  Add(std::move(setting));
+}
+
+void SettingList::AddSize(Setting setting, Store store, Load load) {
+  setting.type = SettingType::kSize;
+  setting.take = [lowest = setting.lowest, highest = setting.highest,
+                  store = std::move(store)](const std::string& text) {
+    const auto size = ParseByteSize(text);
+    if (!size || *size < lowest || *size > highest) {
+      return false;
+    }
+    store(*size);
+    return true;
+  };
+  setting.show = [load = std::move(load)] { return FormatByteSize(load()); };
+  Add(std::move(setting));
+}
+
+void SettingList::Text(SettingName name, std::string unit, std::string& value, std::string help) {
+  Setting setting = Plain(std::move(name), SettingType::kText, std::move(unit), std::move(help));
+  setting.take = [&value](const std::string& text) {
+    if (text.empty()) {
+      return false;
+    }
+    value = text;
+    return true;
+  };
+  setting.show = [&value] { return value; };
+  Add(std::move(setting));
+}
+
+void SettingList::Folder(SettingName name, std::string unit, std::string& value, std::string help) {
+  Setting setting = Plain(std::move(name), SettingType::kFolder, std::move(unit), std::move(help));
+  setting.take = [&value](const std::string& text) {
+    if (!IsFolder(text)) {
+      return false;
+    }
+    value = text;
+    return true;
+  };
+  setting.show = [&value] { return value; };
+  Add(std::move(setting));
+}
+
+void SettingList::File(SettingName name, std::string& value, std::string help) {
+  Setting setting = Plain(std::move(name), SettingType::kFile, "FILE", std::move(help));
+  setting.take = [&value](const std::string& text) {
+    if (text.empty() || text.back() == '/' || IsFolder(text)) {
+      return false;
+    }
+    value = text;
+    return true;
+  };
+  setting.show = [&value] { return value; };
+  Add(std::move(setting));
+}
+
+void SettingList::Level(SettingName name, std::optional<LogLevel>& value, std::string help) {
+  Setting setting = Plain(std::move(name), SettingType::kWord, "LEVEL", std::move(help));
+  setting.words = {"DEBUG", "INFO", "WARN", "ERROR", "FATAL"};
+  setting.take = [&value](const std::string& text) {
+    const auto level = ParseLogLevel(text);
+    value = level ? level : value;
+    return level.has_value();
+  };
+  setting.show = [&value] { return std::string(NameOf(value.value_or(LogLevel::kInfo))); };
+  Add(std::move(setting));
+}
+
+void SettingList::Add(Setting setting) {
+  setting.reload = reload_;
+  all_.push_back(std::move(setting));
+}
+
+}  // namespace TURTLE_SERVER

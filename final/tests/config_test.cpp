@@ -1,0 +1,234 @@
+#include "app/config.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/serve_settings.h"
+#include "support/site_folder.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+using Faults = std::vector<std::string>;
+
+// What a configuration comes to.
+struct Reading {
+  explicit Reading(const std::string& text)
+      : options(ConfiguredStandards()),
+        faults(ReadConfig(text, "site.json", ServeSettings(options).All())) {}
+
+  ServeOptions options;
+  Faults faults;
+};
+
+TEST(ConfigTest, EveryKindOfValueArrives) {
+  const test::SiteFolder folder;
+  const Reading read(R"({
+    "port": 80, "address": "::1", "worker_processes": 2,
+    "http": {"root_path": ")" +
+                     folder.Path() + R"(", "max_body_size": "1M", "max_fields": 7,
+             "max_head_size": 4096, "cache_check": "always"},
+    "timeouts": {"idle": 5},
+    "log": {"level": "WARN", "ansync_started": true, "when_full": "block", "file": "a.log"}
+  })");
+  EXPECT_EQ(read.faults, Faults());
+  EXPECT_EQ(read.options.port, 80);
+  EXPECT_EQ(read.options.address, "::1");
+  EXPECT_EQ(read.options.threads, 2U);
+  EXPECT_EQ(read.options.directory, folder.Path());
+  EXPECT_EQ(read.options.max_body, 1U << 20);
+  EXPECT_EQ(read.options.max_fields, 7U);
+  EXPECT_EQ(read.options.max_head, 4096U);
+  EXPECT_EQ(read.options.cache_check, CacheCheck::kAlways);
+  EXPECT_EQ(read.options.idle_timeout, std::chrono::seconds(5));
+  EXPECT_EQ(read.options.log.level, LogLevel::kWarning);
+  EXPECT_EQ(read.options.log.writer.by, WriteBy::kThread);
+  EXPECT_EQ(read.options.log.writer.when_full, WhenFull::kBlock);
+  EXPECT_EQ(read.options.log.writer.file, "a.log");
+}
+
+TEST(ConfigTest, WhatIsNotSaidIsTheStandard) {
+  const Reading read("{}");
+  EXPECT_EQ(read.faults, Faults());
+  EXPECT_EQ(read.options.port, 4507);
+  EXPECT_EQ(read.options.address, "127.0.0.1");
+  EXPECT_EQ(read.options.threads, 4U);
+  EXPECT_EQ(read.options.max_body, 67'108'864U);
+  EXPECT_EQ(read.options.log.level, std::nullopt);
+  EXPECT_EQ(read.options.log.writer.by, WriteBy::kCaller);
+  EXPECT_EQ(read.options.log.writer.flush_interval, std::chrono::seconds(3));
+  EXPECT_EQ(read.options.log.writer.roll_size, 67'108'864U);
+}
+
+TEST(ConfigTest, CommentsMayStandBetweenTokens) {
+  const Reading read("// a line\n{ /* here */ \"port\": /* there */ 81 // and at the end\n}\n");
+  EXPECT_EQ(read.faults, Faults());
+  EXPECT_EQ(read.options.port, 81);
+}
+
+TEST(ConfigTest, BothSpellingsOfAKeyAreTheSameButNotTwice) {
+  EXPECT_EQ(Reading(R"({"log": {"async_started": "on"}})").options.log.writer.by, WriteBy::kThread);
+  EXPECT_EQ(Reading(R"({"log": {"async_started": "on", "ansync_started": "off"}})").faults,
+            Faults{"site.json: log.ansync_started and its other spelling stand in one "
+                   "configuration"});
+}
+
+TEST(ConfigTest, AnEditorMayBeToldOfTheSchema) {
+  EXPECT_EQ(Reading(R"({"$schema": "turtle.schema.json", "port": 1})").faults, Faults());
+}
+
+TEST(ConfigTest, AMistakeIsTheKeyTheValueAndWhatIsWanted) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"port": 65536})", "port: 65536 is not a number from 0 to 65535"},
+      {R"({"port": -1})", "port: -1 is not a number from 0 to 65535"},
+      {R"({"port": 80.5})", "port: 80.5 is not a number from 0 to 65535"},
+      {R"({"port": "80"})", "port: \"80\" is not a number from 0 to 65535"},
+      {R"({"port": 1e30})", "port: 1e+30 is not a number from 0 to 65535"},
+      {R"({"port": 1e999})", "number overflow parsing '1e999'"},
+      {R"({"port": null})", "port: null is not a number from 0 to 65535"},
+      {R"({"port": [80]})", "port: [80] is not a number from 0 to 65535"},
+      {R"({"worker_processes": 0})", "worker_processes: 0 is not a number from 1 to 1024"},
+      {R"({"address": ""})", "address: \"\" is not a name or an address"},
+      {R"({"timeouts": {"idle": 0}})",
+       "timeouts.idle: 0 is not a number of seconds from 1 to 86400"},
+      {R"({"http": {"max_body_size": "1 MB"}})",
+       "http.max_body_size: \"1 MB\" is not a size such as 512, 64K, 16M or 1G, from 0 to "
+       "18446744073709551615"},
+      {R"({"http": {"max_body_size": true}})",
+       "http.max_body_size: true is not a size such as 512, 64K, 16M or 1G, from 0 to "
+       "18446744073709551615"},
+      {R"({"http": {"root_path": "/no/such/place"}})",
+       "http.root_path: \"/no/such/place\" is not an existing directory"},
+      {R"({"http": 5})", "http: 5 is not an object with keys of its own"},
+      {R"({"log": {"level": "LOUD"}})",
+       "log.level: \"LOUD\" is not one of DEBUG, INFO, WARN, ERROR, FATAL"},
+      {R"({"log": {"ansync_started": "yes"}})",
+       "log.ansync_started: \"yes\" is not one of on, off"},
+      {R"({"log": {"file": "/"}})", "log.file: \"/\" is not the name of a file"},
+      {R"({"prot": 80})", "\"prot\" is no key; did you mean port?"},
+      {R"({"http": {"max_bdoy_size": 80}})",
+       "\"http.max_bdoy_size\" is no key; did you mean http.max_body_size?"},
+      {R"({"root_path": "/"})", "\"root_path\" is no key; did you mean http.root_path?"},
+      {R"({"port.number": 1})", "\"port.number\" is no key"},
+      {R"({"": 1})", "\"\" is no key"},
+      {R"({"n\u0007\u00e9": 1})", "\"n\\u0007\\u00e9\" is no key"},
+      {R"({"port": 1, "port": 2})", "\"port\" stands twice in one object"},
+      {R"({"http": {"cache_size": 1, "cache_size": 1}})",
+       "\"cache_size\" stands twice in one object"},
+      {"[]", "[] is not an object with keys"},
+      {"80", "80 is not an object with keys"},
+  };
+  for (const auto& [text, fault] : cases) {
+    EXPECT_EQ(Reading(text).faults, Faults{"site.json: " + fault}) << text;
+  }
+}
+
+TEST(ConfigTest, AllMistakesAreToldAtOnce) {
+  const Reading read(R"({"port": "x", "http": {"max_fields": 0, "rot_path": "/"}, "colour": 1})");
+  EXPECT_EQ(read.faults,
+            (Faults{"site.json: port: \"x\" is not a number from 0 to 65535",
+                    "site.json: http.max_fields: 0 is not a number from 1 to 65534",
+                    "site.json: \"http.rot_path\" is no key; did you mean http.root_path?",
+                    "site.json: \"colour\" is no key"}));
+}
+
+TEST(ConfigTest, AMistakeOfALongValueIsShort) {
+  const Reading read("{\"port\": \"" + std::string(100'000, 'x') + "\"}");
+  ASSERT_EQ(read.faults.size(), 1U);
+  EXPECT_LT(read.faults.front().size(), 150U);
+  const Reading key("{\"" + std::string(100'000, 'x') + "\": 1}");
+  ASSERT_EQ(key.faults.size(), 1U);
+  EXPECT_LT(key.faults.front().size(), 150U);
+}
+
+TEST(ConfigTest, WhatIsNoJsonIsToldWithItsPlace) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "site.json:1:1: "},
+      {"{", "site.json:1:2: "},
+      {"{\n  \"port\": 80,\n}\n", "site.json:3:1: "},
+      {"{\n  \"port\" 80\n}\n", "site.json:2:11: "},
+      {"{\"port\": 80} x", "site.json:1:14: "},
+      {"{\"port\": 080}", "site.json:1:12: "},
+      {"{\"port\": \"\xff\"}", "site.json:1:11: "},
+      {"{'port': 80}", "site.json:1:2: "},
+      {"{\"a\": /* never ended", "site.json:1:21: "},
+  };
+  for (const auto& [text, place] : cases) {
+    const Reading read(text);
+    ASSERT_EQ(read.faults.size(), 1U) << text;
+    EXPECT_EQ(read.faults.front().rfind(place, 0), 0U) << text << "\n" << read.faults.front();
+    EXPECT_NE(read.faults.front().find("syntax error"), std::string::npos) << read.faults.front();
+    EXPECT_EQ(read.faults.front().find('\n'), std::string::npos);
+  }
+}
+
+TEST(ConfigTest, ADeepNestIsNoReasonToFall) {
+  const Faults too_deep{"site.json: more than 16 values stand in each other"};
+  const std::size_t half = kMaxConfigBytes / 2;
+  EXPECT_EQ(Reading(std::string(half, '[') + std::string(half, ']')).faults, too_deep);
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) {
+    text += "{\"http\":";
+  }
+  text += "1" + std::string(50'000, '}');
+  EXPECT_EQ(Reading(text).faults, too_deep);
+  EXPECT_EQ(Reading(R"({"port": )" + std::string(15, '[') + std::string(15, ']') + "}").faults,
+            Faults{"site.json: port: " + std::string(15, '[') + std::string(15, ']') +
+                   " is not a number from 0 to 65535"});
+}
+
+TEST(ConfigTest, AFileIsReadAndNamed) {
+  const test::SiteFolder folder;
+  folder.Write("good.json", "{\"port\": 82}");
+  folder.Write("bad.json", "{\"port\": 82");
+  folder.Write("long.json", std::string(kMaxConfigBytes + 1, ' '));
+  ServeOptions options;
+  const SettingList settings = ServeSettings(options);
+  EXPECT_EQ(ReadConfigFile(folder.Path("good.json"), settings.All()), Faults());
+  EXPECT_EQ(options.port, 82);
+  const Faults bad = ReadConfigFile(folder.Path("bad.json"), settings.All());
+  ASSERT_EQ(bad.size(), 1U);
+  EXPECT_EQ(bad.front().rfind(folder.Path("bad.json") + ":1:12: ", 0), 0U) << bad.front();
+  EXPECT_EQ(ReadConfigFile(folder.Path("none.json"), settings.All()),
+            Faults{folder.Path("none.json") + ": No such file or directory"});
+  EXPECT_EQ(ReadConfigFile(folder.Path(), settings.All()),
+            Faults{folder.Path() + ": Is a directory"});
+  EXPECT_EQ(ReadConfigFile(folder.Path("long.json"), settings.All()),
+            Faults{folder.Path("long.json") + ": longer than 1048576 bytes"});
+}
+
+TEST(ConfigTest, TheSchemaHasEachKeyWithItsStandard) {
+  using Json = nlohmann::json;
+  ServeOptions options = ConfiguredStandards();
+  const SettingList settings = ServeSettings(options);
+  const Json schema = Json::parse(ConfigSchema(settings.All()));
+  EXPECT_EQ(schema["additionalProperties"], false);
+  for (const Setting& setting : settings.All()) {
+    std::string path = "/properties/" + setting.name.key;
+    const std::size_t dot = path.find('.');
+    if (dot != std::string::npos) {
+      path.replace(dot, 1, "/properties/");
+    }
+    const Json& found = schema.at(Json::json_pointer(path));
+    EXPECT_EQ(found["description"], setting.help);
+    const std::string standard = setting.show();
+    if (setting.type == SettingType::kNumber) {
+      EXPECT_EQ(found["default"].dump(), standard) << path;
+    } else if (!standard.empty()) {
+      EXPECT_EQ(found["default"], standard) << path;
+      // A standard may stand in a configuration.
+      EXPECT_TRUE(setting.take(standard)) << path << " " << standard;
+    }
+  }
+  EXPECT_EQ(schema["properties"]["port"]["maximum"], 65535);
+  EXPECT_EQ(schema["properties"]["log"]["properties"]["async_started"]["default"], "off");
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER

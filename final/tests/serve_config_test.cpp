@@ -1,0 +1,135 @@
+// `turtle -f site.json`, as its administrator meets it.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/child.h"
+#include "support/http_client.h"
+#include "support/log_folder.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+using test::Get;
+using test::HttpClient;
+
+// A server with a configuration of its own, and a log that is written line by line.
+class ServeConfigTest : public testing::Test {
+ protected:
+  ServeConfigTest() {
+    folder_.Write("site/index.html", "hello");
+    folder_.Write("site/long.html", std::string(100, 'x'));
+  }
+
+  void Configure(const std::string& more) {
+    folder_.Write("site.json", "{\"port\": 0, \"worker_processes\": 2, \"log\": {\"file\": \"" +
+                                   folder_.Path("turtle.log") +
+                                   "\", \"flush_second\": 1}, // and\n" + more + "}");
+  }
+
+  [[nodiscard]] auto Http(const std::string& more) const -> std::string {
+    return "\"http\": {\"root_path\": \"" + folder_.Path("site") + "\"" + more + "}";
+  }
+
+  [[nodiscard]] auto Arguments() const -> std::vector<std::string> {
+    return {"-f", folder_.Path("site.json")};
+  }
+
+  [[nodiscard]] auto AwaitLog(const std::string& text) const -> bool {
+    const auto end = std::chrono::steady_clock::now() + test::kPatience;
+    while (folder_.Read("turtle.log").find(text) == std::string::npos) {
+      if (std::chrono::steady_clock::now() > end) {
+        return false;
+      }
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+  test::LogFolder folder_;
+};
+
+auto PortOf(const std::string& line) -> int {
+  return line.rfind("Serving ", 0) == 0 ? std::stoi(line.substr(line.rfind(':') + 1)) : -1;
+}
+
+auto Post(std::size_t length) -> std::string {
+  return "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n" +
+         std::string(length, 'x');
+}
+
+TEST_F(ServeConfigTest, ReadsItsSettingsAnewAndLosesNobody) {
+  Configure(Http(", \"max_body_size\": 10"));
+  test::Child turtle(test::ExamplePath("../turtle"), Arguments());
+  const int port = PortOf(turtle.ReadLine());
+  ASSERT_GT(port, 0) << turtle.ReadErrors();
+  HttpClient client(port);
+  EXPECT_EQ(client.Ask(Get("/")).body, "hello");
+  EXPECT_EQ(HttpClient(port).Ask(Post(11)).status, 413);
+
+  Configure(Http(", \"max_body_size\": 11, \"cache_size\": \"1M\""));
+  turtle.Signal(SIGHUP);
+  ASSERT_TRUE(AwaitLog(" INFO the settings were read anew\n"));
+  EXPECT_EQ(HttpClient(port).Ask(Post(12)).status, 413);
+  EXPECT_EQ(HttpClient(port).Ask(Post(11)).status, 405) << "a file takes no body, but it was read";
+  EXPECT_EQ(client.Ask(Get("/")).body, "hello") << "of the connection from before";
+  const std::string log = folder_.Read("turtle.log");
+  EXPECT_NE(
+      log.find(" WARN http.cache_size is '64M' until the next start, and '1M' from then on\n"),
+      std::string::npos)
+      << log;
+  turtle.Signal(SIGTERM);
+  EXPECT_EQ(turtle.Wait(), 0);
+}
+
+TEST_F(ServeConfigTest, ABadFileChangesNothing) {
+  Configure(Http(", \"max_body_size\": 10"));
+  test::Child turtle(test::ExamplePath("../turtle"), Arguments());
+  const int port = PortOf(turtle.ReadLine());
+  ASSERT_GT(port, 0) << turtle.ReadErrors();
+  Configure(Http(", \"max_body_size\": 11, \"max_fields\": 0"));
+  turtle.Signal(SIGHUP);
+  ASSERT_TRUE(AwaitLog(" ERROR the settings stay as they were\n"));
+  const std::string log = folder_.Read("turtle.log");
+  EXPECT_NE(log.find("site.json: http.max_fields: 0 is not a number from 1 to 65534\n"),
+            std::string::npos)
+      << log;
+  EXPECT_EQ(HttpClient(port).Ask(Post(11)).status, 413);
+  turtle.Signal(SIGTERM);
+  EXPECT_EQ(turtle.Wait(), 0);
+}
+
+TEST_F(ServeConfigTest, TheLevelOfTheLogCountsAtOnce) {
+  Configure(Http(""));
+  test::Child turtle(test::ExamplePath("../turtle"), Arguments());
+  ASSERT_GT(PortOf(turtle.ReadLine()), 0) << turtle.ReadErrors();
+  turtle.Signal(SIGHUP);
+  ASSERT_TRUE(AwaitLog(" INFO the settings were read anew\n"));
+  folder_.Write("site.json", "{\"port\": 1, \"worker_processes\": 2, \"log\": {\"file\": \"" +
+                                 folder_.Path("turtle.log") +
+                                 "\", \"level\": \"WARN\", \"flush_second\": 1}, " + Http("") +
+                                 "}");
+  turtle.Signal(SIGHUP);
+  ASSERT_TRUE(AwaitLog(" WARN port is '0' until the next start, and '1' from then on\n"));
+  turtle.Signal(SIGTERM);
+  EXPECT_EQ(turtle.Wait(), 0);
+  const std::string log = folder_.Read("turtle.log");
+  EXPECT_EQ(log.find("read anew", log.find("read anew") + 1), std::string::npos) << "that is INFO\n"
+                                                                                 << log;
+}
+
+TEST_F(ServeConfigTest, ABadFileIsNoServer) {
+  Configure("\"prot\": 1");
+  test::Child turtle(test::ExamplePath("../turtle"), Arguments());
+  EXPECT_EQ(turtle.ReadLine(), "");
+  EXPECT_EQ(turtle.Wait(), 2);
+  EXPECT_EQ(turtle.ReadErrors(),
+            "turtle: " + folder_.Path("site.json") + ": \"prot\" is no key; did you mean port?\n");
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER
