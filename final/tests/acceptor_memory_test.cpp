@@ -10,6 +10,7 @@
 #include "core/acceptor.h"
 #include "support/captured_stderr.h"
 #include "support/client.h"
+#include "support/handlers.h"
 #include "support/loop_thread.h"
 
 namespace {
@@ -47,16 +48,8 @@ namespace TURTLE_SERVER {
 namespace {
 
 using test::Client;
+using test::Echo;
 using test::LoopThread;
-
-void Echo(Connection* connection) {
-  if (connection->Recv().exit) {
-    connection->GetLooper()->DeleteConnection(connection->GetFd());
-    return;
-  }
-  connection->WriteToWriteBuffer(connection->Read());
-  connection->ClearReadBuffer();
-}
 
 // Three clients in one batch on `home`, which are served on `target`; the first can't be added.
 void AddThreeOfWhomOneFails(LoopThread& home, LoopThread& target) {

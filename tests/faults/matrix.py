@@ -194,10 +194,7 @@ class Matrix:
                 server = Turtle(*arguments, environment=environment, patience=session.PATIENCE)
             except DidNotServe as refusal:
                 run.refused, run.said = True, refusal.said
-                # CLI11 needs memory in a function that may not throw. There is no client yet.
-                if fault and fault.function == "malloc" and refusal.code == -6 and "bad_alloc" in refusal.said:
-                    pass
-                elif refusal.code != 1 or not refusal.said.rstrip().rpartition("\n")[2].startswith("turtle: "):
+                if refusal.code != 1 or not refusal.said.rstrip().rpartition("\n")[2].startswith("turtle: "):
                     run.trouble = f"refused with {refusal.code}: {refusal.said!r}"
             else:
                 try:

@@ -15,6 +15,7 @@
 #include "core/looper.h"
 #include "support/captured_stderr.h"
 #include "support/client.h"
+#include "support/handlers.h"
 #include "support/loop_thread.h"
 #include "support/manual_clock.h"
 #include "support/tcp_pair.h"
@@ -25,22 +26,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::Client;
+using test::Delete;
+using test::Echo;
 using test::LoopThread;
 using test::ManualClock;
 using test::TcpPair;
-
-void Delete(Connection* connection) {
-  connection->GetLooper()->DeleteConnection(connection->GetFd());
-}
-
-void Echo(Connection* connection) {
-  if (connection->Recv().exit) {
-    Delete(connection);
-    return;
-  }
-  connection->WriteToWriteBuffer(connection->Read());
-  connection->ClearReadBuffer();
-}
 
 // --- tasks --------------------------------------------------------------------------------------
 

@@ -9,24 +9,17 @@
 #include "support/captured_stderr.h"
 #include "support/client.h"
 #include "support/failing_new.h"
+#include "support/handlers.h"
 #include "support/loop_thread.h"
 
 namespace TURTLE_SERVER {
 namespace {
 
 using test::Client;
+using test::Echo;
 using test::FailAllocations;
 using test::LoopThread;
 using test::StopFailing;
-
-void Echo(Connection* connection) {
-  if (connection->Recv().exit) {
-    connection->GetLooper()->DeleteConnection(connection->GetFd());
-    return;
-  }
-  connection->WriteToWriteBuffer(connection->Read());
-  connection->ClearReadBuffer();
-}
 
 // How many allocations failed on the home loop while four clients came at once, who all said
 // something and were answered or let go.

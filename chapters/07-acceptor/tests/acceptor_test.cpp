@@ -20,6 +20,7 @@
 
 #include "support/captured_stderr.h"
 #include "support/client.h"
+#include "support/handlers.h"
 #include "support/loop_thread.h"
 #include "support/manual_clock.h"
 #include "support/no_descriptors.h"
@@ -30,18 +31,10 @@ namespace {
 
 using std::chrono::milliseconds;
 using test::Client;
+using test::Echo;
 using test::LoopThread;
 using test::ManualClock;
 using test::TcpPair;
-
-void Echo(Connection* connection) {
-  if (connection->Recv().exit) {
-    connection->GetLooper()->DeleteConnection(connection->GetFd());
-    return;
-  }
-  connection->WriteToWriteBuffer(connection->Read());
-  connection->ClearReadBuffer();
-}
 
 void Welcome(Connection* connection) { connection->WriteToWriteBuffer("welcome"); }
 

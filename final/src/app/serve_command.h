@@ -8,7 +8,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Reads the settings anew, as ParseCommandLine() does.
+/// Reads the settings anew, as ReadAgain() does.
 using Reread = std::function<CommandLine()>;
 
 /// Serves until SIGINT or SIGTERM. The first of them lets replies under way finish; a second one
@@ -16,8 +16,7 @@ using Reread = std::function<CommandLine()>;
 /// @param options checked
 /// @param out gets one line with the address as soon as clients can connect
 /// @param errors gets one line when the server can't be started
-/// @param reread called at SIGHUP, on the thread that serves. What it returns counts at once, as
-/// far
+/// @param reread called at SIGHUP, on the thread that serves. What it returns counts at once as far
 ///     as that is possible, and the log tells what has to wait; when it finds mistakes, they are
 ///     logged and nothing changes. Empty: SIGHUP is left alone.
 /// @return the program's exit code: 0, or 1 if the server could not be started

@@ -1,4 +1,5 @@
 // The program `turtle`.
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -6,9 +7,22 @@
 #include "app/options.h"
 #include "app/serve_command.h"
 
+namespace {
+
+// CLI11 asks for memory in functions that promise not to throw, which would end in
+// std::terminate(). Before there is a client, nothing is lost by ending at once.
+void EndWithoutMemory() {
+  std::cerr << "turtle: out of memory\n";
+  std::_Exit(1);
+}
+
+}  // namespace
+
 auto main(int argc, char** argv) -> int try {
   using namespace TURTLE_SERVER;
+  std::set_new_handler(EndWithoutMemory);
   const CommandLine command = ParseCommandLine(argc, argv);
+  std::set_new_handler(nullptr);
   switch (command.action) {
     case CommandAction::kServe:
       return Serve(command.serve, std::cout, std::cerr);

@@ -3,10 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "app/config.h"
@@ -16,36 +14,31 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Settings as options of a command. CLI11 sees texts only: its own conversions would take "0x50"
-// for a port and "12.5" for a number of threads, and its messages don't say what would be right.
-class Flags {
- public:
-  Flags(CLI::App& app, const std::vector<Setting>& settings) {
-    for (const Setting& setting : settings) {
-      // CLI11 takes each at most once: of two ports, which did you mean?
-      app.add_option_function<std::string>(
-             setting.name.flag,
-             [this, &setting](const std::string& text) { given_.emplace_back(&setting, text); },
-             setting.help)
-          ->type_name(setting.unit)
-          ->default_str(setting.show());
-    }
+// Settings as options of a command: what stands there is collected in `given`. CLI11 sees texts
+// only: its own conversions would take "0x50" for a port and "12.5" for a number of threads, and
+// its messages don't say what would be right.
+void AddFlags(CLI::App& app, const std::vector<Setting>& settings, std::vector<GivenFlag>& given) {
+  for (const Setting& setting : settings) {
+    // CLI11 takes each at most once: of two ports, which did you mean?
+    app.add_option_function<std::string>(
+           setting.name.flag,
+           [&given, flag = setting.name.flag](const std::string& text) {
+             given.push_back({flag, text});
+           },
+           setting.help)
+        ->type_name(setting.unit)
+        ->default_str(setting.show());
   }
+}
 
-  // After the whole line and the file were read: the 80 of "--prot 80" would be a bad DIR before
-  // "--prot" is a bad option, and a flag counts more than the file.
-  void Take() const {
-    for (const auto& [setting, text] : given_) {
-      if (!setting->take(text)) {
-        throw CLI::ValidationError(setting->name.flag,
-                                   "'" + text + "' is not " + WantedBy(*setting));
-      }
-    }
+void TakeFlag(const GivenFlag& given, const std::vector<Setting>& settings) {
+  const auto setting = std::find_if(settings.begin(), settings.end(), [&](const Setting& one) {
+    return one.name.flag == given.flag;
+  });
+  if (!setting->take(given.value)) {
+    throw CLI::ValidationError(given.flag, "'" + given.value + "' is not " + WantedBy(*setting));
   }
-
- private:
-  std::vector<std::pair<const Setting*, std::string>> given_;
-};
+}
 
 // Usage errors are one line: whoever starts a server from a script reads them in a log.
 auto OneLine(std::string text) -> std::string {
@@ -90,6 +83,32 @@ auto Schema() -> std::string {
   return ConfigSchema(ServeSettings(standards).All());
 }
 
+// Weakest first: each writes over those before it. The flags wait until the whole line was read,
+// for another reason too: the 80 of "--prot 80" would be a bad DIR before "--prot" is a bad option.
+void ReadSettings(CommandLine& line) try {
+  const SettingList settings = ServeSettings(line.serve);
+  line.action = CommandAction::kServe;
+  if (!line.file.empty()) {
+    line.serve = ConfiguredStandards();
+    for (const std::string& fault : ReadConfigFile(line.file, settings.All())) {
+      line.text += "turtle: " + fault + "\n";
+      line.action = CommandAction::kFail;
+      line.code = 2;
+    }
+    HeedEnvironment(line.serve);
+  }
+  for (const GivenFlag& given : line.flags) {
+    TakeFlag(given, settings.All());
+  }
+  if (line.action == CommandAction::kServe) {
+    NameLogFile(line.serve);
+  }
+} catch (const CLI::ValidationError& error) {
+  line.action = CommandAction::kFail;
+  line.code = 1;
+  line.text = OneLine(error.what());
+}
+
 }  // namespace
 
 auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
@@ -101,8 +120,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
   bool wants_schema = false;
   app.add_flag("--schema", wants_schema, "print the JSON Schema of a configuration");
   CLI::App& serve = *app.add_subcommand("serve", "Serve the files of a directory");
-  const SettingList settings = ServeSettings(result.serve);
-  Flags flags(serve, settings.All());
+  AddFlags(serve, ServeSettings(result.serve).All(), result.flags);
   bool only_checks = false;
   serve
       .add_option("-f", result.file, "configuration; port 4507, 4 threads, if it does not say else")
@@ -121,21 +139,8 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
     if (only_checks && result.file.empty()) {
       throw CLI::RequiredError("-f FILE, what -t is to check,");
     }
-    if (!result.file.empty()) {
-      result.serve = ConfiguredStandards();
-      for (const std::string& fault : ReadConfigFile(result.file, settings.All())) {
-        result.text += "turtle: " + fault + "\n";
-        result.code = 2;
-      }
-      HeedEnvironment(result.serve);
-    }
-    flags.Take();
-    if (result.code == 2) {
-      return result;
-    }
-    NameLogFile(result.serve);
-    result.action = CommandAction::kServe;
-    if (only_checks) {
+    ReadSettings(result);
+    if (only_checks && result.action == CommandAction::kServe) {
       result.action = CommandAction::kPrint;
       result.text = result.file + " can be served\n";
     }
@@ -150,6 +155,14 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
     result.code = 1;
     result.text = OneLine(error.what());
   }
+  return result;
+}
+
+auto ReadAgain(const CommandLine& line) -> CommandLine {
+  CommandLine result;
+  result.file = line.file;
+  result.flags = line.flags;
+  ReadSettings(result);
   return result;
 }
 

@@ -2,6 +2,7 @@
 //
 // Interface:
 //  * ParseCommandLine() reads both and says what to do: serve, or print a text and end.
+//  * ReadAgain() reads the file once more.
 //
 // What can be set, with which names, is in app/serve_settings.cpp.
 //
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "http/parser_limits.h"
 #include "log/logging.h"
@@ -69,11 +71,18 @@ enum class CommandAction : std::uint8_t {
   kFail    ///< Print `text` to standard error and end with `code`.
 };
 
+/// A setting that stands on the command line.
+struct GivenFlag {
+  std::string flag;   ///< As its Setting has it: "--port".
+  std::string value;  ///< As it was written.
+};
+
 /// The outcome of ParseCommandLine().
 struct CommandLine {
   CommandAction action = CommandAction::kFail;  ///< Which of the others count.
   ServeOptions serve{};                         ///< kServe.
   std::string file{};                           ///< kServe: the configuration; empty: none.
+  std::vector<GivenFlag> flags{};               ///< kServe: count more than the configuration.
   std::string text{};                           ///< kPrint, kFail; ends with a newline.
   int code = 1;                                 ///< kFail: 1, or 2 for a bad configuration.
 };
@@ -85,5 +94,10 @@ struct CommandLine {
 /// @return what to do. For kFail, `text` is one line that names the option and the value, or, for
 ///     a configuration, a line for each mistake.
 [[nodiscard]] auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine;
+
+/// Reads the configuration once more; the flags count as they did.
+/// @param line of ParseCommandLine(), with a configuration
+/// @return kServe or kFail, as ParseCommandLine()
+[[nodiscard]] auto ReadAgain(const CommandLine& line) -> CommandLine;
 
 }  // namespace TURTLE_SERVER
