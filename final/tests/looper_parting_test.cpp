@@ -108,6 +108,29 @@ TEST(LooperParting, ALingeringOneWaitsForTheClientsEnd) {
   EXPECT_TRUE(AwaitEmpty(loop));
 }
 
+TEST(LooperParting, WhoIsPartingIsCountedUntilTheEnd) {
+  const std::string words = "bye";
+  const ConnectionCallbacks callbacks{{}, Saying(words, Closing::kLinger)};
+  LoopThread loop;
+  const auto parting = [&] { return loop.Ask([&] { return loop.Get().PartingCount(); }); };
+  Client stays = loop.Connect(callbacks);
+  Client leaves = loop.Connect(callbacks);
+  Client lingers = loop.Connect(callbacks);
+  EXPECT_EQ(parting(), 0U);
+  ASSERT_TRUE(leaves.Send("speak"));
+  ASSERT_TRUE(lingers.Send("speak"));
+  EXPECT_EQ(leaves.ReceiveAll(), "bye");
+  EXPECT_EQ(lingers.ReceiveAll(), "bye");
+  EXPECT_EQ(loop.Get().ConnectionCount(), 3U);
+  EXPECT_EQ(parting(), 2U);
+  leaves.FinishSending();
+  EXPECT_TRUE(loop.Await([&] { return loop.Get().ConnectionCount() == 2; }));
+  EXPECT_EQ(parting(), 1U);
+  lingers.FinishSending();
+  EXPECT_TRUE(loop.Await([&] { return loop.Get().ConnectionCount() == 1; }));
+  EXPECT_EQ(parting(), 0U);
+}
+
 TEST(LooperParting, ALingeringOneWaitsForKLingerTimeAtMost) {
   const std::string words = "bye";
   ManualClock clock;

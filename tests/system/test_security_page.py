@@ -10,6 +10,7 @@ from serving import ROOT
 COLUMNS = ("what", "default", "flag", "code", "beyond", "test")
 # What is no limit.
 OTHERS = {"--help", "--port", "--address", "--threads", "--cgi-dir", "--cache-check"}
+OTHERS |= {"--block", "--cpu-affinity"}
 OTHERS |= {"--log-level", "--log-file", "--log-async", "--log-when-full", "--log-flush"}
 OTHERS |= {"--log-path", "--log-base-name"}
 OTHERS |= {"--access-log", "--access-log-format"}
@@ -26,7 +27,9 @@ ROWS = rows()
 
 
 def number(text: str) -> int:
-    """Of "10 s", "64K" or "500"."""
+    """Of "10 s", "64K" or "500"; 0 of "any", which an option has as -1."""
+    if text in ("any", "-1"):
+        return 0
     match = re.fullmatch(r"(\d+) ?([sKMG]?)", text)
     assert match, text
     return int(match[1]) * UNITS[match[2]]

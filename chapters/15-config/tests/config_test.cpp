@@ -53,12 +53,40 @@ TEST(ConfigTest, EveryKindOfValueArrives) {
   EXPECT_EQ(read.options.log.writer.file, "a.log");
 }
 
+TEST(ConfigTest, AListIsOneTextOrAnArray) {
+  EXPECT_EQ(Reading(R"({"address": ["::1", "127.0.0.1", "unix:/run/t"]})").options.address,
+            "::1,127.0.0.1,unix:/run/t");
+  EXPECT_EQ(Reading(R"({"address": "::1,127.0.0.1"})").options.address, "::1,127.0.0.1");
+  const Reading none(R"({"blocks_ip": []})");
+  EXPECT_EQ(none.faults, Faults());
+  EXPECT_EQ(none.options.blocked, "");
+  EXPECT_EQ(Reading(R"({"blocks_ip": ["10.0.0.0/8", "::1"]})").options.blocked, "10.0.0.0/8,::1");
+}
+
+TEST(ConfigTest, AListHasTheParts) {
+  using Parts = std::vector<std::string>;
+  EXPECT_EQ(SplitList(""), Parts());
+  EXPECT_EQ(SplitList("a"), Parts({"a"}));
+  EXPECT_EQ(SplitList("a,b"), Parts({"a", "b"}));
+  EXPECT_EQ(SplitList("a,"), Parts({"a", ""}));
+  EXPECT_EQ(SplitList(","), Parts({"", ""}));
+}
+
+TEST(ConfigTest, ALimitOfConnectionsIsANumberOrNone) {
+  EXPECT_EQ(Reading(R"({"worker_connections": 100})").options.max_connections, 100U);
+  EXPECT_EQ(Reading(R"({"worker_connections": -1})").options.max_connections, 0U);
+  EXPECT_EQ(Reading("{}").options.max_connections, 0U);
+}
+
 TEST(ConfigTest, WhatIsNotSaidIsTheStandard) {
   const Reading read("{}");
   EXPECT_EQ(read.faults, Faults());
   EXPECT_EQ(read.options.port, 4507);
   EXPECT_EQ(read.options.address, "127.0.0.1");
   EXPECT_EQ(read.options.threads, 4U);
+  EXPECT_EQ(read.options.max_connections, 0U);
+  EXPECT_EQ(read.options.blocked, "");
+  EXPECT_FALSE(read.options.cpu_affinity);
   EXPECT_EQ(read.options.max_body, 67'108'864U);
   EXPECT_EQ(read.options.log.level, std::nullopt);
   EXPECT_EQ(read.options.log.writer.by, WriteBy::kCaller);
@@ -94,7 +122,26 @@ TEST(ConfigTest, AMistakeIsTheKeyTheValueAndWhatIsWanted) {
       {R"({"port": null})", "port: null is not a number from 0 to 65535"},
       {R"({"port": [80]})", "port: [80] is not a number from 0 to 65535"},
       {R"({"worker_processes": 0})", "worker_processes: 0 is not a number from 1 to 1024"},
-      {R"({"address": ""})", "address: \"\" is not a name or an address"},
+      {R"({"address": ""})", "address: \"\" is not an address, a host name, or unix: and a path"},
+      {R"({"address": []})", "address: [] is not an address, a host name, or unix: and a path"},
+      {R"({"address": "unix:"})",
+       "address: \"unix:\" is not an address, a host name, or unix: and a path"},
+      {R"({"address": ["::1", 5]})",
+       "address[1]: 5 is not an address, a host name, or unix: and a path"},
+      {R"({"address": {"ip": "::1"}})",
+       "address: {\"ip\":\"::1\"} is not an address, a host name, or unix: and a path"},
+      {R"({"worker_connections": 0})",
+       "worker_connections: 0 is not a number from 1 to 10000000, or -1"},
+      {R"({"worker_connections": -2})",
+       "worker_connections: -2 is not a number from 1 to 10000000, or -1"},
+      {R"({"blocks_ip": "10.0.0.1/8"})",
+       "blocks_ip: \"10.0.0.1/8\" is not an address or a network such as 10.0.0.0/8"},
+      {R"({"blocks_ip": ["::1", "10.0.0.0/33"]})",
+       "blocks_ip[1]: \"10.0.0.0/33\" is not an address or a network such as 10.0.0.0/8"},
+      {R"({"blocks_ip": ["::1,::2"]})",
+       "blocks_ip[0]: \"::1,::2\" is not an address or a network such as 10.0.0.0/8"},
+      {R"({"blocks_ip": ["::1\u0000"]})",
+       "blocks_ip[0]: \"::1\\u0000\" is not an address or a network such as 10.0.0.0/8"},
       {R"({"timeouts": {"idle": 0}})",
        "timeouts.idle: 0 is not a number of seconds from 1 to 86400"},
       {R"({"http": {"max_body_size": "1 MB"}})",

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "support/child.h"
 #include "support/http_client.h"
 #include "support/log_folder.h"
+#include "support/unix_client.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -25,11 +28,9 @@ class ServeConfigTest : public testing::Test {
     folder_.Write("site/long.html", std::string(100, 'x'));
   }
 
-  void Configure(const std::string& more) {
-    folder_.Write("site.json", "{\"port\": 0, \"worker_processes\": 2, \"log\": {\"file\": \"" +
-                                   folder_.Path("turtle.log") +
-                                   "\", \"flush_second\": 1}, // and\n" + more + "}");
-  }
+  void Configure(const std::string& more) { Configure(2, more); }
+
+  void ConfigureOneLoop(const std::string& more) { Configure(1, more); }
 
   [[nodiscard]] auto Http(const std::string& more) const -> std::string {
     return "\"http\": {\"root_path\": \"" + folder_.Path("site") + "\"" + more + "}";
@@ -51,6 +52,13 @@ class ServeConfigTest : public testing::Test {
   }
 
   test::LogFolder folder_;
+
+ private:
+  void Configure(int loops, const std::string& more) {
+    folder_.Write("site.json", "{\"port\": 0, \"worker_processes\": " + std::to_string(loops) +
+                                   ", \"log\": {\"file\": \"" + folder_.Path("turtle.log") +
+                                   "\", \"flush_second\": 1}, // and\n" + more + "}");
+  }
 };
 
 auto PortOf(const std::string& line) -> int {
@@ -121,6 +129,87 @@ TEST_F(ServeConfigTest, TheLevelOfTheLogCountsAtOnce) {
   EXPECT_EQ(log.find("read anew", log.find("read anew") + 1), std::string::npos) << "that is INFO\n"
                                                                                  << log;
 }
+
+TEST_F(ServeConfigTest, ListensAtEveryAddress) {
+  const std::string path = folder_.Path("socket");
+  Configure(R"("address": ["127.0.0.1", "127.0.0.2", "unix:)" + path + "\"]," + Http(""));
+  test::Child turtle(test::ExamplePath("../turtle"), Arguments());
+  const std::string line = turtle.ReadLine();
+  const std::string start = "Serving " + folder_.Path("site") + " at http://127.0.0.1:";
+  ASSERT_EQ(line.compare(0, start.size(), start), 0) << line << turtle.ReadErrors();
+  const std::size_t second = line.find("/, http://127.0.0.2:");
+  ASSERT_NE(second, std::string::npos) << line;
+  EXPECT_EQ(line.substr(line.rfind("/, ")), "/, unix:" + path);
+  EXPECT_EQ(HttpClient(std::stoi(line.substr(start.size()))).Ask(Get("/")).body, "hello");
+  test::Client other(std::stoi(line.substr(second + 20)), "127.0.0.2");
+  ASSERT_TRUE(other.Send(Get("/", "Connection: close\r\n")));
+  EXPECT_NE(other.ReceiveAll().find("\r\n\r\nhello"), std::string::npos);
+  {
+    test::UnixClient client(path);
+    ASSERT_TRUE(client.Connected());
+    EXPECT_NE(client.Ask(Get("/", "Connection: close\r\n")).find("\r\n\r\nhello"),
+              std::string::npos);
+  }
+  turtle.Signal(SIGTERM);
+  EXPECT_EQ(turtle.Wait(), 0);
+  EXPECT_FALSE(test::UnixClient(path).Connected());
+}
+
+TEST_F(ServeConfigTest, APlaceThatIsTakenIsNamed) {
+  folder_.Write("socket", "a letter");
+  Configure("\"address\": \"unix:" + folder_.Path("socket") + "\"," + Http(""));
+  test::Child turtle(test::ExamplePath("../turtle"), Arguments());
+  EXPECT_EQ(turtle.ReadLine(), "");
+  EXPECT_EQ(turtle.Wait(), 1);
+  EXPECT_EQ(turtle.ReadErrors(),
+            "turtle: bind unix:" + folder_.Path("socket") + ": Address already in use\n");
+}
+
+TEST_F(ServeConfigTest, WhoIsLetInMayChange) {
+  ConfigureOneLoop("\"worker_connections\": 1," + Http(""));
+  test::Child turtle(test::ExamplePath("../turtle"), Arguments());
+  const int port = PortOf(turtle.ReadLine());
+  ASSERT_GT(port, 0) << turtle.ReadErrors();
+  HttpClient first(port);
+  EXPECT_EQ(first.Ask(Get("/")).status, 200);
+  EXPECT_EQ(HttpClient(port).Ask(Get("/")).status, 503);
+
+  ConfigureOneLoop("\"worker_connections\": 2," + Http(""));
+  turtle.Signal(SIGHUP);
+  ASSERT_TRUE(AwaitLog(" INFO the settings were read anew\n"));
+  HttpClient second(port);
+  EXPECT_EQ(second.Ask(Get("/")).status, 200);
+
+  // What has to wait is told after all the rest was done.
+  ConfigureOneLoop("\"blocks_ip\": [\"127.0.0.0/8\"]," + Http(", \"cache_size\": 0"));
+  turtle.Signal(SIGHUP);
+  ASSERT_TRUE(AwaitLog(" WARN http.cache_size is "));
+  EXPECT_EQ(test::Client(port).ReceiveAll(), "");
+  EXPECT_EQ(first.Ask(Get("/")).status, 200) << "who is in stays";
+  turtle.Signal(SIGTERM);
+  EXPECT_EQ(turtle.Wait(), 0);
+}
+
+#ifdef __linux__
+// It would compete with its own loop for one CPU, while others are free.
+TEST_F(ServeConfigTest, AProgramIsNotHeldOnItsLoopsCpu) {
+  folder_.Write(
+      "cgi/cpus",
+      "#!/bin/sh\necho Content-Type: text/plain; echo; grep Cpus_allowed_list /proc/self/status\n");
+  std::filesystem::permissions(folder_.Path("cgi/cpus"), std::filesystem::perms::owner_all);
+  Configure("\"cpu_affinity\": true," + Http(", \"cgi_path\": \"" + folder_.Path("cgi") + "\""));
+  test::Child turtle(test::ExamplePath("../turtle"), Arguments());
+  const int port = PortOf(turtle.ReadLine());
+  ASSERT_GT(port, 0) << turtle.ReadErrors();
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  while (std::getline(status, line) && line.rfind("Cpus_allowed_list", 0) != 0) {
+  }
+  EXPECT_EQ(HttpClient(port).Ask(Get("/cgi-bin/cpus")).body, line + "\n");
+  turtle.Signal(SIGTERM);
+  EXPECT_EQ(turtle.Wait(), 0);
+}
+#endif  // __linux__
 
 TEST_F(ServeConfigTest, ABadFileIsNoServer) {
   Configure("\"prot\": 1");

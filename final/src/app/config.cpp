@@ -198,8 +198,26 @@ class Reader {
     const std::optional<std::string> text = TextOf(value, setting.type);
     if (!taken_.insert(&setting).second) {
       faults_.push_back(key + " and its other spelling stand in one configuration");
+    } else if (value.is_array() && setting.type == SettingType::kList) {
+      TakeList(setting, key, value);
     } else if (!text || !setting.take(*text)) {
       faults_.push_back(key + ": " + Shown(value) + " is not " + WantedBy(setting));
+    }
+  }
+
+  void TakeList(const Setting& setting, const std::string& key, const Json& list) {
+    std::string text;
+    const std::size_t faults = faults_.size();
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::string part = list[i].is_string() ? list[i].get<std::string>() : "";
+      if (part.find(',') != std::string::npos || !setting.fits(part)) {
+        faults_.push_back(key + "[" + std::to_string(i) + "]: " + Shown(list[i]) + " is not " +
+                          WantedBy(setting));
+      }
+      text += (i == 0 ? "" : ",") + part;
+    }
+    if (faults_.size() == faults && !setting.take(text)) {
+      faults_.push_back(key + ": " + Shown(list) + " is not " + WantedBy(setting));
     }
   }
 
@@ -217,9 +235,9 @@ auto SchemaOf(const Setting& setting) -> Json {
   switch (setting.type) {
     case SettingType::kNumber:
       schema["type"] = "integer";
-      schema["minimum"] = setting.lowest;
+      schema["minimum"] = setting.words.empty() ? static_cast<std::int64_t>(setting.lowest) : -1;
       schema["maximum"] = setting.highest;
-      schema["default"] = std::stoull(standard);
+      schema["default"] = std::stoll(standard);
       return schema;
     case SettingType::kSize:
       schema["type"] = {"integer", "string"};
@@ -231,6 +249,11 @@ auto SchemaOf(const Setting& setting) -> Json {
       break;
     case SettingType::kWord:
       schema["enum"] = setting.words;
+      break;
+    case SettingType::kList:
+      schema["type"] = {"string", "array"};
+      schema["items"]["type"] = "string";
+      schema["minItems"] = setting.lowest;
       break;
     case SettingType::kText:
     case SettingType::kFolder:

@@ -2,24 +2,34 @@
 
 #include <limits>
 
+#include "core/cidr_set.h"
+
 namespace TURTLE_SERVER {
 
 namespace {
 
 constexpr std::uint64_t kMaxThreads = 1024;
+constexpr std::uint64_t kMaxConnections = 10'000'000;
 constexpr std::uint64_t kMaxQueue = 1'000'000;
 constexpr std::uint64_t kMaxRate = 1'000'000'000;
 constexpr std::uint64_t kMaxSize = std::numeric_limits<std::size_t>::max();
 constexpr std::uint64_t kMaxHead = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMaxFields = 65'534;
 
+auto IsPlace(const std::string& text) -> bool { return !text.empty() && text != kUnixPrefix; }
+
 void AddServer(SettingList& list, ServeOptions& options) {
   list.Folder({"http.root_path", "DIR"}, "", options.directory, "the files to serve");
   list.Count({"port", "--port"}, options.port, 0, 65535, "port to listen on; 0: any free one");
-  list.Text({"address", "--address"}, "ADDRESS", options.address,
-            "address or host name to listen on (0.0.0.0 is all of IPv4, :: all of IPv6)");
+  list.List(
+      {"address", "--address"}, "ADDRESS,...", options.address, 1, IsPlace,
+      "an address, a host name, or unix: and a path",
+      "where to listen: addresses or host names (0.0.0.0 is all of IPv4, :: all of IPv6), and "
+      "unix:PATH for a socket in the file system");
   list.Count({"worker_processes", "--threads"}, options.threads, 1, kMaxThreads,
              "number of event loops, one thread each");
+  list.Switch({"cpu_affinity", "--cpu-affinity"}, options.cpu_affinity, true, false,
+              "on: each loop keeps to a CPU of its own");
   list.Folder({"http.cgi_path", "--cgi-dir"}, "DIR", options.cgi_dir,
               "programs for /cgi-bin/; without it there are none");
   list.Seconds({"timeouts.cgi", "--cgi-timeout"}, options.cgi_timeout, 1,
@@ -34,6 +44,14 @@ void AddServer(SettingList& list, ServeOptions& options) {
                "connections, but till then silent clients are not seen; 0: at once");
   list.Seconds({"timeouts.stop", "--stop-timeout"}, options.stop_timeout, 1,
                "how long replies under way may take after SIGINT or SIGTERM");
+}
+
+void AddWhoIsLetIn(SettingList& list, ServeOptions& options) {
+  list.CountOrAny({"worker_connections", "--max-connections"}, options.max_connections,
+                  kMaxConnections, "most clients of a loop, the next gets 503; -1: any number");
+  list.List({"blocks_ip", "--block"}, "NETWORK,...", options.blocked, 0, CidrSet::IsNetwork,
+            "an address or a network such as 10.0.0.0/8",
+            "who is not let in: addresses, and networks such as 10.0.0.0/8 or 2001:db8::/32");
 }
 
 void AddHttp(SettingList& list, ServeOptions& options) {
@@ -93,6 +111,7 @@ auto ServeSettings(ServeOptions& options) -> SettingList {
   SettingList list;
   AddServer(list, options);
   list.From(Reload::kAtOnce);
+  AddWhoIsLetIn(list, options);
   AddHttp(list, options);
   list.Level({"log.level", "--log-level"}, options.log.level,
              "what is below it is not logged; MIN_LOG_LEVEL is the same");

@@ -1,5 +1,6 @@
 #include "app/setting.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <system_error>
@@ -45,18 +46,33 @@ auto Joined(const std::vector<std::string>& words) -> std::string {
 
 }  // namespace
 
+auto SplitList(const std::string& text) -> std::vector<std::string> {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
 auto WantedBy(const Setting& setting) -> std::string {
   const auto range = [&setting] {
     return std::to_string(setting.lowest) + " to " + std::to_string(setting.highest);
   };
   switch (setting.type) {
     case SettingType::kNumber:
+      if (!setting.words.empty()) {
+        return "a number from " + range() + ", or " + Joined(setting.words);
+      }
       return (setting.unit == "SECONDS" ? "a number of seconds from " : "a number from ") + range();
     case SettingType::kSize:
       return "a size such as 512, 64K, 16M or 1G, from " + FormatByteSize(setting.lowest) + " to " +
              FormatByteSize(setting.highest);
     case SettingType::kText:
       return "a name or an address";
+    case SettingType::kList:
+      return setting.wanted;
     case SettingType::kFolder:
       return "an existing directory";
     case SettingType::kFile:
@@ -90,6 +106,18 @@ void SettingList::AddNumber(Setting setting, Store store, Load load) {
   Add(std::move(setting));
 }
 
+void SettingList::CountOrAny(SettingName name, std::size_t& value, std::uint64_t highest,
+                             std::string help) {
+  Count(std::move(name), value, 1, highest, std::move(help));
+  Setting& setting = all_.back();
+  setting.words = {"-1"};
+  setting.take = [&value, take = std::move(setting.take)](const std::string& text) {
+    value = text == "-1" ? 0 : value;
+    return text == "-1" || take(text);
+  };
+  setting.show = [&value] { return value == 0 ? "-1" : std::to_string(value); };
+}
+
 void SettingList::AddSize(Setting setting, Store store, Load load) {
   setting.type = SettingType::kSize;
   setting.take = [lowest = setting.lowest, highest = setting.highest,
@@ -109,6 +137,25 @@ void SettingList::Text(SettingName name, std::string unit, std::string& value, s
   Setting setting = Plain(std::move(name), SettingType::kText, std::move(unit), std::move(help));
   setting.take = [&value](const std::string& text) {
     if (text.empty()) {
+      return false;
+    }
+    value = text;
+    return true;
+  };
+  setting.show = [&value] { return value; };
+  Add(std::move(setting));
+}
+
+void SettingList::List(SettingName name, std::string unit, std::string& value, std::size_t least,
+                       std::function<bool(const std::string&)> fits, std::string wanted,
+                       std::string help) {
+  Setting setting = Plain(std::move(name), SettingType::kList, std::move(unit), std::move(help));
+  setting.lowest = least;
+  setting.wanted = std::move(wanted);
+  setting.fits = std::move(fits);
+  setting.take = [&value, least, fits = setting.fits](const std::string& text) {
+    const std::vector<std::string> parts = SplitList(text);
+    if (parts.size() < least || !std::all_of(parts.begin(), parts.end(), fits)) {
       return false;
     }
     value = text;

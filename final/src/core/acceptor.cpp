@@ -48,8 +48,13 @@ void SendAtOnce(const Socket& listener) noexcept {
 }  // namespace
 
 Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& targets,
-                   const ConnectionCallbacks& callbacks, ListenOptions options)
-    : home_(home), listener_(std::move(listener)), callbacks_(callbacks), options_(options) {
+                   const ConnectionCallbacks& callbacks, ListenOptions options,
+                   const CidrSet* blocked)
+    : home_(home),
+      listener_(std::move(listener)),
+      callbacks_(callbacks),
+      options_(options),
+      blocked_(blocked) {
   if (targets.empty()) {
     throw std::logic_error("an Acceptor needs at least one loop to hand clients to");
   }
@@ -110,6 +115,9 @@ void Acceptor::AcceptBatch() {
   for (std::size_t i = 0; i < options_.batch; ++i) {
     NetAddress client_address;
     UniqueFd client(listener_.Accept(client_address));
+    if (client && IsBlocked(client_address)) {
+      continue;  // and is closed
+    }
     if (client) {
       Target& target = Fewest();
       ++target.load;
@@ -124,6 +132,10 @@ void Acceptor::AcceptBatch() {
   for (const auto& target : targets_) {
     HandOver(target);
   }
+}
+
+auto Acceptor::IsBlocked(const NetAddress& client) const noexcept -> bool {
+  return blocked_ != nullptr && !blocked_->Empty() && blocked_->Contains(client);
 }
 
 auto Acceptor::Fewest() -> Target& {

@@ -2,7 +2,7 @@
 //
 // Interface:
 //  * Start() watches the listener, Stop() lets go of it and closes it.
-//  * Each client goes to the loop that has the fewest.
+//  * Each client goes to the loop that has the fewest; who is blocked is closed at once.
 //
 // A batch of clients for another loop is one entry in its mailbox, so one lock and one wake-up.
 // Out of descriptors (EMFILE, ENFILE) or memory, a listener stays readable: a loop that tried
@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/cidr_set.h"
 #include "core/listen_options.h"
 #include "core/looper.h"
 #include "core/socket.h"
@@ -32,8 +33,12 @@ class Acceptor {
   /// @param targets where the clients go, at least one; they outlive the acceptor
   /// @param callbacks what the clients' connections do; outlive the targets
   /// @param options batch, retry, and whether silent clients are kept back
+  /// @param blocked who is not let in; nullptr: nobody. Outlives the acceptor, and may change on
+  /// the
+  ///     home loop's thread.
   Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& targets,
-           const ConnectionCallbacks& callbacks, ListenOptions options = {});
+           const ConnectionCallbacks& callbacks, ListenOptions options = {},
+           const CidrSet* blocked = nullptr);
 
   /// Stop().
   ~Acceptor();
@@ -62,6 +67,7 @@ class Acceptor {
 
   void OnClients();
   void AcceptBatch();
+  auto IsBlocked(const NetAddress& client) const noexcept -> bool;
   auto Fewest() -> Target&;
   void HandOver(const std::shared_ptr<Target>& target);
   void Rest(int error);
@@ -70,6 +76,7 @@ class Acceptor {
   Socket listener_;
   const ConnectionCallbacks& callbacks_;
   const ListenOptions options_;
+  const CidrSet* const blocked_;
   // Shared with the mailbox entries on their way, which may run after the acceptor has gone.
   std::vector<std::shared_ptr<Target>> targets_;
   std::optional<WatchId> watch_;

@@ -131,6 +131,9 @@ auto NetAddress::Port() const -> int {
 }
 
 auto NetAddress::Ip() const -> std::string {
+  if (Family() == AF_UNIX) {
+    return "unix:";
+  }
   if (Family() != AF_INET && Family() != AF_INET6) {
     return "";
   }
@@ -146,6 +149,8 @@ auto NetAddress::ToString() const -> std::string {
       return Ip() + ":" + std::to_string(Port());
     case AF_INET6:
       return "[" + Ip() + "]:" + std::to_string(Port());
+    case AF_UNIX:
+      return Ip();
     default:
       return "(no address)";
   }

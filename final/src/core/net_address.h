@@ -7,6 +7,9 @@
 //  * NetAddress(): empty, for calls that fill it in, such as Socket::Accept().
 //  * Ip(), Port(), ToString(): for people. Data(), Size(), Length(): for system calls.
 //
+// Who came by a path in the file system, unix(7), is "unix:": such clients have no name that says
+// more. See core/unix_listener.h.
+//
 // Thread: a value; one thread at a time for each object.
 #pragma once
 
@@ -43,16 +46,16 @@ class NetAddress {
   ///     the name has no such address; the text names the value.
   NetAddress(const std::string& host, int port, Protocol protocol = Protocol::Any);
 
-  /// AF_INET, AF_INET6, or AF_UNSPEC when empty.
+  /// AF_INET, AF_INET6, AF_UNIX, or AF_UNSPEC when empty.
   [[nodiscard]] auto Family() const -> int;
 
   /// The port in the order of this machine, or 0.
   [[nodiscard]] auto Port() const -> int;
 
-  /// The address alone, "127.0.0.1" or "fe80::1%eth0"; "" when empty.
+  /// The address alone, "127.0.0.1", "fe80::1%eth0" or "unix:"; "" when empty.
   [[nodiscard]] auto Ip() const -> std::string;
 
-  /// Address and port, "127.0.0.1:80" or "[::1]:80" (RFC 3986, section 3.2.2).
+  /// Address and port, "127.0.0.1:80" or "[::1]:80" (RFC 3986, section 3.2.2); or "unix:".
   [[nodiscard]] auto ToString() const -> std::string;
 
   /// The bytes for a system call that fills the address in.
@@ -65,8 +68,10 @@ class NetAddress {
   /// does in an empty NetAddress.
   [[nodiscard]] auto Length() -> socklen_t* { return &length_; }
 
-  /// How many bytes at Data() count.
-  [[nodiscard]] auto Size() const -> socklen_t { return length_; }
+  /// How many bytes at Data() count. Of a path there may be more than have room here.
+  [[nodiscard]] auto Size() const -> socklen_t {
+    return length_ < sizeof(address_) ? length_ : sizeof(address_);
+  }
 
   /// True for the same family, address, port and, with IPv6, scope.
   auto operator==(const NetAddress& other) const -> bool;

@@ -6,21 +6,24 @@
 // Interface:
 //  * The constructor binds and listens, so that the port is known before anything runs.
 //  * OnHandle() is required, the other callbacks are not.
+//  * Block() and SetMaxConnections() say who is not let in.
 //  * Begin() serves until Stop().
 //
 // One loop a thread; the first loop runs on the thread that calls Begin(), and it accepts. Every
 // connection lives on one loop, and its callbacks are called on that loop's thread.
 //
-// Thread: Stop() from any thread and from signal handlers, the rest from the owner's, before
-// Begin().
+// Thread: Stop() from any thread and from signal handlers, SetMaxConnections() from any, Block()
+// from the first loop's; the rest from the owner's, before Begin().
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/acceptor.h"
+#include "core/cidr_set.h"
 #include "core/connection.h"
 #include "core/looper.h"
 #include "core/net_address.h"
@@ -38,6 +41,9 @@ class TurtleServer {
   /// @param options threads, time-outs, the listener
   explicit TurtleServer(const NetAddress& local, ServerOptions options = {});
 
+  /// Without a listener: AlsoListen() brings each.
+  explicit TurtleServer(ServerOptions options);
+
   ~TurtleServer();
 
   TurtleServer(const TurtleServer&) = delete;
@@ -45,6 +51,10 @@ class TurtleServer {
 
   /// Listens on one more address, such as the IPv6 one. Throws like the constructor.
   auto AlsoListen(const NetAddress& local) -> TurtleServer&;
+
+  /// Serves one more listener, such as a UnixListener's.
+  /// @param listener bound and listening
+  auto AlsoListen(Socket listener) -> TurtleServer&;
 
   /// Called for a new client, before its first byte.
   auto OnAccept(ConnectionCallback callback) -> TurtleServer&;
@@ -59,8 +69,23 @@ class TurtleServer {
   /// the connection. Without: the connection is deleted once its bytes are sent.
   auto OnStop(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Serves until Stop(). Throws std::logic_error without OnHandle(), and std::system_error if the
-  /// threads can't be started. Runs once.
+  /// Called instead of OnAccept() for a client above ServerOptions::max_connections: a last word,
+  /// which is sent before the client is let go. Not called when as many are on their way out as
+  /// may stay, and they go without one. Without: nobody gets one.
+  auto OnFull(ConnectionCallback callback) -> TurtleServer&;
+
+  /// From now on, clients from these addresses are closed as soon as they are accepted. Those who
+  /// are in stay. On the first loop's thread, or before Begin().
+  void Block(CidrSet addresses) { blocked_ = std::move(addresses); }
+
+  /// From now on, another limit than ServerOptions::max_connections. Nobody has to go for it.
+  /// Any thread.
+  void SetMaxConnections(std::size_t count) noexcept {
+    max_connections_.store(count, std::memory_order_relaxed);
+  }
+
+  /// Serves until Stop(). Throws std::logic_error without OnHandle() or a listener, and
+  /// std::system_error if the threads can't be started. Runs once.
   void Begin();
 
   /// Ends Begin(): no client is accepted any more, those there may finish within
@@ -74,10 +99,18 @@ class TurtleServer {
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
 
  private:
+  void RunLooper(std::size_t index);
+  void Admit(Connection* client) const;
+
+  std::atomic<std::size_t> max_connections_;  // any thread
+  CidrSet blocked_;                           // the first loop's thread, once it runs
+
   // Const after Begin().
   const ServerOptions options_;
   NetAddress local_address_;
   std::vector<Socket> listeners_;
+  ConnectionCallback on_accept_;
+  ConnectionCallback on_full_;
   ConnectionCallbacks callbacks_;
   std::vector<std::unique_ptr<Looper>> loopers_;  // made in the constructor: Stop() may come early
 };

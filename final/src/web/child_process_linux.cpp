@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "core/cpu_affinity.h"
 #include "web/child_plan.h"
 
 namespace TURTLE_SERVER {
@@ -40,6 +41,7 @@ auto ForkChild(const ChildPlan& plan) noexcept -> pid_t {
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): see above
   if (pid == 0) {
+    ReleaseCpu();
     RunPlan(plan);  // NOLINT(clang-analyzer-unix.Vfork): never returns, changes nothing of ours
   }
   const int error = errno;

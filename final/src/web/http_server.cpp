@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
+#include <variant>
 
+#include "http/response.h"
 #include "web/http_session.h"
 
 namespace TURTLE_SERVER {
@@ -16,7 +19,12 @@ auto SessionOf(Connection* connection) -> HttpSession& {
 }  // namespace
 
 HttpServer::HttpServer(const NetAddress& local, HttpOptions options, ServerOptions server_options)
-    : options_(options), server_(local, server_options) {
+    : HttpServer(options, server_options) {
+  AlsoListen(local);
+}
+
+HttpServer::HttpServer(HttpOptions options, ServerOptions server_options)
+    : options_(options), server_(server_options) {
   server_
       .OnAccept([this](Connection* connection) {
         connection->SetState(
@@ -24,7 +32,8 @@ HttpServer::HttpServer(const NetAddress& local, HttpOptions options, ServerOptio
       })
       .OnHandle([](Connection* connection) { SessionOf(connection).OnProgress(); })
       .OnTimeout([](Connection* connection) { SessionOf(connection).OnTimeout(); })
-      .OnStop([](Connection* connection) { SessionOf(connection).OnStop(); });
+      .OnStop([](Connection* connection) { SessionOf(connection).OnStop(); })
+      .OnFull([this](Connection* connection) { RefuseForWantOfRoom(connection); });
 }
 
 auto HttpServer::Mount(std::string prefix, HandlerFactory factory) -> HttpServer& {
@@ -43,6 +52,11 @@ auto HttpServer::Observe(ObserverFactory factory) -> HttpServer& {
 
 auto HttpServer::AlsoListen(const NetAddress& local) -> HttpServer& {
   server_.AlsoListen(local);
+  return *this;
+}
+
+auto HttpServer::AlsoListen(Socket listener) -> HttpServer& {
+  server_.AlsoListen(std::move(listener));
   return *this;
 }
 
@@ -66,6 +80,22 @@ void HttpServer::Begin() {
   }
   server_.Begin();
   loops_.clear();
+}
+
+// Before the request has come: what it would be does not matter.
+void HttpServer::RefuseForWantOfRoom(Connection* connection) {
+  LoopHttp& loop = LoopHttpOf(connection->GetLooper());
+  Response response = ErrorResponse(503, "Too many clients are here.");
+  response.Set("Retry-After", "1");
+  HeadContext context;
+  context.date = loop.Date();
+  context.keep_alive = false;
+  std::string& head = loop.HeadScratch();
+  response.AppendHead(context, head);
+  connection->WriteToWriteBuffer(head);
+  for (const BodyPiece& piece : response.Pieces()) {
+    connection->WriteToWriteBuffer(std::get<std::string>(piece));
+  }
 }
 
 auto HttpServer::LoopHttpOf(const Looper* looper) noexcept -> LoopHttp& {

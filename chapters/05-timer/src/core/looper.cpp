@@ -403,6 +403,7 @@ void Looper::PartWith(Connection& connection) {
   }
   connection.ClearReadBuffer();
   slot.parting = true;
+  ++parting_count_;
   SetDeadline(connection.GetFd(), now_ + flush_rate_.grace);
   ServeParting(connection);
 }
@@ -447,6 +448,7 @@ void Looper::Destroy(int fd) {
   Slot& slot = SlotOf(fd);
   const std::unique_ptr<Connection> dead = std::move(slot.connection);
   ++slot.generation;
+  parting_count_ -= slot.parting ? 1 : 0;
   slot.parting = false;
   slot.half_closed = false;
   slot.deadline = TimePoint::max();

@@ -181,6 +181,10 @@ class Looper {
     return connection_count_.load(std::memory_order_relaxed);
   }
 
+  /// Of the connections that are not destroyed yet, those that have been deleted and are sending
+  /// their last bytes.
+  [[nodiscard]] auto PartingCount() const noexcept -> std::size_t { return parting_count_; }
+
   /// The room that this loop's connections read into; for Connection.
   [[nodiscard]] auto GetScratch() const noexcept -> ReadScratch& { return *scratch_; }
 
@@ -249,6 +253,7 @@ class Looper {
   std::vector<ConnectionId> ready_;
   std::vector<ConnectionId> serving_;
   std::vector<int> dying_;  // deleted, to be buried in this round
+  std::size_t parting_count_ = 0;
   std::size_t watch_count_ = 0;
   std::vector<std::unique_ptr<WatchCallback>> retired_;  // ended, may be running in this round
 };

@@ -12,9 +12,13 @@
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/serve_settings.h"
+#include "core/cidr_set.h"
 #include "core/signal_watch.h"
+#include "core/unix_listener.h"
 #include "log/log.h"
 #include "log/logging.h"
 #include "web/access_log.h"
@@ -67,6 +71,28 @@ auto HttpOf(const ServeOptions& options) -> HttpOptions {
   return http;
 }
 
+// Everywhere that the options say, which `places` then lists as a client has to write it.
+// @return the owners of the paths in the file system
+auto Listen(const ServeOptions& options, HttpServer& server, std::string& places)
+    -> std::vector<std::unique_ptr<UnixListener>> {
+  std::vector<std::unique_ptr<UnixListener>> paths;
+  for (const std::string& place : SplitList(options.address)) {
+    places += places.empty() ? "" : ", ";
+    if (place.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0) {
+      paths.push_back(std::make_unique<UnixListener>(place.substr(kUnixPrefix.size())));
+      server.AlsoListen(paths.back()->TakeSocket());
+      places += place;
+    } else {
+      Socket listener;
+      listener.Bind(NetAddress(place, options.port));
+      listener.Listen();
+      places += "http://" + listener.LocalAddress().ToString() + "/";
+      server.AlsoListen(std::move(listener));
+    }
+  }
+  return paths;
+}
+
 // Always by a thread of its own: the log of errors has a few lines a day, this one has one for
 // each request. Its troubles are told there: other programs read this one, line by line.
 auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
@@ -112,6 +138,8 @@ void ReadAnew(const ServeOptions& running, const Reread& reread, HttpServer& ser
   }
   logging.SetLevel(line.serve.log.level);
   server.SetOptions(HttpOf(line.serve));
+  server.SetMaxConnections(line.serve.max_connections);
+  server.Block(CidrSet(SplitList(line.serve.blocked)));
   TellWhatHasToWait(running, line.serve);
   Log(LogLevel::kInfo, "the settings were read anew");
 }
@@ -132,7 +160,12 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   threads.threads = options.threads;
   threads.stop_timeout = options.stop_timeout;
   threads.listen.defer_accept = options.deferred_accept;
-  HttpServer server(NetAddress(options.address, options.port), HttpOf(options), threads);
+  threads.max_connections = options.max_connections;
+  threads.cpu_affinity = options.cpu_affinity;
+  HttpServer server(HttpOf(options), threads);
+  server.Block(CidrSet(SplitList(options.blocked)));
+  std::string places;
+  const std::vector<std::unique_ptr<UnixListener>> paths = Listen(options, server, places);
   server.Mount("/", [files = FilesOf(options)](Looper& looper) {
     return std::make_unique<StaticFiles>(looper, files);
   });
@@ -165,8 +198,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   });
   // Said by the loop itself, so that it is true: all that it takes could be had.
   server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
-    out << "Serving " << options.directory << " at http://" << server.LocalAddress().ToString()
-        << "/" << std::endl;
+    out << "Serving " << options.directory << " at " << places << std::endl;
   });
   server.Begin();
   return 0;

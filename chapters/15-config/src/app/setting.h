@@ -23,9 +23,10 @@ namespace TURTLE_SERVER {
 
 /// What values look like.
 enum class SettingType : std::uint8_t {
-  kNumber,  ///< From `lowest` to `highest`.
+  kNumber,  ///< From `lowest` to `highest`, or one of `words`.
   kSize,    ///< Bytes, as ParseByteSize() reads them; in JSON a number, too.
   kText,    ///< Anything but nothing.
+  kList,    ///< Several that `fits` each, with commas between them; in JSON an array, too.
   kFolder,  ///< An existing one.
   kFile,    ///< The name of one, which may not exist yet.
   kWord,    ///< One of `words`.
@@ -50,9 +51,10 @@ struct Setting {
   SettingName name;                    ///< Its key and its flag.
   SettingType type{};                  ///< What its values look like.
   std::string unit;                    ///< What the help calls a value: "SECONDS".
-  std::uint64_t lowest = 0;            ///< kNumber, kSize.
+  std::uint64_t lowest = 0;            ///< kNumber, kSize; kList: how many there have to be.
   std::uint64_t highest = 0;           ///< kNumber, kSize.
-  std::vector<std::string> words;      ///< kWord, kSwitch.
+  std::vector<std::string> words;      ///< kWord, kSwitch, kNumber.
+  std::string wanted;                  ///< kList: what each has to be.
   std::string help;                    ///< A part of a sentence.
   Reload reload = Reload::kNextStart;  ///< When a new value counts.
 
@@ -61,10 +63,16 @@ struct Setting {
 
   /// The value that is stored, as take() would read it.
   std::function<std::string()> show;
+
+  /// kList: may this be a part of it?
+  std::function<bool(const std::string&)> fits;
 };
 
 /// What a value has to be, as the end of a sentence: "a number from 0 to 65535".
 [[nodiscard]] auto WantedBy(const Setting& setting) -> std::string;
+
+/// The parts of a kList: "a,b" has two, "" has none.
+[[nodiscard]] auto SplitList(const std::string& text) -> std::vector<std::string>;
 
 /// Settings, each with the variable that it stores into. The variables outlive the list.
 class SettingList {
@@ -84,6 +92,9 @@ class SettingList {
         [&value](std::uint64_t number) { value = static_cast<Number>(number); },
         [&value] { return static_cast<std::uint64_t>(value); });
   }
+
+  /// A whole number, or -1 for any, which is stored as 0.
+  void CountOrAny(SettingName name, std::size_t& value, std::uint64_t highest, std::string help);
 
   /// A span of time in whole seconds, a day at most.
   template <class Duration>
@@ -110,6 +121,13 @@ class SettingList {
 
   /// A name, an address: anything but nothing.
   void Text(SettingName name, std::string unit, std::string& value, std::string help);
+
+  /// Several texts, stored as SplitList() takes them apart.
+  /// @param least how many there have to be
+  /// @param fits true for what may be one of them
+  /// @param wanted says that, behind "is not": "an address"
+  void List(SettingName name, std::string unit, std::string& value, std::size_t least,
+            std::function<bool(const std::string&)> fits, std::string wanted, std::string help);
 
   /// A folder that is there.
   void Folder(SettingName name, std::string unit, std::string& value, std::string help);

@@ -6,21 +6,24 @@
 // Interface:
 //  * Mount() says who answers what lies under a path.
 //  * Observe() says who is told of it.
-//  * SetOptions() changes limits and time-outs while it serves.
+//  * SetOptions() changes limits and time-outs while it serves, SetMaxConnections() and Block() who
+//    is let in.
 //  * Begin() serves until Stop().
 //
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
 // loop a LoopHttp with handlers of its own.
 //
-// Thread: Stop() from any thread and from signal handlers, SetOptions() on a loop's, the rest from
-// the owner's.
+// Thread: Stop() from any thread and from signal handlers, SetMaxConnections() from any,
+// SetOptions() on a loop's, Block() on the first loop's, the rest from the owner's.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/cidr_set.h"
 #include "core/net_address.h"
 #include "core/server_options.h"
 #include "core/turtle_server.h"
@@ -42,6 +45,9 @@ class HttpServer {
   explicit HttpServer(const NetAddress& local, HttpOptions options = {},
                       ServerOptions server_options = {});
 
+  /// Without a listener: AlsoListen() brings each.
+  HttpServer(HttpOptions options, ServerOptions server_options);
+
   /// Has the handlers that `factory` makes, one for each loop, answer what lies under `prefix`.
   /// The longest prefix wins; what nobody answers is 404. Before Begin().
   /// @param prefix "/", or a path such as "/cgi-bin", without a slash at its end; throws
@@ -59,9 +65,18 @@ class HttpServer {
   /// Listens on one more address. Throws like the constructor.
   auto AlsoListen(const NetAddress& local) -> HttpServer&;
 
+  /// Serves one more listener, such as a UnixListener's.
+  auto AlsoListen(Socket listener) -> HttpServer&;
+
   /// Sets other limits and time-outs, for clients that are there as well. On a loop's thread; the
   /// other loops have them soon.
   void SetOptions(const HttpOptions& options);
+
+  /// Sets another limit than ServerOptions::max_connections. Who comes above it is answered by 503.
+  void SetMaxConnections(std::size_t count) noexcept { server_.SetMaxConnections(count); }
+
+  /// Refuses these addresses from now on, TurtleServer::Block().
+  void Block(CidrSet addresses) { server_.Block(std::move(addresses)); }
 
   /// Serves until Stop(). Throws what a factory throws, and std::system_error if the threads can't
   /// be started. Runs once.
@@ -79,6 +94,7 @@ class HttpServer {
 
  private:
   auto LoopHttpOf(const Looper* looper) noexcept -> LoopHttp&;
+  void RefuseForWantOfRoom(Connection* connection);
 
   const HttpOptions options_;
   std::vector<std::pair<std::string, HandlerFactory>> mounts_;
