@@ -46,6 +46,9 @@ class CachingHandler : public RequestHandler {
   /// Hits, misses and sizes of this loop.
   [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return entries_.Stats(); }
 
+  /// How many of this loop's exchanges wait for a reply that somebody else's request has begun.
+  [[nodiscard]] auto Waiting() const noexcept -> std::size_t { return waiters_.Count(); }
+
  private:
   // A reply as one loop has it: its pins are counted without an atomic operation.
   class LocalReply;
