@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -33,10 +34,12 @@ auto PlayWithout(std::size_t first, std::size_t count) -> std::size_t {
   test::LoopThread& loop = server.Server().Loop();
   HttpClient maker(server.Port());
   maker.Send(Get("/"));
-  EXPECT_TRUE(loop.Await([&] { return waiting.Count() == 1; }));
+  const bool is_made = loop.Await([&] { return waiting.Count() == 1; });
   HttpClient waiter(server.Port());
   waiter.Send(Get("/"));
-  EXPECT_TRUE(server.AwaitWaiting(1));
+  if (!is_made || !server.AwaitWaiting(1)) {
+    throw std::runtime_error("nobody waits");
+  }
 
   loop.Ask([&] {
     const Response response = TextResponse(200, std::string(100, 'x')).Set("Vary", "Accept");

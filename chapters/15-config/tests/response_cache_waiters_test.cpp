@@ -27,8 +27,9 @@ class ResponseCacheWaitersTest : public testing::Test {
     for (std::size_t i = 0; i < count; ++i) {
       clients.emplace_back(server_.Port());
       clients.back().Send(Get("/"));
-      EXPECT_TRUE(AwaitHandler(1));
-      EXPECT_TRUE(server_.AwaitWaiting(i));
+      if (!AwaitHandler(1) || !server_.AwaitWaiting(i)) {
+        throw std::runtime_error("client " + std::to_string(i) + " does not wait");
+      }
     }
     return clients;
   }

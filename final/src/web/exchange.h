@@ -6,6 +6,7 @@
 //  * Reply() answers it, once, within RequestHandler::Handle() or later.
 //  * BeginReply(), Write() and End() answer it in pieces, as they become known.
 //  * ReplyFrom() has another path of this server answer it.
+//  * Tap() lets somebody hear the reply.
 //  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
 //    latest when the client is gone.
 //
@@ -32,6 +33,7 @@
 #include "http/body_reader.h"
 #include "http/request.h"
 #include "http/response.h"
+#include "web/reply_tap.h"
 
 namespace TURTLE_SERVER {
 
@@ -64,6 +66,7 @@ class ExchangeState {
 enum class ReadyStatus : std::uint8_t {
   kOk,           ///< 200
   kNotModified,  ///< 304
+  kOther,        ///< what ReadyReply::code says
 };
 
 /// A reply that is in memory, ready to be sent.
@@ -74,6 +77,10 @@ struct ReadyReply {
   std::string_view text{};
   std::size_t body_bytes = 0;  ///< of `text`, at its end; left away for HEAD
   Pin pin{};                   ///< keeps `text` alive until it is sent
+  /// kOther: the status line and what stands before `text`, with the Date if it is not there;
+  /// copied.
+  std::string_view start{};
+  int code = 0;  ///< kOther: the status in `start`
 };
 
 /// A piece of a request's body; `last`: it is complete. The last piece may be empty.
@@ -151,6 +158,9 @@ class Exchange {
   /// nothing. The callback may throw, as Handle(); it can't replace itself.
   void OnRoom(std::function<void()> callback) { on_room_ = std::move(callback); }
 
+  /// Has `tap` hear the reply, in place of the one that was to hear it. Before it begins.
+  void Tap(std::unique_ptr<ReplyTap> tap) noexcept { tap_ = std::move(tap); }
+
   /// True once the reply has begun.
   [[nodiscard]] auto Begun() const noexcept -> bool { return begun_; }
 
@@ -177,6 +187,7 @@ class Exchange {
 
   auto Redirect() -> bool;
   void Begin(int status);
+  void TellTap(const Response& whole) noexcept;
   auto Allow(std::uint64_t bytes) noexcept -> std::uint64_t;
   auto WantsBody() const noexcept -> bool;
   void Open(HttpSession& session);
@@ -207,6 +218,7 @@ class Exchange {
   TimePoint body_deadline_ = TimePoint::max();  // while it is the client's turn to send
   BodyCallback on_body_;
   std::function<void()> on_room_;
+  std::unique_ptr<ReplyTap> tap_;  // nearly always none
   std::unique_ptr<ExchangeState> state_;  // goes first: the callbacks may look into it
 };
 

@@ -280,7 +280,8 @@ void HttpSession::SendReply(Exchange& exchange, const Response& response) {
 void HttpSession::SendReply(Exchange& exchange, const ReadyReply& reply) {
   const Request& request = exchange.GetRequest();
   DecideKeepAlive(exchange, BodyEnd::kLength);
-  connection_.WriteToWriteBuffer(loop_.ReadyStart(reply.status));
+  const bool other = reply.status == ReadyStatus::kOther;
+  connection_.WriteToWriteBuffer(other ? reply.start : loop_.ReadyStart(reply.status));
   if (!keep_alive_) {
     connection_.WriteToWriteBuffer("Connection: close\r\n");
   } else if (request.minor_version == 0) {

@@ -161,7 +161,7 @@ auto ReadVary(const Headers& fields, std::vector<std::string>& names) -> bool {
   });
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  return readable && names.size() <= kMaxVaryNames;
+  return readable && names.size() <= Keeping::kMaxVaryNames;
 }
 
 auto MayBeKept(int status, const ReplyDirectives& said, bool speaks) -> bool {

@@ -34,13 +34,15 @@ enum class CacheUse : std::uint8_t {
 
 /// A request, as a cache sees it.
 struct CacheAsk {
+  /// The longest time, in seconds; a larger number means this one (RFC 9111, section 1.2.2).
+  static constexpr std::int64_t kMaxSpan = 2'147'483'647;
+
   CacheUse use = CacheUse::kNone;          ///< What is allowed.
   bool wants_new = false;                  ///< "no-cache": no kept reply will do.
   bool only_if_cached = false;             ///< Nothing but a kept one will do; else 504.
   bool has_cookie = false;                 ///< Who asks may get something of their own.
   std::chrono::seconds max_age{kMaxSpan};  ///< The oldest reply that will do.
   std::chrono::seconds min_fresh{0};       ///< It has to stay fresh for so long.
-  static constexpr std::int64_t kMaxSpan = 2'147'483'647;  ///< RFC 9111, section 1.2.2.
 };
 
 /// What `request` allows. Only GET and HEAD without a body may be answered by a cache; never with
@@ -53,16 +55,15 @@ struct CacheAsk {
 
 /// What may be done with a reply.
 struct Keeping {
+  /// The most names in Vary; a reply with more is not kept.
+  static constexpr std::size_t kMaxVaryNames = 8;
+
   bool allowed = false;              ///< It may be kept.
   std::chrono::seconds lifetime{0};  ///< How long it is fresh, from now on; more than 0.
   std::chrono::seconds age{0};       ///< How old it is already.
   bool for_cookies = false;          ///< It may be kept of, and answer, a request with Cookie.
-  std::vector<std::string>
-      vary;  ///< Fields of the request that it varies by: lower case, in order.
+  std::vector<std::string> vary;     ///< Fields of the request that count: lower case, in order.
 };
-
-/// The most names in Vary; a reply with more is not kept.
-inline constexpr std::size_t kMaxVaryNames = 8;
 
 /// Judges a reply to GET.
 /// @param status of it
