@@ -20,17 +20,22 @@ constexpr HttpTime kNow{784'111'777};  // Sun, 06 Nov 1994 08:49:37 GMT
 
 // --- replies
 
-// Fields as "Name: value", with a ';' between two lines.
-auto FieldsOf(std::string_view text) -> Headers {
-  Headers fields;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find(';'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const std::size_t colon = line.find(": ");
-    fields.Add(line.substr(0, colon), line.substr(colon + 2));
+// The fields of a reply, written with a ';' between two lines.
+class Fields {
+ public:
+  explicit Fields(const std::string& lines) : text_(lines.empty() ? "" : lines + ';') {
+    for (std::size_t at = text_.find(';'); at != std::string::npos; at = text_.find(';', at)) {
+      text_.replace(at, 1, "\r\n");
+    }
   }
-  return fields;
-}
+
+  auto Judge(int status) const -> Keeping {
+    return KeepingOf(status, ReplyFields(text_ + "\r\n"), seconds(10), kNow);
+  }
+
+ private:
+  std::string text_;
+};
 
 struct ReplyRow {
   const char* what;
@@ -45,7 +50,7 @@ class KeepingTest : public testing::TestWithParam<ReplyRow> {};
 
 TEST_P(KeepingTest, Holds) {
   const ReplyRow& row = GetParam();
-  const Keeping keeping = KeepingOf(row.status, FieldsOf(row.fields), seconds(10), kNow);
+  const Keeping keeping = Fields(row.fields).Judge(row.status);
   EXPECT_EQ(keeping.allowed, row.lifetime > 0);
   if (keeping.allowed) {
     EXPECT_EQ(keeping.lifetime, seconds(row.lifetime));
@@ -122,15 +127,12 @@ INSTANTIATE_TEST_SUITE_P(OtherFields, KeepingTest, testing::Values(
 // clang-format on
 
 TEST(KeepingTest, NamesOfVaryAreInLowerCaseInOrderAndOnce) {
-  const Keeping keeping =
-      KeepingOf(200, FieldsOf("Vary: B-b, ,Accept;Vary: a-A, b-B"), seconds(10), kNow);
+  const Keeping keeping = Fields("Vary: B-b, ,Accept;Vary: a-A, b-B").Judge(200);
   EXPECT_EQ(keeping.vary, (std::vector<std::string>{"a-a", "accept", "b-b"}));
 }
 
 TEST(KeepingTest, ARequestWithCookieNeedsAWordAboutKeepingOrACookieInVary) {
-  const auto for_cookies = [](const char* fields) {
-    return KeepingOf(200, FieldsOf(fields), seconds(10), kNow).for_cookies;
-  };
+  const auto for_cookies = [](const char* fields) { return Fields(fields).Judge(200).for_cookies; };
   EXPECT_FALSE(for_cookies(""));
   EXPECT_FALSE(for_cookies("Vary: Accept"));
   EXPECT_TRUE(for_cookies("Vary: Cookie"));

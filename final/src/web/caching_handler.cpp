@@ -229,13 +229,10 @@ void CachingHandler::Answer(Exchange& exchange, const PinTo<LocalReply>& local) 
   start_.assign(same ? "HTTP/1.1 304 Not Modified\r\n" : kept.StatusLine());
   start_.append("Age: ").append(digits.data(), end).append("\r\n");
   ReadyReply reply;
-  reply.status = ReadyStatus::kOther;
-  reply.code = same ? 304 : kept.Status();
-  reply.start = start_;
   reply.text = same ? kept.NotModifiedText() : kept.Text();
   reply.body_bytes = same ? 0 : kept.BodyBytes();
   reply.pin = local;
-  exchange.Reply(reply);
+  exchange.Reply(same ? 304 : kept.Status(), start_, reply);
 }
 
 void CachingHandler::PassBy(Exchange& exchange) {

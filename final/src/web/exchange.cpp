@@ -44,10 +44,14 @@ void Exchange::TellTap(const Response& whole) noexcept {
 }
 
 void Exchange::Reply(const ReadyReply& reply) {
-  Begin(reply.status == ReadyStatus::kOk            ? 200
-        : reply.status == ReadyStatus::kNotModified ? 304
-                                                    : reply.code);
+  Begin(reply.status == ReadyStatus::kOk ? 200 : 304);
   session_->SendReply(*this, reply);
+  replied_ = true;
+}
+
+void Exchange::Reply(int status, std::string_view start, const ReadyReply& reply) {
+  Begin(status);
+  session_->SendReply(*this, start, reply);
   replied_ = true;
 }
 

@@ -27,13 +27,13 @@ constexpr std::array<std::string_view, 6> kInNotModified{
     "Cache-Control", "Content-Location", "Date", "ETag", "Expires", "Vary"};
 
 template <std::size_t kCount>
-auto Names(const std::array<std::string_view, kCount>& names, const HeaderField& field) -> bool {
+auto Names(const std::array<std::string_view, kCount>& names, const ReplyField& field) -> bool {
   return std::any_of(names.begin(), names.end(), [&field](std::string_view name) {
     return ascii::EqualIgnoreCase(name, field.name);
   });
 }
 
-void AppendField(const HeaderField& field, std::string& text) {
+void AppendField(const ReplyField& field, std::string& text) {
   text.append(field.name).append(": ").append(field.value).append(kLineEnd);
 }
 
@@ -81,18 +81,9 @@ RecordedHead::RecordedHead(const Response& head, seconds standard, TimePoint clo
   HeadContext context;
   context.date = date;
   head.AppendHead(context, text_);
-  std::string_view rest = text_;
-  const auto take_line = [&rest] {
-    const std::string_view line = rest.substr(0, rest.find(kLineEnd));
-    rest.remove_prefix(line.size() + kLineEnd.size());
-    return line;
-  };
-  status_line_ = text_;
-  status_line_ = status_line_.substr(0, take_line().size() + kLineEnd.size());
-  for (std::string_view line = take_line(); !line.empty(); line = take_line()) {
-    const std::size_t colon = line.find(':');
-    fields_.Add(line.substr(0, colon), ascii::TrimOws(line.substr(colon + 1)));
-  }
+  const std::string_view text = text_;
+  status_line_ = text.substr(0, text.find(kLineEnd) + kLineEnd.size());
+  fields_ = ReplyFields(text.substr(status_line_.size()));
   keeping_ = KeepingOf(status_, fields_, standard, wall);
 }
 
@@ -110,11 +101,11 @@ auto RecordedHead::Keep(std::string key, std::string_view body) const
   }
   std::string& text = kept->text_;
   text.reserve(text_.size() + body.size() + 32);
-  const auto in_not_modified = [&](const HeaderField& field) {
+  const auto in_not_modified = [&](const ReplyField& field) {
     return Names(kInNotModified, field) ||
            (kept->etag_.empty() && ascii::EqualIgnoreCase(field.name, "Last-Modified"));
   };
-  for (const HeaderField& field : fields_) {
+  for (const ReplyField& field : fields_) {
     if (!Names(kNotKept, field) && !in_not_modified(field)) {
       AppendField(field, text);
     }
@@ -124,7 +115,7 @@ auto RecordedHead::Keep(std::string key, std::string_view body) const
     kept->body_bytes_ = body.size();
   }
   kept->tag_at_ = text.size();
-  for (const HeaderField& field : fields_) {
+  for (const ReplyField& field : fields_) {
     if (in_not_modified(field)) {
       AppendField(field, text);
     }

@@ -62,15 +62,6 @@ auto TakeDirective(std::string_view& rest) -> Directive {
   return {element.substr(0, equals), value};
 }
 
-template <typename Visit>
-void ForEachDirective(const Headers& fields, const Visit& visit) {
-  fields.ForEach(KnownField::kCacheControl, [&visit](std::string_view rest) {
-    while (!rest.empty()) {
-      visit(TakeDirective(rest));
-    }
-  });
-}
-
 // A number of seconds, at most kForEver; nullopt: it is none.
 auto ParseSpan(std::string_view digits) -> std::optional<seconds> {
   std::int64_t count = 0;
@@ -134,8 +125,15 @@ void Heed(const Directive& directive, ReplyDirectives& said) {
   }
 }
 
+template <typename Said>
+void HeedAll(std::string_view list, Said& said) {
+  while (!list.empty()) {
+    Heed(TakeDirective(list), said);
+  }
+}
+
 // What Expires says; a date that is none lies in the past (RFC 9111, section 5.3).
-auto SpanOfExpires(const Headers& fields, HttpTime now) -> std::optional<seconds> {
+auto SpanOfExpires(const ReplyFields& fields, HttpTime now) -> std::optional<seconds> {
   const auto expires = fields.Find("Expires");
   if (!expires) {
     return std::nullopt;
@@ -146,7 +144,7 @@ auto SpanOfExpires(const Headers& fields, HttpTime now) -> std::optional<seconds
 }
 
 // @return false: it varies by what can't be seen in a request, or by too much.
-auto ReadVary(const Headers& fields, std::vector<std::string>& names) -> bool {
+auto ReadVary(const ReplyFields& fields, std::vector<std::string>& names) -> bool {
   bool readable = true;
   fields.ForEach("Vary", [&](std::string_view rest) {
     while (!rest.empty()) {
@@ -194,7 +192,7 @@ auto AskOf(const Request& request) -> CacheAsk {
       request.method == Method::kHead || ask.has_cookie || fields.Has(KnownField::kIfNoneMatch) ||
       fields.Has(KnownField::kIfModifiedSince) || fields.Has(KnownField::kCacheControl);
   ask.use = alone ? CacheUse::kAlone : CacheUse::kShared;
-  ForEachDirective(fields, [&ask](const Directive& directive) { Heed(directive, ask); });
+  fields.ForEach(KnownField::kCacheControl, [&ask](std::string_view list) { HeedAll(list, ask); });
   return ask;
 }
 
@@ -203,10 +201,10 @@ auto Invalidates(Method method) noexcept -> bool {
          method != Method::kTrace;
 }
 
-auto KeepingOf(int status, const Headers& fields, seconds standard, HttpTime now) -> Keeping {
+auto KeepingOf(int status, const ReplyFields& fields, seconds standard, HttpTime now) -> Keeping {
   Keeping keeping;
   ReplyDirectives said;
-  ForEachDirective(fields, [&said](const Directive& directive) { Heed(directive, said); });
+  fields.ForEach("Cache-Control", [&said](std::string_view list) { HeedAll(list, said); });
   std::optional<seconds> span = said.s_maxage ? said.s_maxage : said.max_age;
   if (!span) {
     span = SpanOfExpires(fields, now);

@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
-#include "http/headers.h"
 #include "http/http_date.h"
+#include "http/reply_fields.h"
 #include "http/request.h"
 
 namespace TURTLE_SERVER {
@@ -70,7 +70,7 @@ struct Keeping {
 /// @param fields of it
 /// @param standard how long it is fresh if it doesn't say so and its status allows to keep it
 /// @param now the time at which it was made
-[[nodiscard]] auto KeepingOf(int status, const Headers& fields, std::chrono::seconds standard,
+[[nodiscard]] auto KeepingOf(int status, const ReplyFields& fields, std::chrono::seconds standard,
                              HttpTime now) -> Keeping;
 
 /// Appends what the replies to one target have in common: the host in lower case, and path and

@@ -66,7 +66,6 @@ class ExchangeState {
 enum class ReadyStatus : std::uint8_t {
   kOk,           ///< 200
   kNotModified,  ///< 304
-  kOther,        ///< what ReadyReply::code says
 };
 
 /// A reply that is in memory, ready to be sent.
@@ -77,10 +76,6 @@ struct ReadyReply {
   std::string_view text{};
   std::size_t body_bytes = 0;  ///< of `text`, at its end; left away for HEAD
   Pin pin{};                   ///< keeps `text` alive until it is sent
-  /// kOther: the status line and what stands before `text`, with the Date if it is not there;
-  /// copied.
-  std::string_view start{};
-  int code = 0;  ///< kOther: the status in `start`
 };
 
 /// A piece of a request's body; `last`: it is complete. The last piece may be empty.
@@ -111,6 +106,13 @@ class Exchange {
   /// Answers the request by bytes that are ready: nothing is allocated, and a large body is not
   /// copied.
   void Reply(const ReadyReply& reply);
+
+  /// The same with any status.
+  /// @param status the code
+  /// @param start the status line and what stands before `reply.text`, where the Date has to be if
+  ///     it is not here; copied
+  /// @param reply the rest; its status does not count
+  void Reply(int status, std::string_view start, const ReadyReply& reply);
 
   /// Has the request's body brought to `callback`, which is called at least once, later and never
   /// in here; until its last piece, or until the exchange ends. A request without a body brings one
@@ -218,7 +220,7 @@ class Exchange {
   TimePoint body_deadline_ = TimePoint::max();  // while it is the client's turn to send
   BodyCallback on_body_;
   std::function<void()> on_room_;
-  std::unique_ptr<ReplyTap> tap_;  // nearly always none
+  std::unique_ptr<ReplyTap> tap_;         // nearly always none
   std::unique_ptr<ExchangeState> state_;  // goes first: the callbacks may look into it
 };
 

@@ -22,8 +22,8 @@
 #include "core/clock.h"
 #include "http/cache_policy.h"
 #include "http/conditional.h"
-#include "http/headers.h"
 #include "http/http_date.h"
+#include "http/reply_fields.h"
 #include "http/response.h"
 
 namespace TURTLE_SERVER {
@@ -141,7 +141,7 @@ class RecordedHead {
   const HttpTime wall_;
   std::string text_;
   std::string_view status_line_;
-  Headers fields_;  // look into text_
+  ReplyFields fields_;  // look into text_
   Keeping keeping_;
 };
 
