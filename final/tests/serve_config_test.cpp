@@ -79,7 +79,7 @@ TEST_F(ServeConfigTest, ReadsItsSettingsAnewAndLosesNobody) {
   EXPECT_EQ(client.Ask(Get("/")).body, "hello");
   EXPECT_EQ(HttpClient(port).Ask(Post(11)).status, 413);
 
-  Configure(Http(", \"max_body_size\": 11, \"cache_size\": \"1M\""));
+  Configure(Http(", \"max_body_size\": 11, \"cache_size\": \"1M\", \"response_cache\": true"));
   turtle.Signal(SIGHUP);
   ASSERT_TRUE(AwaitLog(" INFO the settings were read anew\n"));
   EXPECT_EQ(HttpClient(port).Ask(Post(12)).status, 413);
@@ -89,6 +89,9 @@ TEST_F(ServeConfigTest, ReadsItsSettingsAnewAndLosesNobody) {
   EXPECT_NE(
       log.find(" WARN http.cache_size is '64M' until the next start, and '1M' from then on\n"),
       std::string::npos)
+      << log;
+  EXPECT_NE(log.find(" WARN http.response_cache is 'off' until the next start, and 'on' from then"),
+            std::string::npos)
       << log;
   turtle.Signal(SIGTERM);
   EXPECT_EQ(turtle.Wait(), 0);

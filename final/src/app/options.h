@@ -8,7 +8,8 @@
 //
 // Nothing is opened or started here, and nothing is printed: the caller decides, and tests see.
 //
-// Thread: pure, but for looking at the file system and at MIN_LOG_LEVEL.
+// Thread: pure, but for looking at the file system and at the environment: MIN_LOG_LEVEL and
+// USE_RESP_CACHE.
 #pragma once
 
 #include <chrono>
@@ -51,8 +52,11 @@ struct ServeOptions {
   bool cpu_affinity = false;             ///< --cpu-affinity: each loop has a CPU of its own.
   std::string cgi_dir;                   ///< --cgi-dir: an existing directory; empty: no CGI.
   std::chrono::seconds cgi_timeout{30};  ///< --cgi-timeout: how long a program may take.
-  std::uint64_t cache_size = std::uint64_t{64} << 20;     ///< --cache-size in bytes; 0: no cache.
-  CacheCheck cache_check = CacheCheck::kWatch;            ///< --cache-check
+  std::uint64_t cache_size = std::uint64_t{64} << 20;  ///< --cache-size in bytes; 0: no cache.
+  CacheCheck cache_check = CacheCheck::kWatch;         ///< --cache-check
+  bool response_cache = false;                         ///< --response-cache: of programs.
+  std::uint64_t response_cache_size = std::uint64_t{64} << 20;  ///< --response-cache-size in bytes.
+  std::chrono::seconds response_cache_time{10};           ///< --response-cache-time: by default.
   std::uint64_t max_body = std::uint64_t{16} << 20;       ///< --max-body in bytes.
   std::size_t max_head = ParserLimits{}.max_head_bytes;   ///< --max-head in bytes.
   std::size_t max_uri = ParserLimits{}.max_target_bytes;  ///< --max-uri in bytes.
@@ -94,8 +98,8 @@ struct CommandLine {
   int code = 1;                                 ///< kFail: 1, or 2 for a bad configuration.
 };
 
-/// Reads the command line and the configuration that it names. A flag counts more than
-/// MIN_LOG_LEVEL, and that more than the file. Never throws for what stands in them.
+/// Reads the command line and the configuration that it names. A flag counts more than the
+/// environment, and that more than the file. Never throws for what stands in them.
 /// @param argc as of main().
 /// @param argv as of main().
 /// @return what to do. For kFail, `text` is one line that names the option and the value, or, for

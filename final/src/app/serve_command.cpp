@@ -24,6 +24,7 @@
 #include "web/access_log.h"
 #include "web/cgi.h"
 #include "web/http_server.h"
+#include "web/response_cache.h"
 #include "web/static_files.h"
 
 namespace TURTLE_SERVER {
@@ -56,6 +57,16 @@ auto CgiOf(const ServeOptions& options) -> CgiOptions {
   cgi.document_root = std::filesystem::canonical(options.directory).string();
   cgi.timeout = options.cgi_timeout;
   return cgi;
+}
+
+auto ProgramsOf(const ServeOptions& options) -> HandlerFactory {
+  const HandlerFactory programs = [cgi = CgiOf(options)](Looper& looper) {
+    return std::make_unique<Cgi>(looper, cgi);
+  };
+  ResponseCacheOptions cache;
+  cache.max_bytes = options.response_cache_size / options.threads;
+  cache.standard_lifetime = options.response_cache_time;
+  return options.response_cache ? Cached(cache, programs) : programs;
 }
 
 auto HttpOf(const ServeOptions& options) -> HttpOptions {
@@ -170,9 +181,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     return std::make_unique<StaticFiles>(looper, files);
   });
   if (!options.cgi_dir.empty()) {
-    server.Mount("/cgi-bin", [cgi = CgiOf(options)](Looper& looper) {
-      return std::make_unique<Cgi>(looper, cgi);
-    });
+    server.Mount("/cgi-bin", ProgramsOf(options));
   }
   const std::shared_ptr<LogWriter> access_log = AccessLogOf(options);
   if (access_log) {

@@ -26,11 +26,32 @@ void Exchange::Reply(const Response& response) {
   Begin(response.Status());
   session_->SendReply(*this, response);
   replied_ = true;
+  if (tap_) {
+    TellTap(response);
+  }
+}
+
+void Exchange::TellTap(const Response& whole) noexcept {
+  tap_->OnHead(whole);
+  for (const BodyPiece& piece : whole.Pieces()) {
+    if (const auto* text = std::get_if<std::string>(&piece)) {
+      tap_->OnBody(*text);
+    } else {
+      tap_->OnFile();
+    }
+  }
+  tap_->OnEnd();
 }
 
 void Exchange::Reply(const ReadyReply& reply) {
   Begin(reply.status == ReadyStatus::kOk ? 200 : 304);
   session_->SendReply(*this, reply);
+  replied_ = true;
+}
+
+void Exchange::Reply(int status, std::string_view start, const ReadyReply& reply) {
+  Begin(status);
+  session_->SendReply(*this, start, reply);
   replied_ = true;
 }
 
@@ -58,6 +79,9 @@ void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> len
   promised_ = length.value_or(0);
   session_->SendHead(*this, head, body_end_, promised_);
   session_->Wake();
+  if (tap_) {
+    tap_->OnHead(head);
+  }
 }
 
 void Exchange::Write(std::string_view bytes) {
@@ -74,6 +98,9 @@ void Exchange::Write(std::string_view bytes) {
     connection.WriteToWriteBuffer(kChunkEnd);
   }
   session_->Wake();
+  if (tap_) {
+    tap_->OnBody(bytes.substr(0, count));
+  }
 }
 
 void Exchange::Write(FileSlice slice) {
@@ -90,6 +117,9 @@ void Exchange::Write(FileSlice slice) {
     connection.WriteToWriteBuffer(kChunkEnd);
   }
   session_->Wake();
+  if (tap_) {
+    tap_->OnFile();
+  }
 }
 
 // How many of `bytes` are sent: no more than was promised, or the client would take the rest for
@@ -123,6 +153,9 @@ void Exchange::End() {
   }
   replied_ = true;  // not before: without memory for the last chunk the reply is to be aborted
   session_->Wake();
+  if (tap_) {
+    tap_->OnEnd();
+  }
 }
 
 void Exchange::Abort(int status, std::string_view detail) {
@@ -155,6 +188,7 @@ auto Exchange::Redirect() -> bool {
   on_body_ = nullptr;
   on_room_ = nullptr;
   end_told_ = false;
+  tap_.reset();
   state_.reset();
   if (++redirects_ > kMaxRedirects) {
     return false;
@@ -206,6 +240,7 @@ void Exchange::Open(HttpSession& session) {
 void Exchange::Close() noexcept {
   on_body_ = nullptr;
   on_room_ = nullptr;
+  tap_.reset();
   state_.reset();
   body_.reset();
   request_.Clear();

@@ -6,6 +6,7 @@
 //  * Reply() answers it, once, within RequestHandler::Handle() or later.
 //  * BeginReply(), Write() and End() answer it in pieces, as they become known.
 //  * ReplyFrom() has another path of this server answer it.
+//  * Tap() lets somebody hear the reply.
 //  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
 //    latest when the client is gone.
 //
@@ -32,6 +33,7 @@
 #include "http/body_reader.h"
 #include "http/request.h"
 #include "http/response.h"
+#include "web/reply_tap.h"
 
 namespace TURTLE_SERVER {
 
@@ -105,6 +107,13 @@ class Exchange {
   /// copied.
   void Reply(const ReadyReply& reply);
 
+  /// The same with any status.
+  /// @param status the code
+  /// @param start the status line and what stands before `reply.text`, where the Date has to be if
+  ///     it is not here; copied
+  /// @param reply the rest; its status does not count
+  void Reply(int status, std::string_view start, const ReadyReply& reply);
+
   /// Has the request's body brought to `callback`, which is called at least once, later and never
   /// in here; until its last piece, or until the exchange ends. A request without a body brings one
   /// empty piece. A body that is malformed, too large or too slow is answered for the handler, and
@@ -151,6 +160,9 @@ class Exchange {
   /// nothing. The callback may throw, as Handle(); it can't replace itself.
   void OnRoom(std::function<void()> callback) { on_room_ = std::move(callback); }
 
+  /// Has `tap` hear the reply, in place of the one that was to hear it. Before it begins.
+  void Tap(std::unique_ptr<ReplyTap> tap) noexcept { tap_ = std::move(tap); }
+
   /// True once the reply has begun.
   [[nodiscard]] auto Begun() const noexcept -> bool { return begun_; }
 
@@ -177,6 +189,7 @@ class Exchange {
 
   auto Redirect() -> bool;
   void Begin(int status);
+  void TellTap(const Response& whole) noexcept;
   auto Allow(std::uint64_t bytes) noexcept -> std::uint64_t;
   auto WantsBody() const noexcept -> bool;
   void Open(HttpSession& session);
@@ -207,6 +220,7 @@ class Exchange {
   TimePoint body_deadline_ = TimePoint::max();  // while it is the client's turn to send
   BodyCallback on_body_;
   std::function<void()> on_room_;
+  std::unique_ptr<ReplyTap> tap_;         // nearly always none
   std::unique_ptr<ExchangeState> state_;  // goes first: the callbacks may look into it
 };
 

@@ -278,9 +278,20 @@ void HttpSession::SendReply(Exchange& exchange, const Response& response) {
 }
 
 void HttpSession::SendReply(Exchange& exchange, const ReadyReply& reply) {
+  SendReady(
+      exchange, [&] { return loop_.ReadyStart(reply.status); }, reply);
+}
+
+void HttpSession::SendReply(Exchange& exchange, std::string_view start, const ReadyReply& reply) {
+  SendReady(
+      exchange, [start] { return start; }, reply);
+}
+
+template <typename Start>
+void HttpSession::SendReady(Exchange& exchange, const Start& start, const ReadyReply& reply) {
   const Request& request = exchange.GetRequest();
   DecideKeepAlive(exchange, BodyEnd::kLength);
-  connection_.WriteToWriteBuffer(loop_.ReadyStart(reply.status));
+  connection_.WriteToWriteBuffer(start());
   if (!keep_alive_) {
     connection_.WriteToWriteBuffer("Connection: close\r\n");
   } else if (request.minor_version == 0) {

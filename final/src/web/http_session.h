@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "core/connection.h"
 #include "core/looper.h"
@@ -57,6 +58,9 @@ class HttpSession : public ConnectionState {
   /// The same with bytes that are ready; for Exchange.
   void SendReply(Exchange& exchange, const ReadyReply& reply);
 
+  /// The same with a beginning of its own; for Exchange.
+  void SendReply(Exchange& exchange, std::string_view start, const ReadyReply& reply);
+
   /// Queues only the head of it; for Exchange.
   void SendHead(Exchange& exchange, const Response& head, BodyEnd body_end, std::uint64_t length);
 
@@ -84,6 +88,8 @@ class HttpSession : public ConnectionState {
   auto BodyIsDue() const noexcept -> bool;
   void DeliverBody();
   void TakeBody(Exchange& exchange);
+  template <typename Start>
+  void SendReady(Exchange& exchange, const Start& start, const ReadyReply& reply);
   void DecideKeepAlive(const Exchange& exchange, BodyEnd body_end) noexcept;
   auto CanDrop(const Exchange& exchange) const noexcept -> bool;
   template <typename Callback>

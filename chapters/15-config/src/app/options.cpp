@@ -57,11 +57,19 @@ auto ArgumentsOf(int argc, const char* const* argv) -> std::vector<std::string> 
   return arguments;
 }
 
-// The level of the environment counts more than that of the file.
+// What the environment says counts more than the file.
 void HeedEnvironment(ServeOptions& options) {
   const char* const level = std::getenv("MIN_LOG_LEVEL");
   if (level != nullptr && ParseLogLevel(level)) {
     options.log.level.reset();
+  }
+  const char* const caches = std::getenv("USE_RESP_CACHE");
+  const std::string wanted = caches == nullptr ? "" : caches;
+  if (!wanted.empty() && wanted != "0" && wanted != "1") {
+    throw CLI::ValidationError("USE_RESP_CACHE", "'" + wanted + "' is not 0 or 1");
+  }
+  if (!wanted.empty()) {
+    options.response_cache = wanted == "1";
   }
 }
 
@@ -95,8 +103,8 @@ void ReadSettings(CommandLine& line) try {
       line.action = CommandAction::kFail;
       line.code = 2;
     }
-    HeedEnvironment(line.serve);
   }
+  HeedEnvironment(line.serve);
   for (const GivenFlag& given : line.flags) {
     TakeFlag(given, settings.All());
   }

@@ -1,0 +1,84 @@
+// What a shared cache may do with a request and with its reply (RFC 9111), as pure functions.
+//
+// Interface:
+//  * AskOf() says what a cache may do for a request.
+//  * KeepingOf() says whether a reply may be kept, how long it is fresh, and what it varies by.
+//  * AppendCacheKey() and AppendVariant() write down what a kept reply is found by.
+//
+// The cache stands before the handlers of one server, and can't ask them whether an old reply is
+// still good. So what would have to be validated first is not kept.
+//
+// Thread: pure functions.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/http_date.h"
+#include "http/reply_fields.h"
+#include "http/request.h"
+
+namespace TURTLE_SERVER {
+
+/// What a cache may do for a request.
+enum class CacheUse : std::uint8_t {
+  kNone,    ///< Nothing: the cache knows nothing of it.
+  kAlone,   ///< It may answer it, and keep its reply; but it does not wait for another's.
+  kShared,  ///< All that, and requests that are alike may wait for one reply.
+};
+
+/// A request, as a cache sees it.
+struct CacheAsk {
+  /// The longest time, in seconds; a larger number means this one (RFC 9111, section 1.2.2).
+  static constexpr std::int64_t kMaxSpan = 2'147'483'647;
+
+  CacheUse use = CacheUse::kNone;          ///< What is allowed.
+  bool wants_new = false;                  ///< "no-cache": no kept reply will do.
+  bool only_if_cached = false;             ///< Nothing but a kept one will do; else 504.
+  bool has_cookie = false;                 ///< Who asks may get something of their own.
+  std::chrono::seconds max_age{kMaxSpan};  ///< The oldest reply that will do.
+  std::chrono::seconds min_fresh{0};       ///< It has to stay fresh for so long.
+};
+
+/// What `request` allows. Only GET and HEAD without a body may be answered by a cache; never with
+/// Authorization, which another client's reply must not answer, or with Range.
+[[nodiscard]] auto AskOf(const Request& request) -> CacheAsk;
+
+/// True if a reply without an error to this method means that what was kept may be wrong now
+/// (RFC 9111, section 4.4).
+[[nodiscard]] auto Invalidates(Method method) noexcept -> bool;
+
+/// What may be done with a reply.
+struct Keeping {
+  /// The most names in Vary; a reply with more is not kept.
+  static constexpr std::size_t kMaxVaryNames = 8;
+
+  bool allowed = false;              ///< It may be kept.
+  std::chrono::seconds lifetime{0};  ///< How long it is fresh, from now on; more than 0.
+  std::chrono::seconds age{0};       ///< How old it is already.
+  bool for_cookies = false;          ///< It may be kept of, and answer, a request with Cookie.
+  std::vector<std::string> vary;     ///< Fields of the request that count: lower case, in order.
+};
+
+/// Judges a reply to GET.
+/// @param status of it
+/// @param fields of it
+/// @param standard how long it is fresh if it doesn't say so and its status allows to keep it
+/// @param now the time at which it was made
+[[nodiscard]] auto KeepingOf(int status, const ReplyFields& fields, std::chrono::seconds standard,
+                             HttpTime now) -> Keeping;
+
+/// Appends what the replies to one target have in common: the host in lower case, and path and
+/// query as they were sent. Holds no line end.
+void AppendCacheKey(const Request& request, std::string& key);
+
+/// Appends a line for each field of `names`, with its values in `request`: of the replies to one
+/// target, one that varies is found by these.
+void AppendVariant(const std::vector<std::string>& names, const Request& request, std::string& key);
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,65 @@
+// Replies that are worth keeping, kept or not.
+//
+//   kept_replies PORT on|off
+//
+//   GET /long    5,000 bytes, made as cheaply as a handler can
+//   GET /slow    a line, for which the handler's thread waits 20 ms, as for a database
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "core/signal_watch.h"
+#include "http/response.h"
+#include "web/exchange.h"
+#include "web/http_server.h"
+#include "web/response_cache.h"
+
+using namespace turtle;
+
+namespace {
+
+class Long : public RequestHandler {
+ public:
+  void Handle(Exchange& exchange) override {
+    exchange.Reply(TextResponse(200, std::string(5000, 'x')));
+  }
+};
+
+class Slow : public RequestHandler {
+ public:
+  void Handle(Exchange& exchange) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    exchange.Reply(TextResponse(200, "slow and steady\n"));
+  }
+};
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  const std::string_view kept = argc == 3 ? argv[2] : "";
+  if (kept != "on" && kept != "off") {
+    std::cerr << "usage: kept_replies PORT on|off\n";
+    return 2;
+  }
+  ServerOptions threads;
+  threads.threads = 4;
+  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])), HttpOptions(), threads);
+  const auto mount = [&](const char* path, const HandlerFactory& factory) {
+    server.Mount(path, kept == "on" ? Cached(ResponseCacheOptions(), factory) : factory);
+  };
+  mount("/long", [](Looper&) { return std::make_unique<Long>(); });
+  mount("/slow", [](Looper&) { return std::make_unique<Slow>(); });
+  const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
+                            [&server](int) { server.Stop(); });
+  std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
+  server.Begin();
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "kept_replies: " << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,148 @@
+// A reply that is kept for the next who asks the same, as text that is ready to be sent.
+//
+// Date stays what it was when the reply was made, and Age tells how long ago that is: what a
+// client or another cache reckons of both is right (RFC 9111, section 4.2.3).
+//
+// Interface:
+//  * RecordedHead is what a reply said before its body, taken apart.
+//    Its Keep() adds the body.
+//
+// Thread: const once it is made, so any thread may read it; Drop() and Dropped() any at any time.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+#include "http/cache_policy.h"
+#include "http/conditional.h"
+#include "http/http_date.h"
+#include "http/reply_fields.h"
+#include "http/response.h"
+
+namespace TURTLE_SERVER {
+
+/// What is kept under a key.
+enum class KeptKind : std::uint8_t {
+  kReply,   ///< A reply.
+  kVaries,  ///< The names of fields, by which one of several replies is found.
+  kNever,   ///< That the last reply was not to be kept: nobody needs to wait for the next one.
+};
+
+/// A reply and what has to be known of it.
+class KeptReply {
+ public:
+  /// @param key what it is found by
+  /// @param kind what it is
+  /// @param expires when it is of no use any more
+  KeptReply(std::string key, KeptKind kind, TimePoint expires)
+      : key_(std::move(key)), kind_(kind), expires_(expires) {}
+  KeptReply(const KeptReply&) = delete;
+  auto operator=(const KeptReply&) -> KeptReply& = delete;
+
+  /// What it is found by.
+  [[nodiscard]] auto Key() const noexcept -> const std::string& { return key_; }
+
+  /// What it is.
+  [[nodiscard]] auto Kind() const noexcept -> KeptKind { return kind_; }
+
+  /// kVaries: the fields of the request that count.
+  [[nodiscard]] auto Vary() const noexcept -> const std::vector<std::string>& { return vary_; }
+
+  /// May it still be used at `now`?
+  [[nodiscard]] auto IsFresh(TimePoint now) const noexcept -> bool {
+    return now < expires_ && !dropped_.load(std::memory_order_acquire);
+  }
+
+  /// kReply: does it answer `ask` at `now`?
+  [[nodiscard]] auto Answers(const CacheAsk& ask, TimePoint now) const noexcept -> bool;
+
+  /// How long ago it was made.
+  [[nodiscard]] auto Age(TimePoint now) const noexcept -> std::chrono::seconds;
+
+  /// Says that it is wrong from now on, to all who have it. Any thread.
+  void Drop() const noexcept { dropped_.store(true, std::memory_order_release); }
+
+  /// The status.
+  [[nodiscard]] auto Status() const noexcept -> int { return status_; }
+
+  /// The status line, with its end.
+  [[nodiscard]] auto StatusLine() const noexcept -> std::string_view { return status_line_; }
+
+  /// The fields, an empty line, and the body.
+  [[nodiscard]] auto Text() const noexcept -> std::string_view { return text_; }
+
+  /// Of Text(), the part that a 304 says.
+  [[nodiscard]] auto NotModifiedText() const noexcept -> std::string_view {
+    return Text().substr(tag_at_, text_.size() - body_bytes_ - tag_at_);
+  }
+
+  /// The length of the body, at the end of Text().
+  [[nodiscard]] auto BodyBytes() const noexcept -> std::size_t { return body_bytes_; }
+
+  /// What conditional requests are compared with.
+  [[nodiscard]] auto GetValidators() const noexcept -> Validators;
+
+  /// The memory that it takes, about.
+  [[nodiscard]] auto Weight() const noexcept -> std::size_t;
+
+ private:
+  friend class RecordedHead;
+
+  const std::string key_;
+  const KeptKind kind_;
+  const TimePoint expires_;
+  mutable std::atomic<bool> dropped_{false};
+  std::vector<std::string> vary_;
+  int status_ = 0;
+  bool for_cookies_ = false;
+  TimePoint born_{};  // when its age was 0
+  std::string status_line_;
+  std::string text_;
+  std::size_t tag_at_ = 0;  // in text_: from here on a 304 says the same
+  std::size_t body_bytes_ = 0;
+  std::string etag_;
+  std::optional<HttpTime> last_modified_;
+};
+
+/// The head of a reply that is being heard.
+class RecordedHead {
+ public:
+  /// @param head status and fields; not used after the call
+  /// @param standard how long the reply is fresh if it doesn't say so
+  /// @param clock the loop's time
+  /// @param wall the same moment as HTTP knows it
+  RecordedHead(const Response& head, std::chrono::seconds standard, TimePoint clock, HttpTime wall);
+  RecordedHead(const RecordedHead&) = delete;
+  auto operator=(const RecordedHead&) -> RecordedHead& = delete;
+
+  /// The status.
+  [[nodiscard]] auto Status() const noexcept -> int { return status_; }
+
+  /// What may be done with the reply.
+  [[nodiscard]] auto GetKeeping() const noexcept -> const Keeping& { return keeping_; }
+
+  /// The reply with its body, to be kept under `key`.
+  [[nodiscard]] auto Keep(std::string key, std::string_view body) const
+      -> std::unique_ptr<KeptReply>;
+
+  /// The names by which the reply is found among others of its target, under `key`.
+  [[nodiscard]] auto KeepNames(std::string key) const -> std::unique_ptr<KeptReply>;
+
+ private:
+  const int status_;
+  const TimePoint clock_;
+  const HttpTime wall_;
+  std::string text_;
+  std::string_view status_line_;
+  ReplyFields fields_;  // look into text_
+  Keeping keeping_;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,38 @@
+// Whoever hears a reply while it is made: a cache that keeps it.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <string_view>
+
+namespace TURTLE_SERVER {
+
+class Response;
+
+/// Hears the reply of one exchange (Exchange::Tap()), after each part has been given to the
+/// connection. It is destroyed with the exchange, or when another handler is to answer; if OnEnd()
+/// was not called by then, there is no whole reply. A ReadyReply is not heard.
+class ReplyTap {
+ public:
+  virtual ~ReplyTap() = default;
+
+  /// The reply begins. Comes once, and first.
+  /// @param head status and fields; its body follows by OnBody() and OnFile()
+  virtual void OnHead(const Response& head) noexcept = 0;
+
+  /// A piece of the body, without chunks around it.
+  virtual void OnBody(std::string_view /*bytes*/) noexcept {}
+
+  /// A piece of the body that is a part of a file.
+  virtual void OnFile() noexcept {}
+
+  /// The reply is complete. It may be one that says that something failed.
+  virtual void OnEnd() noexcept {}
+
+ protected:
+  ReplyTap() = default;
+  ReplyTap(const ReplyTap&) = default;
+  auto operator=(const ReplyTap&) -> ReplyTap& = default;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,67 @@
+// A web server whose one handler is behind a response cache, on a clock that only the test turns.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "support/clocked_server.h"
+#include "support/http_client.h"
+#include "support/running_server.h"
+#include "web/caching_handler.h"
+
+namespace TURTLE_SERVER::test {
+
+/// Counts what comes through to the handler. What the handler uses has to be declared before it.
+class CachedServer {
+ public:
+  /// @param answer what the handler does
+  /// @param options of the cache
+  explicit CachedServer(Answer answer, ResponseCacheOptions options = {})
+      : server_([this, &answer, &options](Looper& looper, LoopHttp& http) {
+          auto count = [this, answer = std::move(answer)](Exchange& exchange) {
+            ++calls_;
+            answer(exchange);
+          };
+          auto cache = std::make_unique<CachingHandler>(looper, options, table_,
+                                                        Answering(std::move(count))(looper));
+          cache_ = cache.get();
+          http.Mount("/", std::move(cache));
+        }) {}
+
+  /// The server.
+  [[nodiscard]] auto Server() -> ClockedServer& { return server_; }
+
+  /// Where it listens.
+  [[nodiscard]] auto Port() const -> int { return server_.Port(); }
+
+  /// How many requests have come to the handler.
+  [[nodiscard]] auto Calls() -> int {
+    return server_.Loop().Ask([this] { return calls_; });
+  }
+
+  /// Waits until `count` requests wait for another's reply.
+  [[nodiscard]] auto AwaitWaiting(std::size_t count) -> bool {
+    return server_.Loop().Await([this, count] { return cache_->Waiting() == count; });
+  }
+
+  /// The cache. The loop's thread.
+  [[nodiscard]] auto Cache() -> CachingHandler& { return *cache_; }
+
+  /// How many keys all loops know.
+  [[nodiscard]] auto Keys() -> std::size_t { return table_->Size(); }
+
+  /// A request on a connection of its own.
+  auto Ask(std::string_view target, std::string_view fields = {}) -> HttpReply {
+    return HttpClient(Port()).Ask(Get(target, fields));
+  }
+
+ private:
+  const std::shared_ptr<ReplyTable> table_ = std::make_shared<ReplyTable>();
+  CachingHandler* cache_ = nullptr;
+  int calls_ = 0;
+  ClockedServer server_;
+};
+
+}  // namespace TURTLE_SERVER::test
