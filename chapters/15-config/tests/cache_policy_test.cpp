@@ -163,7 +163,7 @@ class CacheAskTest : public testing::Test {
     return key;
   }
 
-  const ParserLimits limits_;
+  const ParserLimits limits_{};
   std::string text_;
   Request request_;
 };
