@@ -147,7 +147,7 @@ class CacheAskTest : public testing::Test {
  protected:
   auto Parse(const std::string& line, const std::string& fields = "") -> const Request& {
     text_ = line + " HTTP/1.1\r\nHost: A.example:80\r\n" + fields + "\r\n";
-    HttpParser parser{ParserLimits()};
+    HttpParser parser(limits_);
     request_.Clear();
     EXPECT_EQ(parser.Parse(text_, request_).state, ParseState::kDone) << text_;
     return request_;
@@ -163,6 +163,7 @@ class CacheAskTest : public testing::Test {
     return key;
   }
 
+  const ParserLimits limits_{};
   std::string text_;
   Request request_;
 };

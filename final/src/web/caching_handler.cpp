@@ -244,7 +244,8 @@ void CachingHandler::PassBy(Exchange& exchange) {
 }
 
 // Has the handler make a reply, and hears it. `making`: others wait for it; or nullptr.
-void CachingHandler::Make(Exchange& exchange, const CacheAsk& ask, std::shared_ptr<Making> making) {
+void CachingHandler::Make(Exchange& exchange, const CacheAsk& ask,
+                          const std::shared_ptr<Making>& making) {
   try {
     auto recorder = std::make_unique<Recorder>(*this, exchange, ask);
     recorder->HearFor(making ? making : table_->Begin(key_));

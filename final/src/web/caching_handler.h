@@ -60,7 +60,7 @@ class CachingHandler : public RequestHandler {
   auto Find(const std::string& key) -> PinTo<LocalReply>;
   void Answer(Exchange& exchange, const PinTo<LocalReply>& local);
   void PassBy(Exchange& exchange);
-  void Make(Exchange& exchange, const CacheAsk& ask, std::shared_ptr<Making> making);
+  void Make(Exchange& exchange, const CacheAsk& ask, const std::shared_ptr<Making>& making);
   auto Keep(const Making& making, std::unique_ptr<KeptReply> kept) -> bool;
   auto KeepLocally(std::shared_ptr<const KeptReply> kept) -> PinTo<LocalReply>;
   auto KeepReply(const Making& making, const RecordedHead& head, const Request& request,

@@ -68,7 +68,7 @@ auto KeptReply::Weight() const noexcept -> std::size_t {
   constexpr std::size_t kTableBytes = 128;
   std::size_t names = 0;
   for (const std::string& name : vary_) {
-    names += sizeof name + name.capacity();
+    names += sizeof(std::string) + name.capacity();
   }
   return sizeof *this + kTableBytes + 3 * key_.capacity() + names + status_line_.capacity() +
          text_.capacity() + etag_.capacity();

@@ -27,7 +27,8 @@ auto ReplyTable::Join(const std::string& key, TimePoint now, ReplyWaiters& waite
     return {};
   }
   if (!slot->second.leader) {
-    slot->second.leader = BeginIn(slot);
+    AddMaking(slot);
+    slot->second.leader = slot->second.makings.back();
     return {slot->second.leader, true};
   }
   std::vector<ReplyWaiters*>& all = slot->second.leader->waiters_;
@@ -39,14 +40,14 @@ auto ReplyTable::Join(const std::string& key, TimePoint now, ReplyWaiters& waite
 
 auto ReplyTable::Begin(const std::string& key) -> std::shared_ptr<Making> {
   const MutexLock lock(mutex_);
-  return BeginIn(slots_.try_emplace(key).first);
+  const auto slot = slots_.try_emplace(key).first;
+  AddMaking(slot);
+  return slot->second.makings.back();
 }
 
-auto ReplyTable::BeginIn(Slots::iterator slot) -> std::shared_ptr<Making> {
+void ReplyTable::AddMaking(Slots::iterator slot) {
   try {
-    auto making = std::make_shared<Making>(slot->first);
-    slot->second.makings.push_back(making);
-    return making;
+    slot->second.makings.push_back(std::make_shared<Making>(slot->first));
   } catch (...) {
     EraseIfEmpty(slot);
     throw;
@@ -55,7 +56,7 @@ auto ReplyTable::BeginIn(Slots::iterator slot) -> std::shared_ptr<Making> {
 
 auto ReplyTable::Keep(const Making& making, std::unique_ptr<KeptReply> kept) -> Kept {
   Kept older;
-  const Kept shared(kept.release(), [table = weak_from_this()](const KeptReply* gone) {
+  Kept shared(kept.release(), [table = weak_from_this()](const KeptReply* gone) {
     const std::unique_ptr<const KeptReply> owner(gone);
     if (const std::shared_ptr<ReplyTable> alive = table.lock()) {
       alive->Forget(gone->Key());

@@ -97,7 +97,7 @@ class ReplyTable : public std::enable_shared_from_this<ReplyTable> {
   };
   using Slots = std::map<std::string, Slot, std::less<>>;
 
-  auto BeginIn(Slots::iterator slot) TURTLE_REQUIRES(mutex_) -> std::shared_ptr<Making>;
+  void AddMaking(Slots::iterator slot) TURTLE_REQUIRES(mutex_);
   void EraseIfEmpty(Slots::iterator slot) TURTLE_REQUIRES(mutex_);
   void Forget(const std::string& key) noexcept;
 
