@@ -19,17 +19,15 @@ using test::Get;
 using test::HttpClient;
 using test::HttpReply;
 
-auto Numbered(Response (*make)(const std::string &text)) -> test::Answer {
-  return [make, number = 0](Exchange &exchange) mutable {
+auto Numbered(Response (*make)(const std::string& text)) -> test::Answer {
+  return [make, number = 0](Exchange& exchange) mutable {
     exchange.Reply(make("reply " + std::to_string(++number)));
   };
 }
 
-auto Plain(const std::string &text) -> Response {
-  return TextResponse(200, text);
-}
+auto Plain(const std::string& text) -> Response { return TextResponse(200, text); }
 
-auto Tagged(const std::string &text) -> Response {
+auto Tagged(const std::string& text) -> Response {
   return TextResponse(200, text)
       .Set("ETag", "\"t\"")
       .Set("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT")
@@ -68,10 +66,8 @@ TEST(ResponseCacheTest, AReplyGrowsOldAndIsMadeAnew) {
 }
 
 TEST(ResponseCacheTest, ItsOwnAgeIsAdded) {
-  CachedServer server([](Exchange &exchange) {
-    exchange.Reply(TextResponse(200, "a")
-                       .Set("Age", "50")
-                       .Set("Cache-Control", "max-age=60"));
+  CachedServer server([](Exchange& exchange) {
+    exchange.Reply(TextResponse(200, "a").Set("Age", "50").Set("Cache-Control", "max-age=60"));
   });
   server.Ask("/");
   server.Server().Advance(9s);
@@ -85,10 +81,8 @@ TEST(ResponseCacheTest, ItsOwnAgeIsAdded) {
 
 TEST(ResponseCacheTest, TheHostCountsInAnyCase) {
   CachedServer server(Numbered(Plain));
-  const auto ask = [&](const std::string &host) {
-    return HttpClient(server.Port())
-        .Ask("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n")
-        .body;
+  const auto ask = [&](const std::string& host) {
+    return HttpClient(server.Port()).Ask("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n").body;
   };
   EXPECT_EQ(ask("a.example"), "reply 1");
   EXPECT_EQ(ask("b.example"), "reply 2");
@@ -99,12 +93,10 @@ TEST(ResponseCacheTest, AnOldClientIsAnsweredInItsWay) {
   CachedServer server(Numbered(Plain));
   server.Ask("/");
   HttpClient old(server.Port());
-  const HttpReply reply =
-      old.Ask("GET / HTTP/1.0\r\nHost: t\r\nConnection: keep-alive\r\n\r\n");
+  const HttpReply reply = old.Ask("GET / HTTP/1.0\r\nHost: t\r\nConnection: keep-alive\r\n\r\n");
   EXPECT_EQ(reply.body, "reply 1");
   EXPECT_EQ(reply.Field("Connection"), "keep-alive");
-  EXPECT_EQ(old.Ask("GET / HTTP/1.0\r\nHost: t\r\n\r\n").Field("Connection"),
-            "close");
+  EXPECT_EQ(old.Ask("GET / HTTP/1.0\r\nHost: t\r\n\r\n").Field("Connection"), "close");
   EXPECT_TRUE(old.IsClosedByServer());
   EXPECT_EQ(server.Calls(), 1);
 }
@@ -114,14 +106,12 @@ TEST(ResponseCacheTest, HeadIsAnsweredByWhatGetHasLeft) {
   HttpClient client(server.Port());
   const std::string head = "HEAD / HTTP/1.1\r\nHost: t\r\n\r\n";
   EXPECT_EQ(client.Ask(head, Asked::kHead).status, 200);
-  EXPECT_EQ(client.Ask(Get("/")).body, "reply 2")
-      << "a reply to HEAD is not kept";
+  EXPECT_EQ(client.Ask(Get("/")).body, "reply 2") << "a reply to HEAD is not kept";
   const HttpReply reply = client.Ask(head, Asked::kHead);
   EXPECT_EQ(reply.Field("Content-Length"), "7");
   EXPECT_EQ(reply.Field("ETag"), "\"t\"");
   EXPECT_EQ(reply.Field("Age"), "0");
-  EXPECT_EQ(client.Ask(Get("/")).body, "reply 2")
-      << "and no body was sent before";
+  EXPECT_EQ(client.Ask(Get("/")).body, "reply 2") << "and no body was sent before";
   EXPECT_EQ(server.Calls(), 2);
 }
 
@@ -129,9 +119,8 @@ TEST(ResponseCacheTest, WhoHasItAlreadyIsToldSo) {
   CachedServer server(Numbered(Tagged));
   HttpClient client(server.Port());
   EXPECT_EQ(client.Ask(Get("/")).status, 200);
-  for (const char *condition :
-       {"If-None-Match: \"a\", W/\"t\"\r\n",
-        "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n"}) {
+  for (const char* condition : {"If-None-Match: \"a\", W/\"t\"\r\n",
+                                "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n"}) {
     const HttpReply reply = client.Ask(Get("/", condition));
     EXPECT_EQ(reply.status, 304) << condition;
     EXPECT_EQ(reply.Field("ETag"), "\"t\"");
@@ -142,16 +131,13 @@ TEST(ResponseCacheTest, WhoHasItAlreadyIsToldSo) {
     EXPECT_EQ(reply.Field("Content-Length"), "");
   }
   EXPECT_EQ(client.Ask(Get("/", "If-None-Match: \"u\"\r\n")).body, "reply 1");
-  EXPECT_EQ(
-      client
-          .Ask(Get("/", "If-Modified-Since: Sun, 06 Nov 1994 08:49:36 GMT\r\n"))
-          .body,
-      "reply 1");
+  EXPECT_EQ(client.Ask(Get("/", "If-Modified-Since: Sun, 06 Nov 1994 08:49:36 GMT\r\n")).body,
+            "reply 1");
   EXPECT_EQ(server.Calls(), 1);
 }
 
 TEST(ResponseCacheTest, AReplyInPiecesIsKeptAsAWhole) {
-  CachedServer server([](Exchange &exchange) {
+  CachedServer server([](Exchange& exchange) {
     exchange.BeginReply(Response(200).Set("X-A", "b"));
     exchange.Write("one, ");
     exchange.Write("two");
@@ -167,8 +153,7 @@ TEST(ResponseCacheTest, AReplyInPiecesIsKeptAsAWhole) {
 }
 
 TEST(ResponseCacheTest, AReplyWithoutABodyIsKept) {
-  CachedServer server(
-      [](Exchange &exchange) { exchange.Reply(Response(204)); });
+  CachedServer server([](Exchange& exchange) { exchange.Reply(Response(204)); });
   HttpClient client(server.Port());
   client.Ask(Get("/"));
   const HttpReply reply = client.Ask(Get("/"));
@@ -179,11 +164,8 @@ TEST(ResponseCacheTest, AReplyWithoutABodyIsKept) {
 }
 
 TEST(ResponseCacheTest, AStatusAndFieldsAreKept) {
-  CachedServer server([](Exchange &exchange) {
-    exchange.Reply(ErrorResponse(404)
-                       .Add("X-A", "1")
-                       .Add("X-A", "2")
-                       .Set("Keep-Alive", "max=1"));
+  CachedServer server([](Exchange& exchange) {
+    exchange.Reply(ErrorResponse(404).Add("X-A", "1").Add("X-A", "2").Set("Keep-Alive", "max=1"));
   });
   server.Ask("/");
   const HttpReply reply = server.Ask("/");
@@ -195,11 +177,10 @@ TEST(ResponseCacheTest, AStatusAndFieldsAreKept) {
 }
 
 TEST(ResponseCacheTest, AReplyThatVariesIsKeptForEachValue) {
-  CachedServer server([](Exchange &exchange) {
-    const auto language =
-        exchange.GetRequest().headers.Find(KnownField::kAcceptLanguage);
-    exchange.Reply(TextResponse(200, language.value_or("none"))
-                       .Set("Vary", "Accept-Language, X-A"));
+  CachedServer server([](Exchange& exchange) {
+    const auto language = exchange.GetRequest().headers.Find(KnownField::kAcceptLanguage);
+    exchange.Reply(
+        TextResponse(200, language.value_or("none")).Set("Vary", "Accept-Language, X-A"));
   });
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(server.Ask("/", "Accept-Language: de\r\n").body, "de");
@@ -234,9 +215,8 @@ TEST(ResponseCacheTest, NothingIsKeptForOrGivenToWhoeverHasAuthorization) {
 }
 
 TEST(ResponseCacheTest, AReplyWithSetCookieIsForOneClient) {
-  CachedServer server(Numbered([](const std::string &text) {
-    return Tagged(text).Set("Set-Cookie", "a=1");
-  }));
+  CachedServer server(
+      Numbered([](const std::string& text) { return Tagged(text).Set("Set-Cookie", "a=1"); }));
   EXPECT_EQ(server.Ask("/").body, "reply 1");
   EXPECT_EQ(server.Ask("/").body, "reply 2");
 }
@@ -245,8 +225,7 @@ TEST(ResponseCacheTest, AClientMayWantANewOne) {
   CachedServer server(Numbered(Plain));
   EXPECT_EQ(server.Ask("/").body, "reply 1");
   EXPECT_EQ(server.Ask("/", "Cache-Control: no-cache\r\n").body, "reply 2");
-  EXPECT_EQ(server.Ask("/").body, "reply 2")
-      << "that is the one for all from now on";
+  EXPECT_EQ(server.Ask("/").body, "reply 2") << "that is the one for all from now on";
   server.Server().Advance(2s);
   EXPECT_EQ(server.Ask("/", "Cache-Control: max-age=2\r\n").body, "reply 2");
   EXPECT_EQ(server.Ask("/", "Cache-Control: max-age=1\r\n").body, "reply 3");
@@ -254,17 +233,15 @@ TEST(ResponseCacheTest, AClientMayWantANewOne) {
   EXPECT_EQ(server.Ask("/", "Cache-Control: min-fresh=11\r\n").body, "reply 4");
   EXPECT_EQ(server.Ask("/", "Cache-Control: no-store\r\n").body, "reply 5");
   EXPECT_EQ(server.Ask("/").body, "reply 4");
-  EXPECT_EQ(server.Ask("/", "Cache-Control: only-if-cached\r\n").body,
-            "reply 4");
+  EXPECT_EQ(server.Ask("/", "Cache-Control: only-if-cached\r\n").body, "reply 4");
   EXPECT_EQ(server.Ask("/b", "Cache-Control: only-if-cached\r\n").status, 504);
   EXPECT_EQ(server.Calls(), 5);
 }
 
 TEST(ResponseCacheTest, ARequestThatMayChangeSomethingDropsWhatWasKept) {
-  CachedServer server([number = 0](Exchange &exchange) mutable {
+  CachedServer server([number = 0](Exchange& exchange) mutable {
     if (exchange.GetRequest().method == Method::kGet) {
-      exchange.Reply(
-          TextResponse(200, std::to_string(++number)).Set("Vary", "X-A"));
+      exchange.Reply(TextResponse(200, std::to_string(++number)).Set("Vary", "X-A"));
     } else if (exchange.GetRequest().method == Method::kPut) {
       exchange.Reply(ErrorResponse(403));
     } else {
@@ -272,27 +249,24 @@ TEST(ResponseCacheTest, ARequestThatMayChangeSomethingDropsWhatWasKept) {
       exchange.End();
     }
   });
-  const auto send = [&](const std::string &method, const std::string &target) {
-    return HttpClient(server.Port())
-        .Ask(method + " " + target + " HTTP/1.1\r\nHost: T\r\n\r\n");
+  const auto send = [&](const std::string& method, const std::string& target) {
+    return HttpClient(server.Port()).Ask(method + " " + target + " HTTP/1.1\r\nHost: T\r\n\r\n");
   };
   EXPECT_EQ(server.Ask("/a").body, "1");
   EXPECT_EQ(server.Ask("/a", "X-A: 1\r\n").body, "2");
   EXPECT_EQ(server.Ask("/a-b").body, "3");
   EXPECT_EQ(send("PUT", "/a").status, 403);
-  EXPECT_EQ(server.Ask("/a").body, "1")
-      << "what was refused has changed nothing";
+  EXPECT_EQ(server.Ask("/a").body, "1") << "what was refused has changed nothing";
   EXPECT_EQ(send("POST", "/a").status, 201);
   EXPECT_EQ(server.Ask("/a").body, "4");
-  EXPECT_EQ(server.Ask("/a", "X-A: 1\r\n").body, "5")
-      << "a variant goes as well";
+  EXPECT_EQ(server.Ask("/a", "X-A: 1\r\n").body, "5") << "a variant goes as well";
   EXPECT_EQ(server.Ask("/a-b").body, "3") << "another target doesn't";
   EXPECT_EQ(send("DELETE", "http://t/a").status, 201);
   EXPECT_EQ(server.Ask("/a").body, "6");
 }
 
 TEST(ResponseCacheTest, AReplyByAnotherPathDropsWhatWasKept) {
-  CachedServer server([number = 0](Exchange &exchange) mutable {
+  CachedServer server([number = 0](Exchange& exchange) mutable {
     if (exchange.GetRequest().method == Method::kPost) {
       exchange.ReplyFrom("/shown");
     } else {
@@ -300,16 +274,14 @@ TEST(ResponseCacheTest, AReplyByAnotherPathDropsWhatWasKept) {
     }
   });
   EXPECT_EQ(server.Ask("/a").body, "1");
-  EXPECT_EQ(
-      HttpClient(server.Port()).Ask("POST /a HTTP/1.1\r\nHost: t\r\n\r\n").body,
-      "2");
+  EXPECT_EQ(HttpClient(server.Port()).Ask("POST /a HTTP/1.1\r\nHost: t\r\n\r\n").body, "2");
   EXPECT_EQ(server.Ask("/a").body, "3");
   EXPECT_EQ(server.Ask("/shown").body, "2") << "which is kept by its own name";
 }
 
 TEST(ResponseCacheTest, WhatWasBegunBeforeAChangeIsNotKept) {
   test::Waiting waiting;
-  CachedServer server([&waiting](Exchange &exchange) {
+  CachedServer server([&waiting](Exchange& exchange) {
     if (exchange.GetRequest().method == Method::kGet) {
       waiting.Keep(exchange);
     } else {
@@ -320,37 +292,32 @@ TEST(ResponseCacheTest, WhatWasBegunBeforeAChangeIsNotKept) {
   client.Send(Get("/"));
   const auto waits = [&] { return waiting.Count() == 1; };
   ASSERT_TRUE(server.Server().Loop().Await(waits));
-  Exchange *const before =
-      server.Server().Loop().Ask([&] { return waiting.Last(); });
+  Exchange* const before = server.Server().Loop().Ask([&] { return waiting.Last(); });
   HttpClient(server.Port()).Ask("POST / HTTP/1.1\r\nHost: t\r\n\r\n");
   HttpClient later(server.Port());
   later.Send(Get("/"));
-  EXPECT_TRUE(server.Server().Loop().Await([&] {
-    return waiting.Count() == 2;
-  })) << "nobody joins who waits for it";
+  EXPECT_TRUE(server.Server().Loop().Await([&] { return waiting.Count() == 2; }))
+      << "nobody joins who waits for it";
   later.Reset();
   ASSERT_TRUE(server.Server().Loop().Await(waits));
   server.Server().Loop().Ask([&] { before->Reply(TextResponse(200, "old")); });
   EXPECT_EQ(client.ReadReply().body, "old");
   client.Send(Get("/"));
-  EXPECT_TRUE(server.Server().Loop().Await(waits))
-      << "the handler is asked once more";
+  EXPECT_TRUE(server.Server().Loop().Await(waits)) << "the handler is asked once more";
 }
 
 TEST(ResponseCacheTest, ALongReplyIsSentAndNotKept) {
   ResponseCacheOptions options;
   options.max_reply_bytes = 2000;
   CachedServer server(
-      [](Exchange &exchange) {
-        const auto size =
-            std::stoul(std::string(exchange.GetRequest().uri.Query()));
+      [](Exchange& exchange) {
+        const auto size = std::stoul(std::string(exchange.GetRequest().uri.Query()));
         exchange.Reply(TextResponse(200, std::string(size, 'x')));
       },
       options);
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(server.Ask("/?500").body.size(), 500U);
-    EXPECT_EQ(server.Ask("/?2000").body.size(), 2000U)
-        << "too long with what is said of it";
+    EXPECT_EQ(server.Ask("/?2000").body.size(), 2000U) << "too long with what is said of it";
     EXPECT_EQ(server.Ask("/?3000").body.size(), 3000U);
   }
   EXPECT_EQ(server.Calls(), 5);
@@ -361,28 +328,24 @@ TEST(ResponseCacheTest, WhatIsKeptIsBoundedInBytes) {
   options.max_bytes = 20'000;
   options.max_reply_bytes = 10'000;
   CachedServer server(
-      [](Exchange &exchange) {
-        exchange.Reply(TextResponse(200, std::string(3000, 'x')));
-      },
+      [](Exchange& exchange) { exchange.Reply(TextResponse(200, std::string(3000, 'x'))); },
       options);
   for (int i = 0; i < 100; ++i) {
     server.Ask("/?" + std::to_string(i));
   }
-  const LruStats stats =
-      server.Server().Loop().Ask([&] { return server.Cache().Stats(); });
+  const LruStats stats = server.Server().Loop().Ask([&] { return server.Cache().Stats(); });
   EXPECT_LE(stats.bytes, 20'000U);
   EXPECT_GE(stats.entries, 3U);
-  EXPECT_EQ(server.Keys(), stats.entries)
-      << "of what goes, nothing is left in the table";
+  EXPECT_EQ(server.Keys(), stats.entries) << "of what goes, nothing is left in the table";
 }
 
 TEST(ResponseCacheTest, WhatIsHeardIsBoundedToo) {
   ResponseCacheOptions options;
   options.max_bytes = 20'000;
   options.max_reply_bytes = 15'000;
-  Exchange *slow = nullptr;
+  Exchange* slow = nullptr;
   CachedServer server(
-      [&slow](Exchange &exchange) {
+      [&slow](Exchange& exchange) {
         if (exchange.SubPath() == "/slow" && slow == nullptr) {
           slow = &exchange;
           exchange.BeginReply(Response(200));
@@ -410,7 +373,7 @@ TEST(ResponseCacheTest, WhatIsHeardIsBoundedToo) {
 TEST(ResponseCacheTest, FilesAreLeftToTheirOwnCache) {
   test::SiteFolder folder;
   folder.Write("f", "file");
-  CachedServer server([&folder](Exchange &exchange) {
+  CachedServer server([&folder](Exchange& exchange) {
     UniqueFd file(::open(folder.Path("f").c_str(), O_RDONLY | O_CLOEXEC));
     exchange.Reply(Response(200).Body(OwnFileSlice(std::move(file), 0, 4)));
   });
@@ -420,7 +383,7 @@ TEST(ResponseCacheTest, FilesAreLeftToTheirOwnCache) {
 }
 
 TEST(ResponseCacheTest, AnErrorThatMayPassIsNotKept) {
-  CachedServer server([number = 0](Exchange &exchange) mutable {
+  CachedServer server([number = 0](Exchange& exchange) mutable {
     if (++number == 1) {
       throw std::runtime_error("fails");
     }
@@ -436,10 +399,10 @@ TEST(ResponseCacheTest, PipelinedRequestsAreAnsweredInOrder) {
   CachedServer server(Numbered(Plain));
   HttpClient client(server.Port());
   client.Send(Get("/a") + Get("/a") + Get("/b") + Get("/a"));
-  for (const char *body : {"reply 1", "reply 1", "reply 2", "reply 1"}) {
+  for (const char* body : {"reply 1", "reply 1", "reply 2", "reply 1"}) {
     EXPECT_EQ(client.ReadReply().body, body);
   }
 }
 
-} // namespace
-} // namespace TURTLE_SERVER
+}  // namespace
+}  // namespace TURTLE_SERVER

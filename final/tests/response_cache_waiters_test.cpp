@@ -21,7 +21,7 @@ using test::Waiting;
 
 // The handler keeps every exchange open until the test answers it.
 class ResponseCacheWaitersTest : public testing::Test {
-protected:
+ protected:
   // Clients that have asked for "/": the first one's request is with the
   // handler, the others wait.
   auto Ask(std::size_t count) -> std::vector<HttpClient> {
@@ -30,30 +30,28 @@ protected:
       clients.emplace_back(server_.Port());
       clients.back().Send(Get("/"));
       if (!AwaitHandler(1) || !server_.AwaitWaiting(i)) {
-        throw std::runtime_error("client " + std::to_string(i) +
-                                 " does not wait");
+        throw std::runtime_error("client " + std::to_string(i) + " does not wait");
       }
     }
     return clients;
   }
 
   auto AwaitHandler(std::size_t count) -> bool {
-    return server_.Server().Loop().Await(
-        [&] { return waiting_.Count() == count; });
+    return server_.Server().Loop().Await([&] { return waiting_.Count() == count; });
   }
 
-  void Answer(const Response &response) {
+  void Answer(const Response& response) {
     server_.Server().Loop().Ask([&] { waiting_.Last()->Reply(response); });
   }
 
   Waiting waiting_;
-  CachedServer server_{[this](Exchange &exchange) { waiting_.Keep(exchange); }};
+  CachedServer server_{[this](Exchange& exchange) { waiting_.Keep(exchange); }};
 };
 
 TEST_F(ResponseCacheWaitersTest, AllGetTheOneReply) {
   std::vector<HttpClient> clients = Ask(20);
   Answer(TextResponse(200, "one for all"));
-  for (HttpClient &client : clients) {
+  for (HttpClient& client : clients) {
     EXPECT_EQ(client.ReadReply().body, "one for all");
   }
   EXPECT_EQ(server_.Calls(), 1);
@@ -71,7 +69,7 @@ TEST_F(ResponseCacheWaitersTest, AReplyInPiecesComesToAllAtItsEnd) {
     waiting_.Last()->Write("for all");
     waiting_.Last()->End();
   });
-  for (HttpClient &client : clients) {
+  for (HttpClient& client : clients) {
     EXPECT_EQ(client.ReadReply().body, "one for all");
   }
   EXPECT_EQ(server_.Calls(), 1);
@@ -124,9 +122,8 @@ TEST_F(ResponseCacheWaitersTest, NobodyWaitsForMoreThanTwo) {
 
 TEST_F(ResponseCacheWaitersTest, AReplyThatIsNotToBeKeptHasEachAskForItself) {
   std::vector<HttpClient> clients = Ask(4);
-  server_.Server().Loop().Ask([&] {
-    waiting_.Last()->BeginReply(Response(200).Set("Cache-Control", "no-store"));
-  });
+  server_.Server().Loop().Ask(
+      [&] { waiting_.Last()->BeginReply(Response(200).Set("Cache-Control", "no-store")); });
   EXPECT_TRUE(AwaitHandler(4)) << "as soon as it says so, and all at once";
   clients.emplace_back(server_.Port());
   clients.back().Send(Get("/"));
@@ -168,8 +165,7 @@ TEST_F(ResponseCacheWaitersTest, AfterAnErrorOneTriesAgain) {
   Answer(ErrorResponse(503));
   EXPECT_EQ(clients[0].ReadReply().status, 503);
   EXPECT_TRUE(AwaitHandler(1));
-  EXPECT_TRUE(server_.AwaitWaiting(2))
-      << "a server in trouble is not asked by all at once";
+  EXPECT_TRUE(server_.AwaitWaiting(2)) << "a server in trouble is not asked by all at once";
   Answer(TextResponse(200, "fine"));
   for (std::size_t i = 1; i < clients.size(); ++i) {
     EXPECT_EQ(clients[i].ReadReply().body, "fine");
@@ -205,11 +201,10 @@ TEST_F(ResponseCacheWaitersTest, AClientThatDoesNotReadHoldsUpNobody) {
   other.Send(Get("/"));
   ASSERT_TRUE(server_.AwaitWaiting(1));
   server_.Server().Loop().Ask([&] {
-    Exchange &exchange = *waiting_.Last();
+    Exchange& exchange = *waiting_.Last();
     exchange.BeginReply(Response(200));
     for (int i = 0; i < 200'000 && exchange.CanWrite(); ++i) {
-      exchange.Write(
-          "x"); // in chunks: there is more to be sent than there is body
+      exchange.Write("x");  // in chunks: there is more to be sent than there is body
     }
     EXPECT_FALSE(exchange.CanWrite());
   });
@@ -221,7 +216,7 @@ TEST_F(ResponseCacheWaitersTest, AClientThatDoesNotReadHoldsUpNobody) {
 TEST(ResponseCacheThrowTest, WhoWaitedGetsTheErrorOfItsOwnTry) {
   test::CapturedStderr quiet;
   Waiting waiting;
-  CachedServer server([&waiting, number = 0](Exchange &exchange) mutable {
+  CachedServer server([&waiting, number = 0](Exchange& exchange) mutable {
     if (++number > 1) {
       throw std::runtime_error("fails");
     }
@@ -229,8 +224,7 @@ TEST(ResponseCacheThrowTest, WhoWaitedGetsTheErrorOfItsOwnTry) {
   });
   HttpClient first(server.Port());
   first.Send(Get("/"));
-  ASSERT_TRUE(
-      server.Server().Loop().Await([&] { return waiting.Count() == 1; }));
+  ASSERT_TRUE(server.Server().Loop().Await([&] { return waiting.Count() == 1; }));
   HttpClient second(server.Port());
   second.Send(Get("/"));
   ASSERT_TRUE(server.AwaitWaiting(1));
@@ -241,10 +235,8 @@ TEST(ResponseCacheThrowTest, WhoWaitedGetsTheErrorOfItsOwnTry) {
 
 TEST(ResponseCacheStopTest, WhoWaitsIsAnsweredBeforeTheServerEnds) {
   Waiting waiting;
-  test::RunningServer server([&waiting](HttpServer &made) {
-    made.Mount("/", Cached({}, test::Answering([&](Exchange &each) {
-                             waiting.Keep(each);
-                           })));
+  test::RunningServer server([&waiting](HttpServer& made) {
+    made.Mount("/", Cached({}, test::Answering([&](Exchange& each) { waiting.Keep(each); })));
   });
   HttpClient first(server.Port());
   HttpClient second(server.Port());
@@ -261,15 +253,14 @@ TEST(ResponseCacheStopTest, WhoWaitsIsAnsweredBeforeTheServerEnds) {
 
 TEST(ResponseCacheStopTest, WhoStillWaitsWhenTheTimeIsUpIsCutOff) {
   Waiting waiting;
-  CachedServer server(
-      [&waiting](Exchange &exchange) { waiting.Keep(exchange); });
+  CachedServer server([&waiting](Exchange& exchange) { waiting.Keep(exchange); });
   std::vector<HttpClient> clients;
   for (int i = 0; i < 3; ++i) {
     clients.emplace_back(server.Port());
     clients.back().Send(Get("/"));
   }
   ASSERT_TRUE(server.AwaitWaiting(2));
-} // the server ends before the clients
+}  // the server ends before the clients
 
-} // namespace
-} // namespace TURTLE_SERVER
+}  // namespace
+}  // namespace TURTLE_SERVER
