@@ -1,5 +1,4 @@
-// Requests that wait for the reply that another one has begun, and what may
-// come between.
+// Requests that wait for the reply that another one has begun, and what may come between.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -22,8 +21,7 @@ using test::Waiting;
 // The handler keeps every exchange open until the test answers it.
 class ResponseCacheWaitersTest : public testing::Test {
  protected:
-  // Clients that have asked for "/": the first one's request is with the
-  // handler, the others wait.
+  // Clients that have asked for "/": the first one's request is with the handler, the others wait.
   auto Ask(std::size_t count) -> std::vector<HttpClient> {
     std::vector<HttpClient> clients;
     for (std::size_t i = 0; i < count; ++i) {
@@ -188,9 +186,7 @@ TEST_F(ResponseCacheWaitersTest, AReplyThatVariesIsForThoseWhoAreAlike) {
   EXPECT_EQ(server_.Calls(), 2);
 }
 
-// The reply to a pipelined request lies behind another one, which is not read;
-// so as soon as nothing more may be written to that client, nobody waits for
-// it.
+// As soon as nothing more may be written to the client whose reply it is, nobody waits for it.
 TEST_F(ResponseCacheWaitersTest, AClientThatDoesNotReadHoldsUpNobody) {
   HttpClient slow(server_.Port());
   const int small = 4096;
