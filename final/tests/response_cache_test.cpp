@@ -292,8 +292,15 @@ TEST(ResponseCacheTest, WhatWasBegunBeforeAChangeIsNotKept) {
   client.Send(Get("/"));
   const auto waits = [&] { return waiting.Count() == 1; };
   ASSERT_TRUE(server.Server().Loop().Await(waits));
+  Exchange* const before = server.Server().Loop().Ask([&] { return waiting.Last(); });
   HttpClient(server.Port()).Ask("POST / HTTP/1.1\r\nHost: t\r\n\r\n");
-  server.Server().Loop().Ask([&] { waiting.Last()->Reply(TextResponse(200, "old")); });
+  HttpClient later(server.Port());
+  later.Send(Get("/"));
+  EXPECT_TRUE(server.Server().Loop().Await([&] { return waiting.Count() == 2; }))
+      << "nobody joins who waits for it";
+  later.Reset();
+  ASSERT_TRUE(server.Server().Loop().Await(waits));
+  server.Server().Loop().Ask([&] { before->Reply(TextResponse(200, "old")); });
   EXPECT_EQ(client.ReadReply().body, "old");
   client.Send(Get("/"));
   EXPECT_TRUE(server.Server().Loop().Await(waits)) << "the handler is asked once more";
@@ -330,6 +337,37 @@ TEST(ResponseCacheTest, WhatIsKeptIsBoundedInBytes) {
   EXPECT_LE(stats.bytes, 20'000U);
   EXPECT_GE(stats.entries, 3U);
   EXPECT_EQ(server.Keys(), stats.entries) << "of what goes, nothing is left in the table";
+}
+
+TEST(ResponseCacheTest, WhatIsHeardIsBoundedToo) {
+  ResponseCacheOptions options;
+  options.max_bytes = 20'000;
+  options.max_reply_bytes = 15'000;
+  Exchange* slow = nullptr;
+  CachedServer server(
+      [&slow](Exchange& exchange) {
+        if (exchange.SubPath() == "/slow" && slow == nullptr) {
+          slow = &exchange;
+          exchange.BeginReply(Response(200));
+          exchange.Write(std::string(12'000, 'x'));
+        } else {
+          exchange.Reply(TextResponse(200, std::string(9000, 'x')));
+        }
+      },
+      options);
+  HttpClient first(server.Port());
+  first.Send(Get("/slow"));
+  ASSERT_TRUE(server.Server().Loop().Await([&] { return slow != nullptr; }));
+  server.Ask("/a");
+  server.Ask("/a");
+  EXPECT_EQ(server.Calls(), 3) << "both at once are too much";
+  server.Server().Loop().Ask([&] { slow->End(); });
+  EXPECT_EQ(first.ReadReply().body.size(), 12'000U);
+  server.Ask("/slow");
+  EXPECT_EQ(server.Calls(), 3);
+  server.Ask("/a");
+  server.Ask("/a");
+  EXPECT_EQ(server.Calls(), 4) << "nothing is heard any more";
 }
 
 TEST(ResponseCacheTest, FilesAreLeftToTheirOwnCache) {

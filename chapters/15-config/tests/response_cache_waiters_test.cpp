@@ -136,6 +136,21 @@ TEST_F(ResponseCacheWaitersTest, AReplyThatIsNotToBeKeptHasEachAskForItself) {
   EXPECT_TRUE(server_.AwaitWaiting(1)) << "then it is tried again";
 }
 
+TEST_F(ResponseCacheWaitersTest, AReplyThatIsNeverKeptIsNotedAnewInTime) {
+  std::vector<HttpClient> clients = Ask(1);
+  for (int i = 0; i < 4; ++i) {
+    Answer(TextResponse(200, "mine").Set("Cache-Control", "no-store"));
+    EXPECT_TRUE(AwaitHandler(0));
+    server_.Server().Advance(CachingHandler::kNeverTime * 3 / 4);
+    clients.emplace_back(server_.Port());
+    clients.back().Send(Get("/"));
+    EXPECT_TRUE(AwaitHandler(1));
+  }
+  clients.emplace_back(server_.Port());
+  clients.back().Send(Get("/"));
+  EXPECT_TRUE(AwaitHandler(2)) << "and does not wait";
+}
+
 TEST_F(ResponseCacheWaitersTest, ATooLongReplyHasEachAskForItself) {
   std::vector<HttpClient> clients = Ask(3);
   Answer(TextResponse(200, std::string(300'000, 'x')));
@@ -171,8 +186,7 @@ TEST_F(ResponseCacheWaitersTest, AReplyThatVariesIsForThoseWhoAreAlike) {
   EXPECT_EQ(server_.Calls(), 2);
 }
 
-// The reply to a pipelined request lies behind another one, which is not read; so as soon as
-// nothing more may be written to that client, nobody waits for it.
+// As soon as nothing more may be written to the client whose reply it is, nobody waits for it.
 TEST_F(ResponseCacheWaitersTest, AClientThatDoesNotReadHoldsUpNobody) {
   HttpClient slow(server_.Port());
   const int small = 4096;

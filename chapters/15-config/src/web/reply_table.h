@@ -66,6 +66,8 @@ class ReplyTable : public std::enable_shared_from_this<ReplyTable> {
   [[nodiscard]] auto Find(std::string_view key, TimePoint now) -> std::shared_ptr<const KeptReply>;
 
   /// Waits for the reply that is being made under `key`, or begins to make it.
+  /// @param key what is looked for
+  /// @param now a reply that is fresh then is enough
   /// @param waiters who is among what End() returns, if the reply is being made by somebody else
   [[nodiscard]] auto Join(const std::string& key, TimePoint now, ReplyWaiters& waiters) -> Joined;
 
