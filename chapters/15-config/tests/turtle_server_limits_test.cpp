@@ -1,6 +1,7 @@
 // Who is not let in: blocked addresses, and clients above the limit.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <stdexcept>
 #include <string>
@@ -80,7 +81,7 @@ TEST(TurtleServerLimits, BlocksIpv6) {
 
 TEST(TurtleServerLimits, WhoIsAboveTheLimitIsClosedAndNobodyElseNotices) {
   TurtleServer server(kAnyPort, OneLoop(2));
-  int accepted = 0;
+  std::atomic<int> accepted{0};
   server.OnAccept([&](Connection*) { ++accepted; }).OnHandle(Echo);
   const ServerThread running(server);
   const int port = server.LocalAddress().Port();
