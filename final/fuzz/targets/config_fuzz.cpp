@@ -30,7 +30,7 @@ auto Said(const std::vector<Setting>& settings) -> std::string {
     std::string path = "/" + setting.name.key;
     std::replace(path.begin(), path.end(), '.', '/');
     if (setting.type == SettingType::kNumber) {
-      config[nlohmann::json::json_pointer(path)] = std::stoull(value);
+      config[nlohmann::json::json_pointer(path)] = std::stoll(value);
     } else if (!value.empty()) {
       config[nlohmann::json::json_pointer(path)] = value;
     }

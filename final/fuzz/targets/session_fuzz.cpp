@@ -45,7 +45,7 @@ void Compare(const reference::Replies& cut, const reference::Replies& whole) {
 
 auto Play(std::string_view script) -> reference::Replies {
   const std::string received = SessionPlay(script).Run();
-  reference::Replies replies = reference::ReadReplies(received, Holds(script, "HEAD"));
+  reference::Replies replies = reference::ReadReplies(received, Holds(Uncut(script), "HEAD"));
   if (!replies.fault.empty()) {
     Fail(replies.fault + "\nin: " + received);
   }
@@ -58,21 +58,25 @@ auto Play(std::string_view script) -> reference::Replies {
 extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) -> int {
   using namespace TURTLE_SERVER;
   const std::string_view script = fuzz::TextOf(data, size);
+  const std::string bytes = fuzz::Uncut(script);  // a round may have begun in the middle of a word
   // The echo of a body may look like a reply where one to HEAD has none.
-  if (fuzz::Holds(script, "HEAD") && fuzz::Holds(script, "/echo")) {
+  if (fuzz::Holds(bytes, "HEAD") && fuzz::Holds(bytes, "/echo")) {
     return 0;
   }
   const reference::Replies cut = fuzz::Play(script);
   // With these it matters when something comes.
-  const std::string lower = reference::Lower(script);
-  for (const char* part : {"\3", "\4", "\6", "expect", "/echo", "/cut"}) {
+  const std::string lower = reference::Lower(bytes);
+  for (const char* part : {"expect", "/echo", "/cut"}) {
     if (fuzz::Holds(lower, part)) {
       return 0;
     }
   }
+  if (script.find_first_of("\3\4\6") != std::string_view::npos) {
+    return 0;
+  }
   if (!cut.all.empty() && !cut.all.back().is_complete) {
     fuzz::Fail("a reply breaks off");
   }
-  fuzz::Compare(cut, fuzz::Play(fuzz::Uncut(script)));
+  fuzz::Compare(cut, fuzz::Play(bytes));
   return 0;
 }
