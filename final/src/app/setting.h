@@ -123,9 +123,13 @@ class SettingList {
   void Text(SettingName name, std::string unit, std::string& value, std::string help);
 
   /// Several texts, stored as SplitList() takes them apart.
+  /// @param name key and flag
+  /// @param unit what the help calls a value
+  /// @param value where the text is stored
   /// @param least how many there have to be
   /// @param fits true for what may be one of them
   /// @param wanted says that, behind "is not": "an address"
+  /// @param help a part of a sentence
   void List(SettingName name, std::string unit, std::string& value, std::size_t least,
             std::function<bool(const std::string&)> fits, std::string wanted, std::string help);
 
