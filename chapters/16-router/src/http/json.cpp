@@ -33,34 +33,22 @@ auto Reason(const Json::parse_error& error) -> std::string {
   return text;
 }
 
-// Takes no value that stands too deep: the parser then drops it, and need not keep what an attacker
-// nests.
-class DepthGuard {
- public:
-  explicit DepthGuard(bool& too_deep) noexcept : too_deep_(too_deep) {}
-
-  auto operator()(int depth, Json::parse_event_t event, const Json& parsed) noexcept -> bool {
-    static_cast<void>(parsed);
-    const bool begins =
-        event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    too_deep_ = too_deep_ || (begins && depth >= kMaxJsonDepth);
-    return !too_deep_;
+// Called with each array and object that begins, before the parser goes on into it.
+auto CheckDepth(int depth, Json::parse_event_t event, const Json& parsed) -> bool {
+  static_cast<void>(parsed);
+  const bool begins =
+      event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+  if (begins && depth >= kMaxJsonDepth) {
+    throw HttpError(400, "The JSON is deeper than " + std::to_string(kMaxJsonDepth) + " levels.");
   }
-
- private:
-  bool& too_deep_;
-};
+  return true;  // keep it
+}
 
 }  // namespace
 
 auto ParseJson(std::string_view text) -> nlohmann::json {
-  bool too_deep = false;
   try {
-    Json value = Json::parse(text.begin(), text.end(), DepthGuard(too_deep));
-    if (too_deep) {
-      throw HttpError(400, "The JSON is deeper than " + std::to_string(kMaxJsonDepth) + " levels.");
-    }
-    return value;
+    return Json::parse(text.begin(), text.end(), CheckDepth);
   } catch (const Json::parse_error& error) {
     throw HttpError(
         400, "The JSON is wrong at " + PlaceOf(text, error.byte) + ": " + Reason(error) + ".");

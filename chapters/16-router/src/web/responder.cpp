@@ -30,7 +30,12 @@ class Responder::Shot {
     if (fired_.exchange(true, std::memory_order_relaxed)) {
       return false;
     }
-    return Send(std::move(response));
+    try {
+      return Send(std::move(response));
+    } catch (...) {
+      fired_.store(false, std::memory_order_relaxed);  // out of memory: the answer is still owed
+      throw;
+    }
   }
 
  private:

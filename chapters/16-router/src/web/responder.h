@@ -35,7 +35,7 @@ class Responder {
   /// @param handler of that loop, which does it
   Responder(const Exchange& exchange, RouteHandler& handler);
 
-  /// Answers. Never throws for want of a client.
+  /// Answers. Throws std::bad_alloc only, and may then be called again.
   /// @return false: an answer was given before, and this one is dropped; or the server has ended.
   ///     True does not mean that the client is still there.
   auto Reply(ServerResponse response) const -> bool;

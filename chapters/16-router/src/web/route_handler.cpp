@@ -54,7 +54,7 @@ auto RouteHandler::Match(const Exchange& exchange) const -> RouteMatch {
 // The head is there. What can be said without the body is said now: whoever may not upload, or
 // not here, is told so before he does.
 void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
-  const ServerRequest request(exchange, match.parameters, {});
+  const ServerRequest request(exchange, match.parameters, {}, fields_);
   try {
     for (const Middleware& each : routes_.Around()) {
       if (auto response = each.before ? each.before(request) : std::nullopt) {
@@ -93,7 +93,7 @@ void RouteHandler::Collect(Exchange& exchange) {
 }
 
 void RouteHandler::Run(Exchange& exchange, const RouteMatch& match, std::string_view body) {
-  const ServerRequest request(exchange, match.parameters, body);
+  const ServerRequest request(exchange, match.parameters, body, fields_);
   const RouteAction& action = routes_.All()[match.route].action;
   if (const auto* later = std::get_if<AsyncHandler>(&action)) {
     Call(*later, request, exchange);
@@ -123,7 +123,7 @@ void RouteHandler::Call(const AsyncHandler& handler, const ServerRequest& reques
 void RouteHandler::ReplyLate(Exchange& exchange, ServerResponse& response) noexcept {
   try {
     const RouteMatch match = Match(exchange);
-    Reply(exchange, ServerRequest(exchange, match.parameters, {}), response);
+    Reply(exchange, ServerRequest(exchange, match.parameters, {}, fields_), response);
   } catch (...) {
     LogException("late reply");
     try {

@@ -54,6 +54,7 @@ class RouteHandler {
   const Routes& routes_;
   Router router_;
   MethodSet server_methods_;
+  RequestFields fields_;     // of the request that is looked at now
   ServerResponse response_;  // of the request that is answered now
 };
 

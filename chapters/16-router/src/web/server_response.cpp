@@ -30,6 +30,11 @@ auto ServerResponse::Add(std::string_view name, std::string_view value) -> Serve
   return *this;
 }
 
+auto ServerResponse::SetCookie(const TURTLE_SERVER::SetCookie& cookie) -> ServerResponse& {
+  head_.Add("Set-Cookie", cookie.Text());
+  return *this;
+}
+
 auto ServerResponse::Body(std::string_view bytes, std::string_view type) -> ServerResponse& {
   if (!type.empty()) {
     head_.Set("Content-Type", type);

@@ -3,7 +3,7 @@
 //   res.Status(201).Set("Location", "/users/7").Json({{"id", 7}});
 //
 // Interface:
-//  * Status(), Set() and Add() make its head.
+//  * Status(), Set(), Add() and SetCookie() make its head.
 //  * Text(), Html(), Json() and Body() make its body; Redirect() and Page() both.
 //
 // Nothing is sent until the handler has returned: until then it may begin anew. A loop uses one of
@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/cookies.h"
 #include "http/response.h"
 
 namespace TURTLE_SERVER {
@@ -44,6 +45,10 @@ class ServerResponse {
   /// Adds a field; see Response::Add().
   /// @return this
   auto Add(std::string_view name, std::string_view value) -> ServerResponse&;
+
+  /// Asks the client to keep a cookie. Throws as SetCookie::Text().
+  /// @return this
+  auto SetCookie(const TURTLE_SERVER::SetCookie& cookie) -> ServerResponse&;
 
   /// The value of the first field `name`, in any case; nullopt if there is none. Valid until the
   /// next change.
