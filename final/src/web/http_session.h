@@ -60,6 +60,12 @@ class HttpSession : public ConnectionState {
   /// Queues only the head of it; for Exchange.
   void SendHead(Exchange& exchange, const Response& head, BodyEnd body_end, std::uint64_t length);
 
+  /// The exchange with this number, if it waits for its reply; else nullptr. For Responder.
+  [[nodiscard]] auto FindUnanswered(std::uint32_t number) const noexcept -> Exchange* {
+    const bool waits = exchange_ && exchange_number_ == number && !exchange_->Begun();
+    return waits ? exchange_.get() : nullptr;
+  }
+
   /// Has the session called again, and flushed, unless it is running now; for Exchange.
   void Wake();
 
@@ -80,6 +86,7 @@ class HttpSession : public ConnectionState {
   void SkipLineEnds();
   auto ServeRequest() -> bool;
   void Dispatch(Exchange& exchange);
+  void Answer(Exchange& exchange);
   void ContinueExchange();
   auto BodyIsDue() const noexcept -> bool;
   void DeliverBody();
