@@ -1,5 +1,6 @@
 // The chapter's small programs, from outside.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <chrono>
 #include <csignal>
@@ -64,6 +65,29 @@ TEST(RouteExamplesTest, JsonIsCalculated) {
   EXPECT_EQ(ask("[]").status, 400);
   EXPECT_EQ(ask(R"({"value": "5"})").status, 400);
   EXPECT_EQ(client.Ask(Get("/json")).status, 405);
+}
+
+TEST(RouteExamplesTest, WhoListensHearsWhatIsSaid) {
+  Child program(test::ExamplePath("announcements"), {"0"});
+  const int port = PortOf(program);
+  test::Client listener(port);
+  ASSERT_TRUE(listener.Send(Get("/events")));
+  const auto hear = [&listener](const std::string& what) {
+    std::string heard;
+    char byte = 0;
+    while (heard.find(what) == std::string::npos &&
+           test::AwaitReady(listener.GetSocket().GetFd(), POLLIN) &&
+           listener.GetSocket().Recv(&byte, 1).status == IoStatus::kBytes) {
+      heard += byte;
+    }
+    return heard;
+  };
+  EXPECT_NE(hear("data: welcome\n").find("text/event-stream"), std::string::npos);
+  EXPECT_EQ(HttpClient(port).Ask(PostHead("/say", 4) + "slow").status, 204);
+  EXPECT_NE(hear("data: slow\n").find("data: slow\n"), std::string::npos);
+  program.Signal(SIGTERM);
+  EXPECT_NE(hear("\r\n0\r\n\r\n").find("\r\n0\r\n\r\n"), std::string::npos) << "a proper end";
+  EXPECT_EQ(program.Wait(), 0);
 }
 
 // 32 clients, each of which waits for leave: none of them may be left to give up waiting, as

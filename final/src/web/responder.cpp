@@ -38,12 +38,20 @@ class Responder::Shot {
     }
   }
 
+  auto Stream(ServerResponse head) -> ReplyStream {
+    if (fired_.exchange(true, std::memory_order_relaxed)) {
+      return {};
+    }
+    return {ticket_, number_, *handler_, std::move(head)};  // which gives it up if it throws
+  }
+
  private:
   auto Send(ServerResponse response) -> bool {
     return ticket_.Post([number = number_, handler = handler_,
                          response = std::move(response)](Connection* client) mutable {
       auto& session = *static_cast<HttpSession*>(client->State());
-      if (Exchange* exchange = session.FindUnanswered(number)) {
+      Exchange* const exchange = session.FindOpen(number);
+      if (exchange != nullptr && !exchange->Begun()) {
         handler->ReplyLate(*exchange, response);
       }
     });
@@ -70,6 +78,10 @@ Responder::Responder(const Exchange& exchange, RouteHandler& handler)
 
 auto Responder::Reply(ServerResponse response) const -> bool {
   return shot_->Fire(std::move(response));
+}
+
+auto Responder::Stream(ServerResponse head) const -> ReplyStream {
+  return shot_->Stream(std::move(head));
 }
 
 }  // namespace TURTLE_SERVER

@@ -8,6 +8,7 @@
 //
 // Interface:
 //  * Reply() answers, once. If the client has gone by then, nothing happens.
+//  * Stream() answers in pieces.
 //  * When the last copy goes and nobody has answered, the client gets a 500.
 //
 // It holds no pointer to the connection, but a ticket for it (core/connection_ticket.h) and the
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "web/reply_stream.h"
 #include "web/server_response.h"
 
 namespace TURTLE_SERVER {
@@ -39,6 +41,11 @@ class Responder {
   /// @return false: an answer was given before, and this one is dropped; or the server has ended.
   ///     True does not mean that the client is still there.
   auto Reply(ServerResponse response) const -> bool;
+
+  /// Begins an answer whose body is written later. Throws std::bad_alloc only.
+  /// @param head status and fields; its body is the first piece
+  /// @return the right to write it; StreamState::kGone if an answer was given before
+  [[nodiscard]] auto Stream(ServerResponse head) const -> ReplyStream;
 
  private:
   class Shot;

@@ -121,28 +121,44 @@ void RouteHandler::Call(const AsyncHandler& handler, const ServerRequest& reques
 }
 
 void RouteHandler::ReplyLate(Exchange& exchange, ServerResponse& response) noexcept {
+  AnswerLate(exchange, response, [&] { response.SendTo(exchange); });
+}
+
+void RouteHandler::BeginLate(Exchange& exchange, ServerResponse& head) noexcept {
+  AnswerLate(exchange, head, [&] { head.BeginAt(exchange); });
+}
+
+template <typename Send>
+void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response,
+                              const Send& send) noexcept {
   try {
-    const RouteMatch match = Match(exchange);
-    Reply(exchange, ServerRequest(exchange, match.parameters, {}, fields_), response);
+    const RouteMatch match = Match(exchange);  // anew: the request has moved
+    CallAfter(ServerRequest(exchange, match.parameters, {}, fields_), response);
+    send();
+    return;
   } catch (...) {
     LogException("late reply");
-    try {
-      exchange.Abort(500, {});
-    } catch (...) {
-      LogException("error page");
-    }
+  }
+  try {
+    exchange.Abort(500, {});
+  } catch (...) {
+    LogException("error page");
   }
 }
 
 void RouteHandler::Reply(Exchange& exchange, const ServerRequest& request,
                          ServerResponse& response) {
+  CallAfter(request, response);
+  response.SendTo(exchange);
+}
+
+void RouteHandler::CallAfter(const ServerRequest& request, ServerResponse& response) const {
   const auto& around = routes_.Around();
   for (auto each = around.rbegin(); each != around.rend(); ++each) {
     if (each->after) {
       each->after(request, response);
     }
   }
-  response.SendTo(exchange);
 }
 
 // Within a catch block: makes the reply for what was thrown.

@@ -9,7 +9,7 @@
 //
 // Interface:
 //  * TryHandle() answers a request, now or later, or says that it has no route.
-//  * ReplyLate() is where the answer of a Responder arrives.
+//  * ReplyLate() is where the answer of a Responder arrives, BeginLate() that of a ReplyStream.
 //
 // Thread: the loop's.
 #pragma once
@@ -40,12 +40,18 @@ class RouteHandler {
   /// Answers `exchange`, which is open and has no reply yet. Does not throw.
   void ReplyLate(Exchange& exchange, ServerResponse& response) noexcept;
 
+  /// Begins a reply to `exchange`, as ReplyLate(); the rest of its body is written by others.
+  void BeginLate(Exchange& exchange, ServerResponse& head) noexcept;
+
  private:
   void Answer(Exchange& exchange, const RouteMatch& match);
   void Collect(Exchange& exchange);
   void Run(Exchange& exchange, const RouteMatch& match, std::string_view body);
   void Call(const AsyncHandler& handler, const ServerRequest& request, Exchange& exchange);
   void Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response);
+  void CallAfter(const ServerRequest& request, ServerResponse& response) const;
+  template <typename Send>
+  void AnswerLate(Exchange& exchange, ServerResponse& response, const Send& send) noexcept;
   void MakeErrorReply(const ServerRequest& request, ServerResponse& response);
   void TellError(const ServerRequest& request, ServerResponse& response,
                  const std::exception& error);

@@ -81,4 +81,9 @@ void ServerResponse::SendTo(Exchange& exchange) const {
   exchange.End();
 }
 
+void ServerResponse::BeginAt(Exchange& exchange) const {
+  exchange.BeginReply(head_);
+  exchange.Write(body_);
+}
+
 }  // namespace TURTLE_SERVER

@@ -95,6 +95,9 @@ class ServerResponse {
   /// Replies to `exchange`; for RouteHandler. On the loop's thread.
   void SendTo(Exchange& exchange) const;
 
+  /// Begins a reply to `exchange`, whose body is the first piece; for RouteHandler, as above.
+  void BeginAt(Exchange& exchange) const;
+
  private:
   Response head_;  // without a body: that would be a string of its own in each reply
   std::string body_;
