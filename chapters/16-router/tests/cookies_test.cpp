@@ -165,6 +165,7 @@ TEST(SetCookieTest, NameAndValueHaveTheirCharacters) {
   }
   EXPECT_NE(Refused([] { SetCookie("", "x"); }), "");
   EXPECT_NE(Refused([] { SetCookie("a", "\""); }), "");
+  EXPECT_NE(Refused([] { SetCookie("a", "\"x"); }), "");
 }
 
 TEST(SetCookieTest, WhatABrowserWouldDropForItsSizeIsRefused) {
@@ -178,7 +179,7 @@ TEST(SetCookieTest, WhatABrowserWouldDropForItsSizeIsRefused) {
 
 TEST(SetCookieTest, PathAndDomainStartNothingElse) {
   SetCookie cookie("a", "1");
-  cookie.Path("/kept").Domain("kept.example");
+  cookie.Path("/kept").Domain("kept-1.example");
   for (const char* path :
        {"", "a", "/a; HttpOnly", "/a\r\nX: y", "/a\n", "/\x7f", "/\xc3\xa4", "/ "}) {
     EXPECT_NE(Refused([&] { cookie.Path(path); }), "") << path;
@@ -188,7 +189,7 @@ TEST(SetCookieTest, PathAndDomainStartNothingElse) {
        {"", ".a.org", "a.org.", "a.org; Secure", "a_b", "a.org:80", "a b", "\r\n"}) {
     EXPECT_NE(Refused([&] { cookie.Domain(domain); }), "") << domain;
   }
-  EXPECT_EQ(cookie.Text(), "a=1; Path=/kept; Domain=kept.example") << "a refusal changes nothing";
+  EXPECT_EQ(cookie.Text(), "a=1; Path=/kept; Domain=kept-1.example") << "a refusal changes nothing";
 }
 
 TEST(SetCookieTest, WhatWantsSecureIsRefusedWithoutIt) {
