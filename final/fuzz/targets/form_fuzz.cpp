@@ -1,5 +1,6 @@
 // A query, or the body of a form, against the reference.
-#include <optional>
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "http/form.h"
@@ -14,8 +15,9 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
   FormLimits limits;
   limits.max_fields = 12;  // few, so that they are reached
   fuzz::Same("refused", static_cast<bool>(form.Parse(text, limits)), expected.size() > 12);
-  if (form.Parse(text)) {
-    fuzz::Fail("a form of few fields is refused");
+  limits.max_fields = size;
+  if (form.Parse(text, limits)) {
+    fuzz::Fail("a form without too many fields is refused");
   }
   fuzz::Same("number of fields", form.Size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -23,7 +25,8 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
     fuzz::Same("name", field.name, expected[i].first);
     fuzz::Same("value", field.value, expected[i].second);
   }
-  for (const auto& [name, value] : expected) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(expected.size(), 8); ++i) {
+    const std::string& name = expected[i].first;
     std::string all;
     std::string all_expected;
     form.ForEach(name, [&](std::string_view each) { all.append(each).append("&"); });
