@@ -93,6 +93,7 @@ TEST(FormTest, AnEscapeThatIsNoneStandsForItself) {
   EXPECT_EQ(Parsed("q=%4&r=%"), (Fields{{"q", "%4"}, {"r", "%"}}));
   EXPECT_EQ(Parsed("q=%zz%g1%1g%%41%-1%+1"), (Fields{{"q", "%zz%g1%1g%A%-1% 1"}}));
   EXPECT_EQ(Parsed("%=%&1"), (Fields{{"%", "%"}, {"1", ""}})) << "none reaches over a separator";
+  EXPECT_EQ(Parsed(std::string_view("a=%41").substr(0, 4)), (Fields{{"a", "%4"}})) << "or the end";
 }
 
 TEST(FormTest, FoundByName) {

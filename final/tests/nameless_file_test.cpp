@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,6 +13,7 @@
 
 #include "support/no_descriptors.h"
 #include "support/site_folder.h"
+#include "support/small_files.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -85,6 +87,13 @@ INSTANTIATE_TEST_SUITE_P(Ways, NamelessFileTest,
 
 TEST(GiveNameTest, HalfACopyIsNotLeftBehind) {
   const test::SiteFolder folder;
+  const UniqueFd whole = OpenNamelessByUnlink(folder.Path());
+  ASSERT_EQ(::write(whole.Get(), "more than five", 14), 14);
+  {
+    const test::SmallFiles full(5);
+    EXPECT_EQ(GiveName(whole.Get(), folder.Path("name")), EFBIG);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.Path()));
   const UniqueFd other(::open(folder.Path().c_str(), O_RDONLY | O_CLOEXEC));  // read(2): EISDIR
   EXPECT_NE(GiveName(other.Get(), folder.Path("name")), 0);
   EXPECT_TRUE(std::filesystem::is_empty(folder.Path()));

@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace TURTLE_SERVER {
 namespace {
@@ -45,13 +43,11 @@ TEST(ParametersTest, ABackslashKeepsAQuoteFromEndingTheValue) {
 }
 
 TEST(ParametersTest, WhatIsNone) {
-  const std::vector<std::string_view> others = {
-      "a=b",      ";a",     ";a=",        ";=b",      "; a =b", ";a= b",   ";a=b c",
-      ";a=b,c=d", ";a=\"b", ";a=\"b\\\"", ";a=\"b\\", ";a=\"",  ";\"a\"=b"};
-  for (const std::string_view other : others) {
-    const std::string taken = Taken(other);
-    EXPECT_EQ(taken.substr(taken.size() - std::min<std::size_t>(taken.size(), 3)), "bad") << other;
+  for (const std::string_view other : {"a=b", ";a", ";a=", ";=b", "; a =b", ";a= b", ";a=\"b",
+                                       ";a=\"b\\\"", ";a=\"b\\", ";a=\"", ";\"a\"=b", ";a;b=c"}) {
+    EXPECT_EQ(Taken(other), "bad") << other;
   }
+  EXPECT_EQ(Taken(";a=b,c=d"), "a=b|bad");
   EXPECT_EQ(Taken(";a=b c"), "a=b|bad");
   EXPECT_EQ(Taken(";a=\"b\"c"), "a=b|bad");
 }

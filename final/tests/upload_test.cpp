@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +14,7 @@
 #include "support/no_descriptors.h"
 #include "support/read_body.h"
 #include "support/site_folder.h"
+#include "support/small_files.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -158,6 +160,30 @@ TEST_F(UploadTest, ADiskThatDoesNotTakeItIs503) {
   const test::NoDescriptors none;
   EXPECT_EQ(WriteAll(crowded, File("a", "more than ten")), 503);
   EXPECT_EQ(crowded.FileError(), EMFILE);
+}
+
+TEST_F(UploadTest, AFullDiskIsNoticedWhereverItIs) {
+  Upload upload("b", options_);
+  ASSERT_EQ(WriteAll(upload, File("a", "few bytes")), 0);
+  const test::SmallFiles full(5);
+  for (const std::size_t size : {std::size_t{20}, std::size_t{20'000}}) {
+    Upload other("b", options_);
+    EXPECT_EQ(WriteAll(other, File("a", std::string(size, 'x'))), 503) << size;
+    EXPECT_EQ(other.FileError(), EFBIG) << size;
+  }
+  EXPECT_EQ(upload.Find("a")->Save(folder_.Path("a")), EFBIG);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.Path())) << "a part would pass for the whole";
+}
+
+TEST_F(UploadTest, IsSavedInTheWorkingFolderToo) {
+  Upload upload("b", options_);
+  ASSERT_EQ(WriteAll(upload, File("a", "few")), 0);
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.Path());
+  const int error = upload.Find("a")->Save("saved");
+  std::filesystem::current_path(before);
+  EXPECT_EQ(error, 0);
+  EXPECT_EQ(ContentOf(folder_.Path("saved")), "few");
 }
 
 TEST_F(UploadTest, IsSavedUnderANameOfTheServer) {

@@ -10,8 +10,11 @@ namespace {
 
 // The byte that the escape at the front of `text` stands for, or -1 if it is none.
 auto EscapedByte(std::string_view text) -> int {
-  const int high = text.size() > 2 ? ascii::HexValue(text[1]) : -1;
-  const int low = text.size() > 2 ? ascii::HexValue(text[2]) : -1;
+  if (text.size() < 3) {
+    return -1;
+  }
+  const int high = ascii::HexValue(text[1]);
+  const int low = ascii::HexValue(text[2]);
   return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
