@@ -16,8 +16,8 @@ namespace TURTLE_SERVER {
 // What the writers and the exchange know of each other.
 class ReplyStream::Body : public std::enable_shared_from_this<Body> {
  public:
-  Body(const ConnectionTicket& ticket, std::uint32_t number, RouteHandler& handler)
-      : ticket_(ticket), number_(number), handler_(&handler) {}
+  Body(ConnectionTicket ticket, std::uint32_t number, RouteHandler& handler)
+      : ticket_(std::move(ticket)), number_(number), handler_(&handler) {}
 
   void Begin(ServerResponse head);
   auto Write(std::string_view bytes) -> StreamState;
