@@ -33,7 +33,7 @@ auto PostHead(const std::string& target, std::size_t length, const std::string& 
 }
 
 TEST(RouteExamplesTest, HelloSaysHello) {
-  Child program(test::ExamplePath("hello"), {"0"});
+  Child program(test::ExamplePath("hello_server"), {"0"});
   EXPECT_EQ(HttpClient(PortOf(program)).Ask(Get("/hello")).body, "hello\n");
   program.Signal(SIGTERM);
   EXPECT_EQ(program.Wait(), 0);

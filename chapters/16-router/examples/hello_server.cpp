@@ -1,4 +1,4 @@
-// GET /hello, in as few lines as it takes: hello [PORT]
+// GET /hello, in as few lines as it takes: hello_server [PORT]
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
