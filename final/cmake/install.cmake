@@ -26,6 +26,14 @@ if(TARGET spdlog::spdlog_header_only)
   string(APPEND dependencies "\nfind_dependency(spdlog)")
   set(libraries " -lfmt")  # what spdlog's headers are built on
 endif()
+if(TARGET re2::re2)
+  string(APPEND dependencies "\nfind_dependency(nlohmann_json)"
+                             "\nlist(PREPEND CMAKE_MODULE_PATH \"\${CMAKE_CURRENT_LIST_DIR}\")"
+                             "\nfind_dependency(re2)"
+                             "\nlist(POP_FRONT CMAKE_MODULE_PATH)")
+  string(APPEND libraries " -lre2")
+  install(FILES "${CMAKE_CURRENT_LIST_DIR}/Findre2.cmake" DESTINATION "${package}")
+endif()
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/turtle-config.cmake" @ONLY CONTENT
 "include(CMakeFindDependencyMacro)
 @dependencies@

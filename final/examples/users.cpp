@@ -1,21 +1,20 @@
-// Users by name: a handler that finds out for itself what it was asked.
+// Users by name: the routes say which paths and methods there are.
 //
 //   users PORT
 //
-//   GET /users         the names, a line each
-//   GET /users/NAME    a greeting
+//   GET /users           the names, a line each
+//   GET /users/{name}    a greeting
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "core/signal_watch.h"
-#include "http/response.h"
-#include "web/exchange.h"
+#include "http/http_error.h"
 #include "web/http_server.h"
 
 using namespace turtle;
@@ -24,20 +23,13 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kUsers = {"ada", "dennis", "grace"};
 
-class Users : public RequestHandler {
- public:
-  void Handle(Exchange& exchange) override {
-    const std::string_view path = exchange.SubPath();
-    const std::string_view name = path.substr(std::min<std::size_t>(path.size(), 1));
-    if (path.empty()) {
-      exchange.Reply(TextResponse(200, "ada\ndennis\ngrace\n"));
-    } else if (std::find(kUsers.begin(), kUsers.end(), name) != kUsers.end()) {
-      exchange.Reply(TextResponse(200, "hello, " + std::string(name) + "\n"));
-    } else {
-      exchange.Reply(TextResponse(404, "no such user\n"));
-    }
+void Greet(const ServerRequest& req, ServerResponse& res) {
+  const std::string_view name = req.Parameter("name");
+  if (std::find(kUsers.begin(), kUsers.end(), name) == kUsers.end()) {
+    throw HttpError(404, "no such user");
   }
-};
+  res.Text("hello, " + std::string(name) + "\n");
+}
 
 }  // namespace
 
@@ -47,7 +39,10 @@ auto main(int argc, char** argv) -> int try {
     return 2;
   }
   HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));
-  server.Mount("/users", [](Looper&) { return std::make_unique<Users>(); });
+  server
+      .Get("/users",
+           [](const ServerRequest&, ServerResponse& res) { res.Text("ada\ndennis\ngrace\n"); })
+      .Get("/users/{name}", Greet);
   const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
                             [&server](int) { server.Stop(); });
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;

@@ -36,6 +36,14 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/log/log_writer.cpp")
   target_link_libraries(turtle_library PRIVATE spdlog::spdlog_header_only)
 endif()
 
+# From chapter 16 on: JSON, whose type is named in our headers, and regular expressions for paths.
+if(EXISTS "${PROJECT_SOURCE_DIR}/src/http/router.cpp")
+  list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")  # Findre2.cmake
+  find_package(nlohmann_json REQUIRED)
+  find_package(re2 REQUIRED)
+  target_link_libraries(turtle_library PUBLIC nlohmann_json::nlohmann_json PRIVATE re2::re2)
+endif()
+
 # Many functions of the library are a line or two. In a release GCC may inline them across files;
 # the archive holds ordinary code as well, for other compilers and for programs that don't want it.
 if(library_sources AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT APPLE)

@@ -54,11 +54,12 @@ void Check(std::string_view name, std::string_view value) {
   }
 }
 
-auto MakeLine(std::string_view name, std::string_view value) -> std::string {
-  Check(name, value);
-  std::string line;
-  line.reserve(name.size() + value.size() + 4);
-  return std::move(line.append(name).append(": ").append(value).append(kLineEnd));
+auto Checked(int status) -> int {
+  if (status < 100 || status > 999) {
+    throw std::invalid_argument("response status " + std::to_string(status) +
+                                ": not a number of three digits");
+  }
+  return status;
 }
 
 auto SizeOf(const BodyPiece& piece) -> std::uint64_t {
@@ -68,24 +69,35 @@ auto SizeOf(const BodyPiece& piece) -> std::uint64_t {
 
 }  // namespace
 
-Response::Response(int status) : status_(status) {
-  if (status < 100 || status > 999) {
-    throw std::invalid_argument("response status " + std::to_string(status) +
-                                ": not a number of three digits");
-  }
+Response::Response(int status) : status_(Checked(status)) {}
+
+void Response::Reset(int status) {
+  SetStatus(status);
+  fields_.clear();
+  pieces_.clear();
+}
+
+void Response::SetStatus(int status) { status_ = Checked(status); }
+
+// Apart from fields_, for the arguments may look into that; in memory that is kept.
+void Response::MakeLine(std::string_view name, std::string_view value) {
+  Check(name, value);
+  line_.assign(name).append(": ").append(value).append(kLineEnd);
 }
 
 auto Response::Set(std::string_view name, std::string_view value) -> Response& {
-  const std::string added = MakeLine(name, value);  // the arguments may look into fields_
+  MakeLine(name, value);
+  name = std::string_view(line_).substr(0, name.size());
   while (const auto line = FindLine(fields_, name)) {
     fields_.erase(line->start, line->length + kLineEnd.size());
   }
-  fields_ += added;
+  fields_ += line_;
   return *this;
 }
 
 auto Response::Add(std::string_view name, std::string_view value) -> Response& {
-  fields_ += MakeLine(name, value);
+  MakeLine(name, value);
+  fields_ += line_;
   return *this;
 }
 

@@ -5,6 +5,7 @@
 //    row of both. A file is not read here; it is sent from where it is.
 //  * AppendHead() writes the head. How the body's end is marked, and whether the connection is
 //    kept, belongs to the connection and not to the answer: it comes in by a HeadContext.
+//  * Reset() makes it an empty answer again, which uses the memory of the one before.
 //  * TextResponse() and ErrorResponse() are the two that everybody needs.
 //
 // A Response to HEAD is the same one: its head is sent as it is, its body is left away.
@@ -48,6 +49,13 @@ class Response {
  public:
   /// @param status 100 to 999; throws std::invalid_argument for another one
   explicit Response(int status);
+
+  /// Makes it an answer without fields and body again, and keeps the memory.
+  /// @param status as the constructor's; throws like it, and changes nothing then
+  void Reset(int status);
+
+  /// Changes the status alone. Throws like the constructor.
+  void SetStatus(int status);
 
   /// The status code.
   [[nodiscard]] auto Status() const noexcept -> int { return status_; }
@@ -94,8 +102,11 @@ class Response {
   void AppendHead(const HeadContext& context, std::string& out) const;
 
  private:
+  void MakeLine(std::string_view name, std::string_view value);
+
   int status_;
   std::string fields_;  // as they are sent: "Name: value\r\n" for each
+  std::string line_;    // the one that is being added
   std::vector<BodyPiece> pieces_;
 };
 

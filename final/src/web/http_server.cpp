@@ -36,6 +36,16 @@ HttpServer::HttpServer(HttpOptions options, ServerOptions server_options)
       .OnFull([this](Connection* connection) { RefuseForWantOfRoom(connection); });
 }
 
+auto HttpServer::Route(Method method, std::string pattern, RouteAction action) -> HttpServer& {
+  routes_.Add(method, std::move(pattern), std::move(action));
+  return *this;
+}
+
+auto HttpServer::Use(Middleware middleware) -> HttpServer& {
+  routes_.Use(std::move(middleware));
+  return *this;
+}
+
 auto HttpServer::Mount(std::string prefix, HandlerFactory factory) -> HttpServer& {
   const bool path = !prefix.empty() && prefix.front() == '/';
   if (!path || (prefix.size() > 1 && prefix.back() == '/')) {
@@ -69,10 +79,17 @@ void HttpServer::SetOptions(const HttpOptions& options) {
 }
 
 void HttpServer::Begin() {
+  MethodSet mounted;  // what handlers that are mounted are asked by
+  if (!mounts_.empty()) {
+    mounted.Add(Method::kGet);
+  }
   for (Looper* looper : server_.Loopers()) {
     loops_.push_back(std::make_unique<LoopHttp>(*looper, options_));
     for (const ObserverFactory& factory : observers_) {
       loops_.back()->Observe(factory(*looper));
+    }
+    if (!routes_.All().empty()) {
+      loops_.back()->SetRoutes(std::make_unique<RouteHandler>(routes_, mounted));
     }
     for (const auto& [prefix, factory] : mounts_) {
       loops_.back()->Mount(prefix, factory(*looper));

@@ -1,10 +1,15 @@
-// A web server: an address, and handlers mounted under paths.
+// A web server: an address, routes, and handlers mounted under paths.
 //
 //   HttpServer server(NetAddress("0.0.0.0", 20080));
+//   server.Get("/hello/{name}", [](const ServerRequest& req, ServerResponse& res) {
+//     res.Text("hello, " + std::string(req.Parameter("name")));
+//   });
 //   server.Mount("/", [](Looper&) { return std::make_unique<StaticFiles>(options); }).Begin();
 //
 // Interface:
-//  * Mount() says who answers what lies under a path.
+//  * Get(), Post(), Put(), Patch(), Delete() and Route() say which function answers a path, Use()
+//    what is done around all of them.
+//  * Mount() says who answers what lies under a path that has no route.
 //  * Observe() says who is told of it.
 //  * SetOptions() changes limits and time-outs while it serves, SetMaxConnections() and Block() who
 //    is let in.
@@ -31,6 +36,7 @@
 #include "web/http_options.h"
 #include "web/loop_http.h"
 #include "web/request_handler.h"
+#include "web/routes.h"
 
 namespace TURTLE_SERVER {
 
@@ -47,6 +53,51 @@ class HttpServer {
 
   /// Without a listener: AlsoListen() brings each.
   HttpServer(HttpOptions options, ServerOptions server_options);
+
+  /// Has `action` answer the requests by `method` for the paths of `pattern`. A path that has
+  /// routes is theirs: another method is 405, with those that it has, and OPTIONS is answered with
+  /// them; nothing that is mounted is asked. HEAD is answered as GET, without the body. Before
+  /// Begin().
+  /// @param method GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS
+  /// @param pattern such as "/users/{id:int}", see http/route_pattern.h; or a regular expression
+  ///     behind a '~', see http/router.h
+  /// @param action a function of (const ServerRequest&, ServerResponse&), or, to answer later, of
+  ///     (const ServerRequest&, Responder). Called when the request's body is complete, on the
+  ///     loops' threads, all at once.
+  /// @return this
+  /// @throws std::invalid_argument when the pattern is none, or when the same paths have a route
+  ///     for this method already; the text names them
+  auto Route(Method method, std::string pattern, RouteAction action) -> HttpServer&;
+
+  /// Route() for GET, and HEAD.
+  auto Get(std::string pattern, RouteAction action) -> HttpServer& {
+    return Route(Method::kGet, std::move(pattern), std::move(action));
+  }
+
+  /// Route() for POST.
+  auto Post(std::string pattern, RouteAction action) -> HttpServer& {
+    return Route(Method::kPost, std::move(pattern), std::move(action));
+  }
+
+  /// Route() for PUT.
+  auto Put(std::string pattern, RouteAction action) -> HttpServer& {
+    return Route(Method::kPut, std::move(pattern), std::move(action));
+  }
+
+  /// Route() for PATCH.
+  auto Patch(std::string pattern, RouteAction action) -> HttpServer& {
+    return Route(Method::kPatch, std::move(pattern), std::move(action));
+  }
+
+  /// Route() for DELETE.
+  auto Delete(std::string pattern, RouteAction action) -> HttpServer& {
+    return Route(Method::kDelete, std::move(pattern), std::move(action));
+  }
+
+  /// Has `middleware` look at each request whose path has routes, inside of what was given before.
+  /// Before Begin().
+  /// @return this
+  auto Use(Middleware middleware) -> HttpServer&;
 
   /// Has the handlers that `factory` makes, one for each loop, answer what lies under `prefix`.
   /// The longest prefix wins; what nobody answers is 404. Before Begin().
@@ -97,6 +148,7 @@ class HttpServer {
   void RefuseForWantOfRoom(Connection* connection);
 
   const HttpOptions options_;
+  Routes routes_;
   std::vector<std::pair<std::string, HandlerFactory>> mounts_;
   std::vector<ObserverFactory> observers_;
   TurtleServer server_;

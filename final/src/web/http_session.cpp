@@ -154,17 +154,27 @@ void HttpSession::Dispatch(Exchange& exchange) {
     exchange.Reply(ErrorResponse(413));
     return;
   }
-  if (request.uri.Form() == TargetForm::kAsterisk) {
+  Guard(exchange, [&] { Answer(exchange); });
+}
+
+// Routes first. A path that none of them has is one of a handler that is mounted, or nobody's.
+void HttpSession::Answer(Exchange& exchange) {
+  RouteHandler* const routes = loop_.Routes();
+  if (routes != nullptr && routes->TryHandle(exchange)) {
+    return;
+  }
+  const Uri& uri = exchange.GetRequest().uri;
+  if (uri.Form() == TargetForm::kAsterisk) {
     exchange.Reply(Response(204).Set("Allow", "GET, HEAD, OPTIONS"));
     return;
   }
-  const LoopHttp::Match match = loop_.HandlerFor(request.uri.Path());
+  const LoopHttp::Match match = loop_.HandlerFor(uri.Path());
   if (match.handler == nullptr) {
     exchange.Reply(ErrorResponse(404));
     return;
   }
   exchange.prefix_bytes_ = match.prefix_bytes;
-  Guard(exchange, [&] { match.handler->Handle(exchange); });
+  match.handler->Handle(exchange);
 }
 
 // The place where a handler's code is called: what it throws costs its client the answer, and

@@ -64,6 +64,13 @@ class HttpSession : public ConnectionState {
   /// Queues only the head of it; for Exchange.
   void SendHead(Exchange& exchange, const Response& head, BodyEnd body_end, std::uint64_t length);
 
+  /// The exchange with this number, if its reply is not complete; else nullptr. For who answers
+  /// from afar.
+  [[nodiscard]] auto FindOpen(std::uint32_t number) const noexcept -> Exchange* {
+    const bool open = exchange_ && exchange_number_ == number && !exchange_->Replied();
+    return open ? exchange_.get() : nullptr;
+  }
+
   /// Has the session called again, and flushed, unless it is running now; for Exchange.
   void Wake();
 
@@ -84,6 +91,7 @@ class HttpSession : public ConnectionState {
   void SkipLineEnds();
   auto ServeRequest() -> bool;
   void Dispatch(Exchange& exchange);
+  void Answer(Exchange& exchange);
   void ContinueExchange();
   auto BodyIsDue() const noexcept -> bool;
   void DeliverBody();

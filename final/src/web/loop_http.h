@@ -4,6 +4,7 @@
 //
 // Interface:
 //  * Observe() adds somebody who is told of each request.
+//  * SetRoutes() has routes asked before what is mounted.
 //  * Mount() puts a handler under a path, HandlerFor() finds the one for a path.
 //  * TakeExchange() and GiveBack() lend the loop's exchange, so that a request allocates nothing.
 //  * Date() is the text of now, ReadyStart() the first lines of a ready reply; both are made once
@@ -25,6 +26,7 @@
 #include "web/exchange_observer.h"
 #include "web/http_options.h"
 #include "web/request_handler.h"
+#include "web/route_handler.h"
 
 namespace TURTLE_SERVER {
 
@@ -48,6 +50,12 @@ class LoopHttp {
     options_ = options;
     looper_.SetFlushRate({options.min_send_rate, options.write_timeout});
   }
+
+  /// Has `routes` asked first.
+  void SetRoutes(std::unique_ptr<RouteHandler> routes) { routes_ = std::move(routes); }
+
+  /// What is asked first; nullptr: there is nothing.
+  [[nodiscard]] auto Routes() const noexcept -> RouteHandler* { return routes_.get(); }
 
   /// Answers what lies under `prefix` by `handler`.
   /// @param prefix "/" or a path such as "/cgi-bin", without a slash at its end
@@ -103,6 +111,7 @@ class LoopHttp {
 
   Looper& looper_;
   HttpOptions options_;
+  std::unique_ptr<RouteHandler> routes_;
   std::vector<Mounted> mounted_;  // longest prefix first
   std::vector<std::unique_ptr<ExchangeObserver>> observers_;
   std::unique_ptr<Exchange> spare_;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace TURTLE_SERVER {
 
@@ -26,6 +27,11 @@ auto SpoolFile::Open() -> int {
     return errno;
   }
   return 0;
+}
+
+void SpoolFile::Adopt(UniqueFd file) {
+  gathered_.reserve(kGathered);
+  fd_ = std::move(file);
 }
 
 auto SpoolFile::Write(std::string_view bytes) noexcept -> int {

@@ -8,6 +8,7 @@
 //
 // Interface:
 //  * Open(), Write() as often as needed, Rewind(), and the descriptor can be read by a program.
+//  * Adopt() in place of Open(), for one that lies somewhere else (web/nameless_file.h).
 //
 // Thread: one at a time.
 #pragma once
@@ -25,6 +26,9 @@ class SpoolFile {
  public:
   /// Makes the file in $TMPDIR, or /tmp. Throws std::bad_alloc. @return 0 or an errno value.
   [[nodiscard]] auto Open() -> int;
+
+  /// Takes over an empty file, which is open for reading and writing. Throws std::bad_alloc.
+  void Adopt(UniqueFd file);
 
   /// Adds `bytes` at the end. @return 0 or an errno value (ENOSPC).
   [[nodiscard]] auto Write(std::string_view bytes) noexcept -> int;

@@ -1,0 +1,54 @@
+// Users by name: the routes say which paths and methods there are.
+//
+//   users PORT
+//
+//   GET /users           the names, a line each
+//   GET /users/{name}    a greeting
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "core/signal_watch.h"
+#include "http/http_error.h"
+#include "web/http_server.h"
+
+using namespace turtle;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kUsers = {"ada", "dennis", "grace"};
+
+void Greet(const ServerRequest& req, ServerResponse& res) {
+  const std::string_view name = req.Parameter("name");
+  if (std::find(kUsers.begin(), kUsers.end(), name) == kUsers.end()) {
+    throw HttpError(404, "no such user");
+  }
+  res.Text("hello, " + std::string(name) + "\n");
+}
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  if (argc != 2) {
+    std::cerr << "usage: users PORT\n";
+    return 2;
+  }
+  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));
+  server
+      .Get("/users",
+           [](const ServerRequest&, ServerResponse& res) { res.Text("ada\ndennis\ngrace\n"); })
+      .Get("/users/{name}", Greet);
+  const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
+                            [&server](int) { server.Stop(); });
+  std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
+  server.Begin();
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "users: " << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,27 @@
+// What a handler throws to answer by an error.
+//
+// Thread: a value.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace TURTLE_SERVER {
+
+/// Ends a handler: the client gets `status` and a page with the text. Nothing is logged: it is the
+/// client's mistake, and told to the client.
+class HttpError : public std::runtime_error {
+ public:
+  /// @param status 400 to 599
+  /// @param detail for the page, which escapes it; "" for none
+  explicit HttpError(int status, const std::string& detail = {})
+      : std::runtime_error(detail), status_(status) {}
+
+  /// The status to answer by.
+  [[nodiscard]] auto Status() const noexcept -> int { return status_; }
+
+ private:
+  int status_;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,81 @@
+// A reply whose body is written while it becomes known, from any thread.
+//
+//   ReplyStream stream = responder.Stream(std::move(ServerResponse().Set("Content-Type", type)));
+//   while (more && stream.Write(Next()) != StreamState::kGone) …
+//   stream.End();
+//
+// Interface:
+//  * Write() sends a piece, and says whether to go on, to wait, or to give up.
+//  * OnRoom() calls back when there is room again.
+//  * End() ends the body. When the last copy goes without it, as by an exception, the connection is
+//    cut before the last chunk: the client must not take the part for the whole, and there is no
+//    second status to give.
+//
+// The pieces go home as tasks of the loop. How many of their bytes are on the way is counted, and a
+// client that reads slower than its server writes is noticed by both: by that number, and by the
+// connection that is paused (core/connection.h).
+//
+// Thread: any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "core/mailbox.h"
+#include "web/server_response.h"
+
+namespace TURTLE_SERVER {
+
+class ConnectionTicket;
+class RouteHandler;
+
+/// What a writer should do next.
+enum class StreamState : std::uint8_t {
+  kOpen,  ///< write on
+  kFull,  ///< wait for OnRoom(): more would only lie in memory
+  kGone,  ///< give up: the client has gone, or the body has ended
+};
+
+/// The right to write the body of one reply. Copies share it.
+class ReplyStream {
+ public:
+  /// Bytes on their way to the loop from which on a stream is full.
+  static constexpr std::size_t kHighWater = std::size_t{256} * 1024;
+
+  /// For Responder: begins the reply.
+  /// @param ticket for the connection
+  /// @param number of the exchange
+  /// @param handler of the loop
+  /// @param head status and fields; its body is the first piece
+  ReplyStream(const ConnectionTicket& ticket, std::uint32_t number, RouteHandler& handler,
+              ServerResponse head);
+
+  /// A stream that is kGone.
+  ReplyStream() = default;
+
+  /// Sends a copy of `bytes` as a piece of the body. Throws std::bad_alloc only; the reply should
+  /// then be given up.
+  /// @return what to do next; kGone: they are dropped
+  auto Write(std::string_view bytes) const -> StreamState;
+
+  /// What Write() would say.
+  [[nodiscard]] auto State() const noexcept -> StreamState;
+
+  /// Calls `callback` once, on the loop's thread: soon, if there is room, or when there is; or
+  /// because the stream is gone. In place of what was to be called before. A callback may hold the
+  /// stream, and ask for the next one. If it throws, the connection is cut.
+  void OnRoom(Task callback) const;
+
+  /// Ends the body, behind what was written. Repeated, nothing happens.
+  void End() const;
+
+ private:
+  class Body;
+  class Owner;
+
+  std::shared_ptr<Owner> owner_;  // shared by the copies; nullptr: gone
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,54 @@
+// A nameless temporary file, for a body that has to be complete before anybody can use it.
+//
+// It is opened under a name that nobody could guess and loses that name at once, so no other
+// process can open it, and nothing is left behind however the server ends.
+//
+// Small pieces are gathered: a client may send its body in chunks of one byte, which should not
+// cost a system call each.
+//
+// Interface:
+//  * Open(), Write() as often as needed, Rewind(), and the descriptor can be read by a program.
+//  * Adopt() in place of Open(), for one that lies somewhere else (web/nameless_file.h).
+//
+// Thread: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/unique_fd.h"
+
+namespace TURTLE_SERVER {
+
+/// A temporary file without a name.
+class SpoolFile {
+ public:
+  /// Makes the file in $TMPDIR, or /tmp. Throws std::bad_alloc. @return 0 or an errno value.
+  [[nodiscard]] auto Open() -> int;
+
+  /// Takes over an empty file, which is open for reading and writing. Throws std::bad_alloc.
+  void Adopt(UniqueFd file);
+
+  /// Adds `bytes` at the end. @return 0 or an errno value (ENOSPC).
+  [[nodiscard]] auto Write(std::string_view bytes) noexcept -> int;
+
+  /// Writes what was gathered and sets the read position to the start. @return 0 or an errno value.
+  [[nodiscard]] auto Rewind() noexcept -> int;
+
+  /// The descriptor, borrowed; -1 before Open().
+  [[nodiscard]] auto GetFd() const noexcept -> int { return fd_.Get(); }
+
+  /// How many bytes were added.
+  [[nodiscard]] auto Size() const noexcept -> std::uint64_t { return size_; }
+
+ private:
+  auto Flush() noexcept -> int;
+  auto WriteOut(std::string_view bytes) noexcept -> int;
+
+  UniqueFd fd_;
+  std::string gathered_;  // small pieces that are not in the file yet
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,56 @@
+#include "http/parameters.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace TURTLE_SERVER {
+namespace {
+
+// "name=value|name=value|", and "bad" behind them where what follows is none.
+auto Taken(std::string_view rest) -> std::string {
+  std::string taken;
+  Parameter parameter;
+  ParameterState state = ParameterState::kTaken;
+  while ((state = TakeParameter(rest, parameter)) == ParameterState::kTaken) {
+    taken.append(parameter.name).append("=").append(parameter.value).append("|");
+  }
+  return state == ParameterState::kBad ? taken + "bad" : taken;
+}
+
+TEST(ParametersTest, WhatStandsBeforeThem) {
+  EXPECT_EQ(WithoutParameters("text/html; charset=utf-8"), "text/html");
+  EXPECT_EQ(WithoutParameters(" text/html\t;a=b;c=d"), "text/html");
+  EXPECT_EQ(WithoutParameters("text/html"), "text/html");
+  EXPECT_EQ(WithoutParameters("; a=b"), "");
+  EXPECT_EQ(WithoutParameters(""), "");
+}
+
+TEST(ParametersTest, OneAfterTheOther) {
+  EXPECT_EQ(Taken("; charset=utf-8"), "charset=utf-8|");
+  EXPECT_EQ(Taken(";a=1 ; \tb=\"2; c=3\";c=4"), "a=1|b=2; c=3|c=4|");
+  EXPECT_EQ(Taken(""), "");
+  EXPECT_EQ(Taken(" \t"), "");
+  EXPECT_EQ(Taken(";; ;a=b; ;"), "a=b|");
+}
+
+TEST(ParametersTest, ABackslashKeepsAQuoteFromEndingTheValue) {
+  EXPECT_EQ(Taken(R"(;a="b\"c";d=e)"), R"(a=b\"c|d=e|)");
+  EXPECT_EQ(Taken(R"(;a="b\\";d=e)"), R"(a=b\\|d=e|)");
+  EXPECT_EQ(Taken(R"(;a="C:\b")"), R"(a=C:\b|)");
+  EXPECT_EQ(Taken(R"(;a="")"), "a=|");
+}
+
+TEST(ParametersTest, WhatIsNone) {
+  for (const std::string_view other : {"a=b", ";a", ";a=", ";=b", "; a =b", ";a= b", ";a=\"b",
+                                       ";a=\"b\\\"", ";a=\"b\\", ";a=\"", ";\"a\"=b", ";a;b=c"}) {
+    EXPECT_EQ(Taken(other), "bad") << other;
+  }
+  EXPECT_EQ(Taken(";a=b,c=d"), "a=b|bad");
+  EXPECT_EQ(Taken(";a=b c"), "a=b|bad");
+  EXPECT_EQ(Taken(";a=\"b\"c"), "a=b|bad");
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER

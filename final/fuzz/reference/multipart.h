@@ -1,0 +1,49 @@
+// A multipart/form-data body by the grammar: RFC 2046, section 5.1.1, and RFC 7578.
+//
+// Thread: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace TURTLE_SERVER::reference {
+
+/// One part.
+struct FormPart {
+  std::string name;
+  std::string filename;  ///< in brackets; "" for a part that is no file
+  std::string content_type;
+  std::string content;       ///< as far as it goes
+  bool is_complete = false;  ///< its delimiter has come
+};
+
+/// How much a body may hold.
+struct FormDataLimits {
+  std::size_t parts;
+  std::size_t header_bytes;
+  std::size_t part_bytes;
+  std::size_t body_bytes;
+};
+
+/// What a body comes to.
+struct FormData {
+  int status = 0;  ///< 0: complete; else of the refusal
+  std::vector<FormPart> parts;
+};
+
+/// What a Content-Type comes to.
+struct Boundary {
+  int status = 0;  ///< 0: there is one; else of the refusal
+  std::string text;
+};
+
+/// Takes the boundary out of a Content-Type field.
+auto ReadBoundary(std::string_view content_type) -> Boundary;
+
+/// Reads a whole body.
+auto ReadFormData(std::string_view boundary, std::string_view body, const FormDataLimits& limits)
+    -> FormData;
+
+}  // namespace TURTLE_SERVER::reference

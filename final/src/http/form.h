@@ -1,0 +1,95 @@
+// The fields of a form, application/x-www-form-urlencoded: the query of a target, or the body of a
+// POST (WHATWG URL, section 5.1).
+//
+//     name=Ada+Lovelace&tag=a&tag=b&note=50%25
+//
+// Interface:
+//  * Parse() reads the text; the fields are then there in the order in which they came.
+//  * Find() gives the first value of a name; ForEach() visits all of them.
+//  * begin() and end() visit every field.
+//
+// Most names and values mean themselves and are views into the text. One with a '+' or an escape
+// is decoded into memory of the Form, which is used again for the next text.
+//
+// No text is malformed. A '%' without two hexadecimal digits behind it stands for itself, as the
+// standard has it and browsers read it: people type "?q=100%". A path refuses that (http/uri.h),
+// because a path decides what is opened; a value is only data. For the same reason nothing that
+// comes out of an escape is refused: a value may hold any byte, line ends and NUL among them, and
+// need not be UTF-8. Who puts it into a page, a path or a query of a database escapes it there.
+//
+// Thread: as a std::vector: one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "http/head_fault.h"
+
+namespace TURTLE_SERVER {
+
+/// One field of a form.
+struct FormField {
+  std::string_view name;   ///< Decoded; may be empty ("=value").
+  std::string_view value;  ///< Decoded; "" also for a name without '='.
+};
+
+/// How much of a form is accepted. Its size is bounded by the limits of the head or the body.
+struct FormLimits {
+  std::size_t max_fields = 1000;  ///< So many are still accepted.
+};
+
+/// The fields of one form.
+class Form {
+ public:
+  Form() = default;
+  Form(const Form&) = delete;
+  /// Views that were given out stay valid and belong to the new Form.
+  Form(Form&&) noexcept = default;
+  auto operator=(const Form&) -> Form& = delete;
+  /// As the move constructor; the fields that were here are gone.
+  auto operator=(Form&&) noexcept -> Form& = default;
+  ~Form() = default;
+
+  /// Reads `text` in place of what was read before.
+  /// @param text a query without its '?', or a whole body; must outlive the views given out
+  /// @param limits how many fields are accepted
+  /// @return no fault, or 400: too many fields; there is none then. To drop only what is beyond the
+  ///     limit would be to answer another question than the one that was asked.
+  auto Parse(std::string_view text, const FormLimits& limits = {}) -> HeadFault;
+
+  /// Forgets all fields and keeps the memory.
+  void Clear() noexcept;
+
+  /// The value of the first field named exactly `name`; nullopt if there is none.
+  [[nodiscard]] auto Find(std::string_view name) const -> std::optional<std::string_view>;
+
+  /// Calls `visit(std::string_view value)` for each field named exactly `name`, in order.
+  template <class Visit>
+  void ForEach(std::string_view name, Visit&& visit) const {
+    for (const FormField& field : fields_) {
+      if (field.name == name) {
+        visit(field.value);
+      }
+    }
+  }
+
+  /// How many fields there are.
+  [[nodiscard]] auto Size() const noexcept -> std::size_t { return fields_.size(); }
+
+  /// The first field, for range-based loops.
+  [[nodiscard]] auto begin() const noexcept { return fields_.begin(); }
+
+  /// Past the last field.
+  [[nodiscard]] auto end() const noexcept { return fields_.end(); }
+
+ private:
+  auto Decode(std::string_view text, std::size_t room) -> std::string_view;
+
+  std::vector<FormField> fields_;
+  std::vector<char>
+      decoded_;  // never grows while views look into it; a moved vector keeps its bytes
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,145 @@
+// A form with files: multipart/form-data (RFC 7578, in the syntax of RFC 2046, section 5.1).
+//
+//     --boundary\r\n
+//     Content-Disposition: form-data; name="photo"; filename="me.jpg"\r\n
+//     Content-Type: image/jpeg\r\n
+//     \r\n
+//     (bytes)\r\n
+//     --boundary--\r\n
+//
+// Interface:
+//  * MultipartBoundary() takes the boundary out of Content-Type.
+//  * MultipartParser::Read() is given what has arrived and says what comes next in it: a part
+//    begins, bytes of it, it ends. Finish() says whether the body was complete.
+//
+// Nothing of a part is kept here but the fields of its header, and no byte of its content is
+// copied. Of a delimiter that is cut by the end of a piece only the number of bytes is remembered:
+// should it turn out to be content, those bytes are the beginning of the delimiter, which is known.
+//
+// What two programs might read in two ways is refused: a line that begins with the boundary and
+// goes on (it must not occur in content), a bare LF, a folded field, a field or parameter twice, a
+// second boundary. What may be there and means nothing is passed over: preamble, epilogue, white
+// space behind a boundary, other fields, and `filename*`, which RFC 7578 forbids here.
+//
+// Thread: one at a time. No I/O.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "http/head_fault.h"
+
+namespace TURTLE_SERVER {
+
+/// How much of a body is accepted; each is inclusive. Beyond it: 413.
+struct MultipartLimits {
+  std::size_t max_parts = 1000;                            ///< fields and files
+  std::size_t max_header_bytes = std::size_t{8} * 1024;    ///< of one part, line ends included
+  std::uint64_t max_part_bytes = std::uint64_t{8} << 20;   ///< of the content of one part
+  std::uint64_t max_body_bytes = std::uint64_t{32} << 20;  ///< of all that is read
+};
+
+/// What a part says of itself. All of it is the client's word, none of it a fact.
+struct MultipartPart {
+  std::string name;      ///< of the form's field; may be empty, or hold any byte
+  bool is_file = false;  ///< there is a file name, if only an empty one: no file was chosen
+  /// What the client calls the file, to be shown to people: the last segment of it, which has no
+  /// '/', no '\' and no control character and is neither "." nor ".."; may be empty, or not UTF-8.
+  /// Never make a path of it: two clients may choose the same, and some names mean devices.
+  std::string filename;
+  std::string content_type;  ///< as it was sent; "" for none, which means text/plain
+};
+
+/// What Read() has come upon.
+enum class MultipartEvent : std::uint8_t {
+  kMore,     ///< nothing more in this piece, all of it is consumed: go on with the next
+  kPart,     ///< a part begins: see Part()
+  kData,     ///< bytes of its content: `data`
+  kPartEnd,  ///< its content is complete
+  kBad,      ///< answer with `status`; what has come so far is no complete form
+};
+
+/// One step.
+struct [[nodiscard]] MultipartStep {
+  MultipartEvent event = MultipartEvent::kMore;  ///< what it is
+  std::size_t consumed = 0;                      ///< bytes of the input that are used up
+  std::string_view data{};  ///< with kData, never empty: a view into the input or the parser
+  int status = 0;           ///< with kBad: 400 or 413
+  const char* reason = "";  ///< with kBad: what is wrong, for a person; a literal
+};
+
+/// Takes the boundary out of a Content-Type field.
+/// @param content_type the field's value
+/// @param boundary where it is put: 1 to 70 characters that MultipartParser accepts
+/// @return no fault; 415: not multipart/form-data; 400: no boundary, two, or one that can't be
+auto MultipartBoundary(std::string_view content_type, std::string& boundary) -> HeadFault;
+
+/// The state of one body.
+class MultipartParser {
+ public:
+  /// Stands at the start of a body. Throws std::invalid_argument if `boundary` is none.
+  /// @param boundary from MultipartBoundary()
+  /// @param limits how much is accepted
+  explicit MultipartParser(std::string_view boundary, const MultipartLimits& limits = {});
+
+  /// Reads on, up to the next event. To be repeated with what is left of the input until it says
+  /// kMore. Events come in the order kPart, any number of kData, kPartEnd, for each part, and do
+  /// not depend on how the body was cut into pieces, but for the number of kData.
+  /// @param input what follows the bytes consumed so far
+  /// @return see MultipartStep. kData and kPartEnd may consume nothing; after kBad every further
+  ///     call says the same.
+  auto Read(std::string_view input) -> MultipartStep;
+
+  /// Says whether a body that ends here is complete.
+  /// @return no fault, the status and reason of a kBad that came before, or 400
+  [[nodiscard]] auto Finish() const noexcept -> HeadFault;
+
+  /// The part that began last. Valid until the next kPart; empty before the first.
+  [[nodiscard]] auto Part() const noexcept -> const MultipartPart& { return part_; }
+
+ private:
+  // Where the next byte is.
+  enum class Place : std::uint8_t {
+    kPreamble,
+    kAfterDelimiter,  // white space, CR LF, or the first '-' of the last delimiter
+    kPadding,         // white space or CR LF
+    kPaddingLf,
+    kCloseDash,  // the second '-'
+    kClosed,     // white space, or the CR LF before an epilogue
+    kClosedLf,
+    kEpilogue,
+    kHeader,
+    kContent,
+    kBad,
+  };
+
+  void Search(std::string_view& rest, MultipartStep& step);
+  auto TakeContent(std::string_view content, MultipartStep& step) -> std::size_t;
+  void EndContent(MultipartStep& step);
+  void ReadMark(char c);
+  void BeginPart();
+  void ReadHeader(std::string_view& rest, MultipartStep& step);
+  void EndHeader(MultipartStep& step);
+  auto ReadField(std::string_view line) -> const char*;
+  auto ReadDisposition(std::string_view value) -> const char*;
+  void Fail(int status, const char* reason);
+
+  MultipartLimits limits_;
+  std::string delimiter_;  // CR LF, "--" and the boundary; a CR only at its front
+  std::string line_;       // of a header, as far as it has come
+  MultipartPart part_;
+  std::size_t matched_;  // bytes of the delimiter that were seen, in search of it
+  std::size_t given_;    // bytes of these that are no content, or were given out already
+  std::size_t parts_ = 0;
+  std::size_t header_left_ = 0;  // bytes that are still allowed; so the others
+  std::uint64_t part_left_ = 0;
+  std::uint64_t body_left_;
+  HeadFault fault_;  // with Place::kBad
+  Place place_ = Place::kPreamble;
+  bool has_disposition_ = false;
+  bool has_content_type_ = false;
+};
+
+}  // namespace TURTLE_SERVER

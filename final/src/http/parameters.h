@@ -1,0 +1,43 @@
+// The parameters behind a field's value (RFC 9110, section 5.6.6):
+//
+//     multipart/form-data; boundary="a b"
+//     form-data; name="photo"; filename="C:\\photo.jpg"
+//
+// Interface:
+//  * WithoutParameters() is what stands before them.
+//  * TakeParameter() reads one after the other.
+//
+// Thread: pure functions; nothing is allocated.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace TURTLE_SERVER {
+
+/// One parameter, as it was sent.
+struct Parameter {
+  std::string_view name;   ///< A token; compared without regard to case.
+  std::string_view value;  ///< Without the quotes around it, but with the backslashes.
+};
+
+/// What TakeParameter() found.
+enum class ParameterState : std::uint8_t {
+  kTaken,  ///< A parameter.
+  kEnd,    ///< There is none left.
+  kBad,    ///< Something else than parameters.
+};
+
+/// The value of a field up to its first ';', without the whitespace around it: "text/html" of
+/// "text/html; charset=utf-8".
+[[nodiscard]] auto WithoutParameters(std::string_view value) -> std::string_view;
+
+/// Cuts the first parameter off.
+/// @param rest a field's value from its first ';' on; becomes what follows the parameter
+/// @param parameter where it is put, if the result is kTaken
+/// @return see ParameterState. Strict but for one thing: in a quoted value only a quote or a
+///     backslash is escaped by a backslash, every other backslash stands for itself. It makes no
+///     difference to where the value ends, and browsers once sent file names like "C:\photo.jpg".
+[[nodiscard]] auto TakeParameter(std::string_view& rest, Parameter& parameter) -> ParameterState;
+
+}  // namespace TURTLE_SERVER

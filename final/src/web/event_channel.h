@@ -1,0 +1,49 @@
+// Server-sent events to one client (http/event_stream.h).
+//
+//   server.Get("/events", [&](const ServerRequest&, const Responder& responder) {
+//     Keep(EventChannel(responder));
+//   });
+//
+// Interface:
+//  * Send() tells of an event, Comment() keeps the connection from being taken for dead.
+//
+// It lasts until the client goes, or the last copy does; clients connect again then.
+//
+// Thread: any.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "http/event_stream.h"
+#include "web/reply_stream.h"
+#include "web/responder.h"
+
+namespace TURTLE_SERVER {
+
+/// One client that listens. Copies share it.
+class EventChannel {
+ public:
+  /// Begins the reply.
+  /// @param responder of the request
+  /// @param head fields besides Content-Type and Cache-Control
+  explicit EventChannel(const Responder& responder, ServerResponse head = ServerResponse());
+
+  /// Tells the client of an event. Throws as AppendEvent() and ReplyStream::Write().
+  auto Send(const ServerEvent& event) const -> StreamState;
+
+  /// Sends a comment, which pages don't see.
+  auto Comment(std::string_view text = {}) const -> StreamState;
+
+  /// Ends it; the client connects again after a while.
+  void End() const { stream_.End(); }
+
+  /// The stream beneath.
+  [[nodiscard]] auto Stream() const noexcept -> const ReplyStream& { return stream_; }
+
+ private:
+  ReplyStream stream_;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,225 @@
+#include "web/reply_stream.h"
+
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "core/connection_ticket.h"
+#include "core/looper.h"
+#include "log/log.h"
+#include "web/exchange.h"
+#include "web/http_session.h"
+#include "web/route_handler.h"
+
+namespace TURTLE_SERVER {
+
+// What the writers and the exchange know of each other.
+class ReplyStream::Body : public std::enable_shared_from_this<Body> {
+ public:
+  Body(ConnectionTicket ticket, std::uint32_t number, RouteHandler& handler)
+      : ticket_(std::move(ticket)), number_(number), handler_(&handler) {}
+
+  void Begin(ServerResponse head);
+  auto Write(std::string_view bytes) -> StreamState;
+  [[nodiscard]] auto State() const noexcept -> StreamState;
+  void OnRoom(Task callback);
+  void End();
+  void Abort();
+
+ private:
+  // Hangs on the exchange, and tells of its end.
+  class Link : public ExchangeState {
+   public:
+    Link(std::shared_ptr<Body> body, Looper& looper) : body_(std::move(body)), looper_(looper) {}
+    Link(const Link&) = delete;
+    auto operator=(const Link&) -> Link& = delete;
+    ~Link() override { body_->Leave(looper_); }
+
+   private:
+    const std::shared_ptr<Body> body_;  // shared with the writers
+    Looper& looper_;
+  };
+
+  template <typename Action>
+  auto Post(Action action) -> bool;
+  void BeginAt(Exchange& exchange, ServerResponse& head);
+  void Wake();
+  void Leave(Looper& looper) noexcept;
+
+  const ConnectionTicket ticket_;
+  const std::uint32_t number_;
+  RouteHandler* const handler_;            // lives as long as its loop has connections
+  std::atomic<std::size_t> under_way_{0};  // bytes, to the loop
+  std::atomic<bool> full_{false};          // the connection is paused
+  std::atomic<bool> gone_{false};
+  Task on_room_;  // loop's thread only
+};
+
+// Does `action` with the exchange on its loop's thread, if it is open. @return false: nobody is
+// there any more.
+template <typename Action>
+auto ReplyStream::Body::Post(Action action) -> bool {
+  const bool posted = ticket_.Post(
+      [body = shared_from_this(), action = std::move(action)](Connection* client) mutable {
+        auto& session = *static_cast<HttpSession*>(client->State());
+        if (Exchange* exchange = session.FindOpen(body->number_)) {
+          action(*body, *exchange);
+        } else {
+          body->gone_ = true;
+        }
+      },
+      [body = shared_from_this()] { body->gone_ = true; });
+  if (!posted) {
+    gone_ = true;
+  }
+  return posted;
+}
+
+void ReplyStream::Body::Begin(ServerResponse head) {
+  Post([head = std::move(head)](Body& body, Exchange& exchange) mutable {
+    if (!exchange.Begun()) {
+      body.BeginAt(exchange, head);
+    }
+  });
+}
+
+void ReplyStream::Body::BeginAt(Exchange& exchange, ServerResponse& head) {
+  exchange.Attach(std::make_unique<Link>(shared_from_this(), exchange.GetLooper()));
+  exchange.OnRoom([body = shared_from_this()] { body->Wake(); });
+  handler_->BeginLate(exchange, head);
+  if (!exchange.Replied() && exchange.GetRequest().method == Method::kHead) {
+    exchange.End();  // whoever asks for the head alone is not to wait for the body's end
+  }
+}
+
+auto ReplyStream::Body::Write(std::string_view bytes) -> StreamState {
+  if (!gone_ && !bytes.empty()) {
+    const std::size_t size = bytes.size();
+    under_way_ += size;
+    Post([text = std::string(bytes)](Body& body, Exchange& exchange) {
+      body.under_way_ -= text.size();
+      exchange.Write(text);
+      body.full_ = !exchange.CanWrite();
+    });
+  }
+  return State();
+}
+
+auto ReplyStream::Body::State() const noexcept -> StreamState {
+  return gone_                               ? StreamState::kGone
+         : full_ || under_way_ >= kHighWater ? StreamState::kFull
+                                             : StreamState::kOpen;
+}
+
+void ReplyStream::Body::OnRoom(Task callback) {
+  const bool posted = ticket_.Post(
+      [body = shared_from_this(), callback](Connection* client) mutable {
+        auto& session = *static_cast<HttpSession*>(client->State());
+        Exchange* exchange = session.FindOpen(body->number_);
+        if (exchange == nullptr) {
+          body->gone_ = true;
+          callback();
+        } else {
+          body->on_room_ = std::move(callback);
+          exchange->GetLooper().Schedule(client);  // the session calls it where exceptions cut
+        }
+      },
+      callback);
+  if (!posted) {
+    gone_ = true;
+  }
+}
+
+// There is room in the connection.
+void ReplyStream::Body::Wake() {
+  full_ = false;
+  if (const Task callback = std::exchange(on_room_, nullptr)) {
+    callback();
+  }
+}
+
+void ReplyStream::Body::End() {
+  Post([](Body& body, Exchange& exchange) {
+    static_cast<void>(body);
+    exchange.End();
+  });
+}
+
+void ReplyStream::Body::Abort() {
+  Post([](Body& body, Exchange& exchange) {
+    static_cast<void>(body);
+    exchange.Abort(500, {});
+  });
+}
+
+// The exchange has ended: who waits for room hears of it, though not from within that.
+void ReplyStream::Body::Leave(Looper& looper) noexcept {
+  gone_ = true;
+  if (Task callback = std::exchange(on_room_, nullptr)) {
+    try {
+      static_cast<void>(looper.Post(std::move(callback)));
+    } catch (...) {
+      LogException("stream");
+    }
+  }
+}
+
+// What the copies share: the last one ends it, one way or the other.
+class ReplyStream::Owner {
+ public:
+  explicit Owner(std::shared_ptr<Body> body) noexcept : body_(std::move(body)) {}
+  Owner(const Owner&) = delete;
+  auto operator=(const Owner&) -> Owner& = delete;
+
+  ~Owner() {
+    if (!ended_) {
+      try {
+        body_->Abort();
+      } catch (...) {
+        LogException("stream");
+      }
+    }
+  }
+
+  void End() {
+    if (!ended_.exchange(true)) {
+      body_->End();
+    }
+  }
+
+  [[nodiscard]] auto GetBody() const noexcept -> Body& { return *body_; }
+  [[nodiscard]] auto Ended() const noexcept -> bool { return ended_; }
+
+ private:
+  const std::shared_ptr<Body> body_;  // shared with the exchange
+  std::atomic<bool> ended_{false};
+};
+
+ReplyStream::ReplyStream(const ConnectionTicket& ticket, std::uint32_t number,
+                         RouteHandler& handler, ServerResponse head)
+    : owner_(std::make_shared<Owner>(std::make_shared<Body>(ticket, number, handler))) {
+  owner_->GetBody().Begin(std::move(head));
+}
+
+auto ReplyStream::Write(std::string_view bytes) const -> StreamState {
+  return State() == StreamState::kGone ? StreamState::kGone : owner_->GetBody().Write(bytes);
+}
+
+auto ReplyStream::State() const noexcept -> StreamState {
+  const bool gone = owner_ == nullptr || owner_->Ended();
+  return gone ? StreamState::kGone : owner_->GetBody().State();
+}
+
+void ReplyStream::OnRoom(Task callback) const {
+  if (owner_ != nullptr) {
+    owner_->GetBody().OnRoom(std::move(callback));
+  }
+}
+
+void ReplyStream::End() const {
+  if (owner_ != nullptr) {
+    owner_->End();
+  }
+}
+
+}  // namespace TURTLE_SERVER

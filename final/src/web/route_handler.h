@@ -1,0 +1,67 @@
+// Answers the requests whose path has a route, on one loop.
+//
+// A request comes by here before the handlers that are mounted are asked, and goes on to them if no
+// route has its path. If one has, it stays here, whatever the method: 405 then says which methods
+// the path has, and a file of the same name is not looked at.
+//
+// A handler is called when the body is complete, which the session reads within its limit. The way
+// of a request without a body that is answered at once costs no allocation.
+//
+// Interface:
+//  * TryHandle() answers a request, now or later, or says that it has no route.
+//  * ReplyLate() is where the answer of a Responder arrives, BeginLate() that of a ReplyStream.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <exception>
+#include <string_view>
+
+#include "http/router.h"
+#include "web/routes.h"
+#include "web/server_request.h"
+#include "web/server_response.h"
+
+namespace TURTLE_SERVER {
+
+class Exchange;
+
+/// One loop's way through the routes.
+class RouteHandler {
+ public:
+  /// @param routes outlive this object
+  /// @param others what those are asked by that no route answers: for "OPTIONS *"
+  RouteHandler(const Routes& routes, MethodSet others);
+
+  /// Answers `exchange`, before this returns or later. @return false: no route has its path, and
+  /// nothing was done.
+  auto TryHandle(Exchange& exchange) -> bool;
+
+  /// Answers `exchange`, which is open and has no reply yet. Does not throw.
+  void ReplyLate(Exchange& exchange, ServerResponse& response) noexcept;
+
+  /// Begins a reply to `exchange`, as ReplyLate(); the rest of its body is written by others.
+  void BeginLate(Exchange& exchange, ServerResponse& head) noexcept;
+
+ private:
+  void Answer(Exchange& exchange, const RouteMatch& match);
+  void Collect(Exchange& exchange);
+  void Run(Exchange& exchange, const RouteMatch& match, std::string_view body);
+  void Call(const AsyncHandler& handler, const ServerRequest& request, Exchange& exchange);
+  void Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response);
+  void CallAfter(const ServerRequest& request, ServerResponse& response) const;
+  template <typename Send>
+  void AnswerLate(Exchange& exchange, ServerResponse& response, const Send& send) noexcept;
+  void MakeErrorReply(const ServerRequest& request, ServerResponse& response);
+  void TellError(const ServerRequest& request, ServerResponse& response,
+                 const std::exception& error);
+  auto Match(const Exchange& exchange) const -> RouteMatch;
+
+  const Routes& routes_;
+  Router router_;
+  MethodSet server_methods_;
+  RequestFields fields_;     // of the request that is looked at now
+  ServerResponse response_;  // of the request that is answered now
+};
+
+}  // namespace TURTLE_SERVER

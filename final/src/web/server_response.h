@@ -1,0 +1,106 @@
+// What a route's handler answers.
+//
+//   res.Status(201).Set("Location", "/users/7").Json({{"id", 7}});
+//
+// Interface:
+//  * Status(), Set(), Add() and SetCookie() make its head.
+//  * Text(), Html(), Json() and Body() make its body; Redirect() and Page() both.
+//
+// Nothing is sent until the handler has returned: until then it may begin anew. A loop uses one of
+// them again and again, with its memory, so that an ordinary reply allocates nothing.
+//
+// Thread: one at a time; it may be moved to another one.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/cookies.h"
+#include "http/response.h"
+
+namespace TURTLE_SERVER {
+
+class Exchange;
+
+/// Status, fields and body of a handler's answer: 200 and empty, to begin with.
+class ServerResponse {
+ public:
+  /// @param status as Status()
+  explicit ServerResponse(int status = 200) : head_(200) { Status(status); }
+
+  /// Sets the status.
+  /// @param status 200 to 999; throws std::invalid_argument for another one
+  /// @return this
+  auto Status(int status) -> ServerResponse&;
+
+  /// The status.
+  [[nodiscard]] auto Status() const noexcept -> int { return head_.Status(); }
+
+  /// Gives field `name` the one value `value`; see Response::Set().
+  /// @return this
+  auto Set(std::string_view name, std::string_view value) -> ServerResponse&;
+
+  /// Adds a field; see Response::Add().
+  /// @return this
+  auto Add(std::string_view name, std::string_view value) -> ServerResponse&;
+
+  /// Asks the client to keep a cookie. Throws as SetCookie::Text().
+  /// @return this
+  auto SetCookie(const TURTLE_SERVER::SetCookie& cookie) -> ServerResponse&;
+
+  /// The value of the first field `name`, in any case; nullopt if there is none. Valid until the
+  /// next change.
+  [[nodiscard]] auto Find(std::string_view name) const -> std::optional<std::string_view> {
+    return head_.Find(name);
+  }
+
+  /// Makes a copy of `bytes` the body.
+  /// @param bytes anything
+  /// @param type for Content-Type; "" sets none
+  /// @return this
+  auto Body(std::string_view bytes, std::string_view type = {}) -> ServerResponse&;
+
+  /// The body.
+  [[nodiscard]] auto Body() const noexcept -> std::string_view { return body_; }
+
+  /// Makes plain text in UTF-8 the body.
+  /// @return this
+  auto Text(std::string_view text) -> ServerResponse&;
+
+  /// Makes a page in UTF-8 the body. Nothing is escaped.
+  /// @return this
+  auto Html(std::string_view page) -> ServerResponse&;
+
+  /// Makes `value` the body, application/json, on one line.
+  /// @return this
+  auto Json(const nlohmann::json& value) -> ServerResponse&;
+
+  /// Sends the client elsewhere.
+  /// @param location where: a path or a URI
+  /// @param status 303: ask there by GET; 307 and 308: ask there again by the same method
+  /// @return this
+  auto Redirect(std::string_view location, int status = 303) -> ServerResponse&;
+
+  /// Makes it the small page that this server has for each status.
+  /// @param status as Status()
+  /// @param detail is shown, escaped; "" for none
+  /// @return this
+  auto Page(int status, std::string_view detail = {}) -> ServerResponse&;
+
+  /// Makes it 200 and empty again.
+  void Reset();
+
+  /// Replies to `exchange`; for RouteHandler. On the loop's thread.
+  void SendTo(Exchange& exchange) const;
+
+  /// Begins a reply to `exchange`, whose body is the first piece; for RouteHandler, as above.
+  void BeginAt(Exchange& exchange) const;
+
+ private:
+  Response head_;  // without a body: that would be a string of its own in each reply
+  std::string body_;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,83 @@
+// Counts calls of operator new in this program: the reason why it is a program of its own.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "http/cookies.h"
+#include "http/form.h"
+#include "http/multipart.h"
+
+namespace {
+
+std::atomic<std::size_t> allocations{0};
+
+}  // namespace
+
+auto operator new(std::size_t size) -> void* {
+  ++allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
+
+// gcc takes the inlined free(3) for a mismatch with the operator above, which it does not inline.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace TURTLE_SERVER {
+namespace {
+
+// How many allocations `round` costs once it has run.
+template <class Round>
+auto WarmCost(Round round) -> std::size_t {
+  round();
+  const std::size_t warm = allocations;
+  for (int i = 0; i < 100; ++i) {
+    round();
+  }
+  return allocations - warm;
+}
+
+TEST(ContentAllocationTest, AFormUsesItsMemoryAgain) {
+  Form form;
+  EXPECT_EQ(WarmCost([&] {
+              EXPECT_FALSE(form.Parse("a=1&name=Ada+Lovelace+and+a+value+of+some+length&b=%41"));
+              EXPECT_FALSE(form.Parse("short=1"));
+            }),
+            0U);
+}
+
+TEST(ContentAllocationTest, CookiesUseTheirMemoryAgain) {
+  Headers fields;
+  fields.Add("Cookie", "a=1; b=2; c=3; d=4; e=5");
+  Cookies cookies;
+  EXPECT_EQ(WarmCost([&] { EXPECT_FALSE(cookies.Parse(fields)); }), 0U);
+}
+
+TEST(ContentAllocationTest, PartsUseTheMemoryOfThoseBeforeThem) {
+  const std::string part =
+      "--b\r\nContent-Disposition: form-data; name=\"a name of some length\"; filename=\"and a "
+      "file's, too\"\r\nContent-Type: application/octet-stream\r\n\r\ncontent\r\n--x\r\n";
+  MultipartParser parser("b");
+  std::size_t parts = 0;
+  EXPECT_EQ(WarmCost([&] {
+              for (std::string_view rest = part; !rest.empty();) {
+                const std::string_view piece = rest.substr(0, 7);
+                const MultipartStep step = parser.Read(piece);
+                parts += step.event == MultipartEvent::kPart ? 1 : 0;
+                ASSERT_NE(step.event, MultipartEvent::kBad) << step.reason;
+                rest.remove_prefix(step.consumed);
+              }
+            }),
+            0U);
+  EXPECT_EQ(parts, 101U);
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,65 @@
+// JSON from strangers: what is refused, and where it says that the mistake is.
+#include "http/json.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace TURTLE_SERVER {
+namespace {
+
+// What ParseJson() says to `text`.
+auto Refusal(std::string_view text) -> std::string {
+  try {
+    static_cast<void>(ParseJson(text));
+  } catch (const HttpError& error) {
+    EXPECT_EQ(error.Status(), 400);
+    return error.what();
+  }
+  return "";
+}
+
+auto Nested(int depth) -> std::string {
+  const auto count = static_cast<std::size_t>(depth);
+  return std::string(count, '[') + std::string(count, ']');
+}
+
+TEST(JsonTest, ValuesComeBackAsTheyWere) {
+  for (const char* text : {"null", "true", "-7", "2.5", R"("a\"b")", "[]", R"({"a":[1,{}]})"}) {
+    EXPECT_EQ(FormatJson(ParseJson(text)), text);
+  }
+}
+
+TEST(JsonTest, AMistakeHasALineAndAColumn) {
+  EXPECT_EQ(Refusal("{\"a\": 1,\n \"b\": x}"),
+            "The JSON is wrong at line 2, column 7: invalid literal.");
+  EXPECT_EQ(Refusal("[1,").substr(0, 39), "The JSON is wrong at line 1, column 4: ");
+  EXPECT_EQ(Refusal("").substr(0, 39), "The JSON is wrong at line 1, column 1: ");
+  EXPECT_NE(Refusal("[1 2]").find("; expected ']'"), std::string::npos) << Refusal("[1 2]");
+  for (const char* bad : {"{a: 1}", "'a'", "[1,]", "01", "NaN", "nul", "\"\xff\"", "1 1",
+                          "\"a\nb\"", "/* */ 1", "\xef\xbb"}) {
+    EXPECT_NE(Refusal(bad), "") << bad;
+  }
+}
+
+TEST(JsonTest, TheBytesOfTheClientAreNotInTheText) {
+  EXPECT_EQ(Refusal("[\"<script>\\u00\"]").find("script"), std::string::npos);
+  EXPECT_EQ(Refusal("{\"; expected \": <script>}").find("script"), std::string::npos);
+}
+
+TEST(JsonTest, DepthIsLimited) {
+  EXPECT_EQ(Refusal(Nested(kMaxJsonDepth)), "");
+  EXPECT_EQ(Refusal(Nested(kMaxJsonDepth + 1)), "The JSON is deeper than 64 levels.");
+  EXPECT_EQ(Refusal(Nested(1'000'000)), "The JSON is deeper than 64 levels.");
+}
+
+TEST(JsonTest, ANumberBeyondEveryDoubleIsRefused) { EXPECT_NE(Refusal("[1e999]"), ""); }
+
+TEST(JsonTest, BytesThatAreNoTextAreReplaced) {
+  EXPECT_EQ(FormatJson("a\xff"), "\"a\xef\xbf\xbd\"");
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER
