@@ -4,13 +4,17 @@
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/child.h"
 #include "support/http_client.h"
+#include "support/site_folder.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -112,6 +116,40 @@ TEST(RouteExamplesTest, ManyClientsThatWaitForLeaveGetItAtOnce) {
       EXPECT_EQ(reply["from"].get<std::string>().substr(0, 10), "127.0.0.1:");
     }
   }
+}
+
+TEST(RouteExamplesTest, FilesAreKeptUnderNumbers) {
+  const test::SiteFolder folder;
+  folder.Write("1", "was here");
+  Child program(test::ExamplePath("uploads"), {"0", folder.Path()});
+  HttpClient client(PortOf(program));
+  EXPECT_NE(client.Ask(Get("/")).body.find("multipart/form-data"), std::string::npos);
+  const std::string form =
+      "--b\r\nContent-Disposition: form-data; name=note\r\n\r\nx\r\n"
+      "--b\r\nContent-Disposition: form-data; name=file; filename=../cat.jpg\r\n\r\nmeow\r\n--b--";
+  const std::string type = "Content-Type: multipart/form-data; boundary=b\r\n";
+  const HttpReply reply = client.Ask(PostHead("/files", form.size(), type) + form);
+  EXPECT_EQ(reply.status, 201);
+  EXPECT_EQ(reply.body, "2: cat.jpg, 4 bytes\n");
+  std::ifstream file(folder.Path("2"));
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "meow");
+  EXPECT_EQ(client.Ask(PostHead("/files", 1, "Content-Type: text/plain\r\n") + "x").status, 415);
+}
+
+TEST(RouteExamplesTest, TextOfAnyLengthIsAnsweredWhileItComes) {
+  const test::SiteFolder folder;
+  Child program(test::ExamplePath("uploads"), {"0", folder.Path()});
+  HttpClient client(PortOf(program));
+  const std::string text(3'000'000, 'a');
+  ASSERT_TRUE(client.Send(PostHead("/upper", 2 * text.size())));
+  std::thread sender([&] {
+    ASSERT_TRUE(client.Send(text));
+    ASSERT_TRUE(client.Send(text));
+  });
+  const HttpReply reply = client.ReadReply();
+  sender.join();
+  EXPECT_TRUE(reply.complete);
+  EXPECT_EQ(reply.body, std::string(6'000'000, 'A'));
 }
 
 }  // namespace

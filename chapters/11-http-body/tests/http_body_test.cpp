@@ -112,6 +112,27 @@ TEST(HttpBody, LeaveIsGivenBeforeTheBodyAndOnlyOnce) {
   EXPECT_EQ(client.Ask(Get("/")).status, 200);
 }
 
+// A line that says "100" would be taken for a part of the reply.
+TEST(HttpBody, NoLeaveIsGivenOnceTheReplyHasBegun) {
+  RunningServer server([](Exchange& exchange) {
+    exchange.BeginReply(Response(200));
+    exchange.OnBody([&exchange](std::string_view piece, bool last) {
+      exchange.Write(piece);
+      if (last) {
+        exchange.End();
+      }
+    });
+  });
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(
+      "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"));
+  server.Settle();
+  const HttpReply reply = client.Ask("hello");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, "hello");
+  EXPECT_TRUE(reply.complete);
+}
+
 TEST(HttpBody, WhoDoesNotWaitForLeaveNeedsNone) {
   RunningServer server(Collect);
   HttpClient client(server.Port());

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "http/head_fault.h"
+
 namespace TURTLE_SERVER {
 
 /// Ends a handler: the client gets `status` and a page with the text. Nothing is logged: it is the
@@ -23,5 +25,12 @@ class HttpError : public std::runtime_error {
  private:
   int status_;
 };
+
+/// Throws an HttpError for `fault`, if it is one.
+inline void Require(const HeadFault& fault) {
+  if (fault) {
+    throw HttpError(fault.status, fault.reason);
+  }
+}
 
 }  // namespace TURTLE_SERVER

@@ -1,7 +1,8 @@
 // The routes of a server, and what is done around them.
 //
 // Interface:
-//  * A RouteAction answers: at once, by what it writes into the response, or later, by a Responder.
+//  * A RouteAction answers: at once, by what it writes into the response, or later, by a Responder;
+//    when the body is there, while it comes, or when a form with files is kept.
 //  * Middleware is asked before each route, and looks at each reply, and at each exception.
 //  * Routes holds them for all loops.
 //
@@ -13,15 +14,18 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "http/method.h"
 #include "http/router.h"
+#include "web/request_body.h"
 #include "web/responder.h"
 #include "web/server_request.h"
 #include "web/server_response.h"
+#include "web/upload.h"
 
 namespace TURTLE_SERVER {
 
@@ -31,8 +35,28 @@ using SyncHandler = std::function<void(const ServerRequest&, ServerResponse&)>;
 /// Answers later, from any thread. It may throw as well.
 using AsyncHandler = std::function<void(const ServerRequest&, Responder)>;
 
-/// What answers a route; made from a function of either kind.
-using RouteAction = std::variant<SyncHandler, AsyncHandler>;
+/// The same, and takes the body while it comes: it is called when the head is there.
+using StreamingHandler = std::function<void(const ServerRequest&, const RequestBody&, Responder)>;
+
+/// Answers a form with files, multipart/form-data, when all of it is there.
+using UploadHandler = std::function<void(const ServerRequest&, const Upload&, ServerResponse&)>;
+
+/// An UploadHandler, and how much it is given. What is no such form is refused for it (415), as is
+/// one that is malformed (400) or too large (413).
+struct UploadAction {
+  /// @param what called with the form
+  /// @param limits how much is kept, and where
+  template <typename Handler,
+            typename = std::enable_if_t<std::is_convertible_v<Handler, UploadHandler>>>
+  UploadAction(Handler what, UploadOptions limits = {})  // NOLINT(google-explicit-constructor)
+      : handler(std::move(what)), options(std::move(limits)) {}
+
+  UploadHandler handler;  ///< what answers
+  UploadOptions options;  ///< how much is kept, and where
+};
+
+/// What answers a route; made from a function of any kind.
+using RouteAction = std::variant<SyncHandler, AsyncHandler, StreamingHandler, UploadAction>;
 
 /// What is done around the handlers of all routes. Each function may be empty; each may throw, as
 /// a handler.

@@ -223,7 +223,7 @@ void HttpSession::DeliverBody() {
   while (BodyIsDue() && (exchange_->body_done_ || !connection_.Read().empty())) {
     TakeBody(*exchange_);
   }
-  if (BodyIsDue() && exchange_->continue_due_) {
+  if (BodyIsDue() && exchange_->continue_due_ && !exchange_->Begun()) {
     exchange_->continue_due_ = false;
     connection_.WriteToWriteBuffer("HTTP/1.1 100 Continue\r\n\r\n");
   }

@@ -46,22 +46,31 @@ class Responder::Shot {
   }
 
  private:
-  auto Send(ServerResponse response) -> bool {
-    return ticket_.Post([number = number_, handler = handler_,
-                         response = std::move(response)](Connection* client) mutable {
+  // Has `send` called with the exchange, if it still waits for an answer.
+  template <typename Action>
+  auto Post(Action send) -> bool {
+    return ticket_.Post([number = number_, send = std::move(send)](Connection* client) mutable {
       auto& session = *static_cast<HttpSession*>(client->State());
       Exchange* const exchange = session.FindOpen(number);
       if (exchange != nullptr && !exchange->Begun()) {
-        handler->ReplyLate(*exchange, response);
+        send(*exchange);
       }
+    });
+  }
+
+  auto Send(ServerResponse response) -> bool {
+    return Post([handler = handler_, response = std::move(response)](Exchange& exchange) mutable {
+      handler->ReplyLate(exchange, response);
     });
   }
 
   void Drop() noexcept {
     try {
-      if (Send(ServerResponse().Page(500))) {
+      Post([handler = handler_](Exchange& exchange) {
         Log(LogLevel::kError, "a request was dropped without an answer");
-      }
+        ServerResponse response;
+        handler->ReplyLate(exchange, response.Page(500));
+      });
     } catch (...) {
       LogException("dropped Responder");
     }

@@ -3,12 +3,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <variant>
 
 #include "http/http_error.h"
+#include "http/multipart.h"
 #include "log/log.h"
-#include "web/exchange.h"
 #include "web/responder.h"
 
 namespace TURTLE_SERVER {
@@ -19,6 +20,24 @@ namespace {
 struct CollectedBody : public ExchangeState {
   std::string text;
 };
+
+// The same, as a form with files.
+struct ReceivedUpload : public ExchangeState {
+  ReceivedUpload(std::string_view boundary, const UploadOptions& options)
+      : upload(boundary, options) {}
+
+  Upload upload;
+};
+
+// That is no fault of the client's, so it is logged.
+void RequireKept(const HeadFault& fault, const Upload& upload, const UploadOptions& options) {
+  if (upload.FileError() != 0) {
+    Log(LogLevel::kError,
+        "upload to " + options.folder + ": " +
+            std::error_code(upload.FileError(), std::generic_category()).message());
+  }
+  Require(fault);
+}
 
 }  // namespace
 
@@ -67,10 +86,8 @@ void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
     Reply(exchange, request, response_);
     return;
   }
-  if (match.result == RouteResult::kFound && exchange.GetRequest().framing.HasBody()) {
-    Collect(exchange);
-  } else if (match.result == RouteResult::kFound) {
-    Run(exchange, match, {});
+  if (match.result == RouteResult::kFound) {
+    Begin(exchange, match, request);
   } else {
     response_.Reset();
     const bool asks = exchange.GetRequest().method == Method::kOptions;
@@ -80,14 +97,69 @@ void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
   }
 }
 
+void RouteHandler::Begin(Exchange& exchange, const RouteMatch& match,
+                         const ServerRequest& request) {
+  const RouteAction& action = routes_.All()[match.route].action;
+  if (const auto* streaming = std::get_if<StreamingHandler>(&action)) {
+    ReplyLater(exchange, request, [&](const Responder& responder) {
+      (*streaming)(request, RequestBody(exchange, *this), responder);
+    });
+  } else if (const auto* upload = std::get_if<UploadAction>(&action)) {
+    Receive(exchange, request, *upload);
+  } else if (exchange.GetRequest().framing.HasBody()) {
+    Collect(exchange);
+  } else {
+    Run(exchange, match, {});
+  }
+}
+
+void RouteHandler::BringBody(Exchange& exchange, BodyCallback callback) {
+  exchange.OnBody([this, &exchange, callback = std::move(callback)](std::string_view piece,
+                                                                    bool last) {
+    try {
+      callback(piece, last);
+    } catch (...) {
+      if (exchange.Begun()) {
+        throw;  // nothing can be answered any more: the session cuts it
+      }
+      const RouteMatch match = Match(exchange);
+      const ServerRequest request(exchange, match.parameters, {}, fields_);
+      MakeErrorReply(request, response_);
+      Reply(exchange, request, response_);
+    }
+  });
+}
+
 void RouteHandler::Collect(Exchange& exchange) {
   auto state = std::make_unique<CollectedBody>();
   std::string& text = state->text;
   exchange.Attach(std::move(state));
-  exchange.OnBody([this, &exchange, &text](std::string_view piece, bool last) {
+  BringBody(exchange, [this, &exchange, &text](std::string_view piece, bool last) {
     text.append(piece);
     if (last) {
       Run(exchange, Match(exchange), text);  // anew: the request has moved
+    }
+  });
+}
+
+void RouteHandler::Receive(Exchange& exchange, const ServerRequest& request,
+                           const UploadAction& action) {
+  std::string boundary;
+  const std::string_view type = request.Header("Content-Type").value_or("");
+  if (const HeadFault fault = MultipartBoundary(type, boundary)) {
+    ReplyNow(exchange, request, [&] { Require(fault); });
+    return;
+  }
+  auto state = std::make_unique<ReceivedUpload>(boundary, action.options);
+  Upload& upload = state->upload;
+  exchange.Attach(std::move(state));
+  BringBody(exchange, [this, &exchange, &action, &upload](std::string_view piece, bool last) {
+    RequireKept(upload.Write(piece), upload, action.options);
+    if (last) {
+      Require(upload.Finish());
+      const RouteMatch match = Match(exchange);
+      const ServerRequest again(exchange, match.parameters, {}, fields_);
+      ReplyNow(exchange, again, [&] { action.handler(again, upload, response_); });
     }
   });
 }
@@ -96,23 +168,30 @@ void RouteHandler::Run(Exchange& exchange, const RouteMatch& match, std::string_
   const ServerRequest request(exchange, match.parameters, body, fields_);
   const RouteAction& action = routes_.All()[match.route].action;
   if (const auto* later = std::get_if<AsyncHandler>(&action)) {
-    Call(*later, request, exchange);
-    return;
+    ReplyLater(exchange, request, [&](const Responder& responder) { (*later)(request, responder); });
+  } else {
+    ReplyNow(exchange, request, [&] { std::get<SyncHandler>(action)(request, response_); });
   }
+}
+
+template <typename Handler>
+void RouteHandler::ReplyNow(Exchange& exchange, const ServerRequest& request,
+                            const Handler& handler) {
   response_.Reset();
   try {
-    std::get<SyncHandler>(action)(request, response_);
+    handler();
   } catch (...) {
     MakeErrorReply(request, response_);
   }
   Reply(exchange, request, response_);
 }
 
-void RouteHandler::Call(const AsyncHandler& handler, const ServerRequest& request,
-                        Exchange& exchange) {
+template <typename Handler>
+void RouteHandler::ReplyLater(Exchange& exchange, const ServerRequest& request,
+                              const Handler& handler) {
   const Responder responder(exchange, *this);
   try {
-    handler(request, responder);
+    handler(responder);
   } catch (...) {
     ServerResponse response;
     MakeErrorReply(request, response);
@@ -171,7 +250,7 @@ void RouteHandler::MakeErrorReply(const ServerRequest& request, ServerResponse& 
     TellError(request, response, error);
   } catch (const nlohmann::json::exception& error) {
     // JSON of another form than the handler takes apart: the client's doing, if it has sent any.
-    const bool sent = !request.Body().empty();
+    const bool sent = request.Head().framing.HasBody();
     if (!sent) {
       LogException("request handler");
     }

@@ -4,11 +4,13 @@
 // route has its path. If one has, it stays here, whatever the method: 405 then says which methods
 // the path has, and a file of the same name is not looked at.
 //
-// A handler is called when the body is complete, which the session reads within its limit. The way
-// of a request without a body that is answered at once costs no allocation.
+// A handler is called when the body is complete, which the session reads within its limit, unless
+// it wants the pieces. The way of a request without a body that is answered at once costs no
+// allocation.
 //
 // Interface:
 //  * TryHandle() answers a request, now or later, or says that it has no route.
+//  * BringBody() is where a RequestBody has its pieces from.
 //  * ReplyLate() is where the answer of a Responder arrives, BeginLate() that of a ReplyStream.
 //
 // Thread: the loop's.
@@ -18,13 +20,12 @@
 #include <string_view>
 
 #include "http/router.h"
+#include "web/exchange.h"
 #include "web/routes.h"
 #include "web/server_request.h"
 #include "web/server_response.h"
 
 namespace TURTLE_SERVER {
-
-class Exchange;
 
 /// One loop's way through the routes.
 class RouteHandler {
@@ -37,6 +38,9 @@ class RouteHandler {
   /// nothing was done.
   auto TryHandle(Exchange& exchange) -> bool;
 
+  /// Has the body brought to `callback`, Exchange::OnBody(), and answers what that throws.
+  void BringBody(Exchange& exchange, BodyCallback callback);
+
   /// Answers `exchange`, which is open and has no reply yet. Does not throw.
   void ReplyLate(Exchange& exchange, ServerResponse& response) noexcept;
 
@@ -45,9 +49,14 @@ class RouteHandler {
 
  private:
   void Answer(Exchange& exchange, const RouteMatch& match);
+  void Begin(Exchange& exchange, const RouteMatch& match, const ServerRequest& request);
   void Collect(Exchange& exchange);
+  void Receive(Exchange& exchange, const ServerRequest& request, const UploadAction& action);
   void Run(Exchange& exchange, const RouteMatch& match, std::string_view body);
-  void Call(const AsyncHandler& handler, const ServerRequest& request, Exchange& exchange);
+  template <typename Handler>
+  void ReplyNow(Exchange& exchange, const ServerRequest& request, const Handler& handler);
+  template <typename Handler>
+  void ReplyLater(Exchange& exchange, const ServerRequest& request, const Handler& handler);
   void Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response);
   void CallAfter(const ServerRequest& request, ServerResponse& response) const;
   template <typename Send>

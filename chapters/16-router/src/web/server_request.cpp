@@ -15,12 +15,6 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-void Require(const HeadFault& fault) {
-  if (fault) {
-    throw HttpError(fault.status, fault.reason);
-  }
-}
-
 // Without its parameters: "text/html; charset=utf-8" is text/html.
 auto MediaType(std::string_view content_type) -> std::string_view {
   return ascii::TrimOws(content_type.substr(0, content_type.find(';')));

@@ -1,0 +1,63 @@
+// The body of a request, taken while it comes.
+//
+//   server.Put("/film", [&pool](const ServerRequest&, const RequestBody& body,
+//                               const Responder& responder) {
+//     body.OnPiece([&pool, body, responder](std::string_view piece, bool last) {
+//       body.Hold();
+//       pool.Submit([body, responder, last, bytes = std::string(piece)] {
+//         Store(bytes);
+//         last ? void(responder.Reply(ServerResponse(204))) : body.Resume();
+//       });
+//     });
+//   });
+//
+// Interface:
+//  * OnPiece() says who takes it. Without that it is not read before the reply, and a client that
+//    waits for leave to send it gets none.
+//  * Hold() and Resume() make the client wait: what is not read here stays in its kernel.
+//
+// Thread: Resume() from any, the rest from the loop's.
+#pragma once
+
+#include <cstdint>
+
+#include "core/connection_ticket.h"
+#include "web/exchange.h"
+
+namespace TURTLE_SERVER {
+
+class RouteHandler;
+
+/// The right to take the body of one request. Copies share it.
+class RequestBody {
+ public:
+  /// For RouteHandler.
+  /// @param exchange whose body it is
+  /// @param handler of that loop, which answers what a callback throws
+  RequestBody(Exchange& exchange, RouteHandler& handler)
+      : exchange_(&exchange),
+        handler_(&handler),
+        ticket_(exchange.GetConnection()),
+        number_(exchange.Id().number) {}
+
+  /// Has each piece brought to `callback`, when the handler has returned. It is called at least
+  /// once, and for the last time with `last`; or no more, because the request was answered or the
+  /// client has gone. It may throw, as a handler. Within the handler.
+  void OnPiece(BodyCallback callback) const;
+
+  /// Has no piece brought until Resume(). The client's time to send it does not count meanwhile.
+  /// Within the handler or the callback of OnPiece().
+  void Hold() const { exchange_->HoldBody(true); }
+
+  /// Has pieces brought again. Throws std::bad_alloc only. If the request has been answered, or the
+  /// client has gone, nothing happens.
+  void Resume() const;
+
+ private:
+  Exchange* exchange_;  // as long as it is open, which it is wherever this is used
+  RouteHandler* handler_;
+  ConnectionTicket ticket_;
+  std::uint32_t number_;
+};
+
+}  // namespace TURTLE_SERVER
