@@ -36,9 +36,14 @@ def number(text: str) -> int:
 
 
 def value_in(name: str) -> int:
-    """What `Class::member` is set to in a header of the library."""
-    holder, member = name.split("::")
+    """What `Class::member`, or `kConstant`, is set to in a header of the library."""
+    holder, _, member = name.rpartition("::")
     for header in sorted((ROOT / "final/src").rglob("*.h")):
+        if not holder:
+            constant = re.search(rf"^inline constexpr .*\b{name} = (.*?);", header.read_text(encoding="utf-8"), re.MULTILINE)
+            if constant:
+                return evaluate(constant[1], milliseconds=False)
+            continue
         body = re.search(rf"(?:struct|class) {holder}(?: : [^{{]*)? {{(.*?)\n}};", header.read_text(encoding="utf-8"), re.DOTALL)
         found = body and re.search(rf"^ .*\b(\S+) {member}(?: = (.*?)|{{(.*?)}});", body[1], re.MULTILINE)
         if found:
