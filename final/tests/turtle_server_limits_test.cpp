@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/turtle_server.h"
+#include "support/captured_stderr.h"
 #include "support/client.h"
 #include "support/handlers.h"
 #include "support/server_thread.h"
@@ -165,6 +166,22 @@ TEST(TurtleServerLimits, TheLimitMayChange) {
   server.SetMaxConnections(0);
   Client again(port);
   EXPECT_TRUE(IsServed(again));
+}
+
+TEST(TurtleServerLimits, TheLogHearsOfWhoIsAboveTheLimit) {
+  const test::CapturedStderr log;
+  TurtleServer server(kAnyPort, OneLoop(1));
+  server.OnHandle(Echo);
+  {
+    const ServerThread running(server);
+    const int port = server.LocalAddress().Port();
+    Client served(port);
+    EXPECT_TRUE(IsServed(served));
+    EXPECT_EQ(log.Text(), "");
+    EXPECT_EQ(Client(port).ReceiveAll(), "");
+  }
+  EXPECT_NE(log.Text().find("1 client refused: max_connections is 1\n"), std::string::npos)
+      << "though the server ended before a second was over";
 }
 
 TEST(TurtleServerLimits, WithoutAListenerItDoesNotBegin) {
