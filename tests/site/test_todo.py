@@ -10,12 +10,17 @@ TITLES = "[...document.querySelectorAll('#list .title')].map(title => title.inne
 DONE = "[...document.querySelectorAll('#list :checked + .title')].map(title => title.innerText)"
 
 
+def todo(port=0):
+    """A new service, to be closed."""
+    program = serving.BINARY.parent / "examples" / "todo"
+    assert program.is_file(), f"{program} is not there: build all of final"
+    return contextlib.closing(serving.Server(program, port))
+
+
 @pytest.fixture
 def page(browser):
     """The address of the page of a new service; the browser has it open."""
-    program = serving.BINARY.parent / "examples" / "todo"
-    assert program.is_file(), f"{program} is not there: build all of final"
-    with contextlib.closing(serving.Server(program, 0)) as service:
+    with todo() as service:
         address = f"http://{service.url}/"
         browser.get(address)
         wait_for_summary(browser, "Nothing to do.")
@@ -100,6 +105,19 @@ def test_a_second_window_sees_it_at_once(browser, page):
     finally:
         browser.close()
         browser.switch_to.window(first)
+
+
+def test_a_page_finds_its_server_again(browser):
+    with todo() as service:
+        browser.get(f"http://{service.url}/")
+        add(browser, "milk")
+        wait_for_titles(browser, ["milk"])
+        assert service.stop() == (0, ""), "an open page keeps nobody from stopping"
+    wait_for_summary(browser, "Connecting …")
+    with todo(service.port):
+        wait_for_summary(browser, "Nothing to do.")
+        browser.get("about:blank")
+    complaints(browser)  # of connections that were refused meanwhile
 
 
 def test_who_is_editing_is_not_disturbed(browser, page):

@@ -128,9 +128,13 @@ document.querySelector("#add").onsubmit = async (event) => {
 
 // --- what others change --------------------------------------------------------------------------
 
-// A browser connects again by itself. What it has missed meanwhile is in the list.
+// A browser connects again by itself. What it has missed meanwhile is in the list. It has about six
+// connections for a server, and each open page keeps one of them: the seventh page has to wait.
 const events = new EventSource("/api/events");
-events.onopen = load;
+events.onopen = () => {
+  problem.textContent = "";
+  load();
+};
 events.onmessage = load;
 events.onerror = () => {
   summary.textContent = "Connecting …";
