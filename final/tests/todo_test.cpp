@@ -69,9 +69,9 @@ TEST_F(TodoTest, WhatIsAddedIsListedInOrder) {
   const HttpReply bread = Ask("POST", "/api/todos", R"({"title": "bread", "done": true})",
                               "Application/JSON ; charset=utf-8");
   EXPECT_EQ(bread.status, 201);
-  EXPECT_EQ(Read("/api/todos"), json({json::parse(milk.body), json::parse(bread.body)}));
-  EXPECT_EQ(Read("/api/todos?done=true"), json({json::parse(bread.body)}));
-  EXPECT_EQ(Read("/api/todos?done=false"), json({json::parse(milk.body)}));
+  EXPECT_EQ(Read("/api/todos"), json::array({json::parse(milk.body), json::parse(bread.body)}));
+  EXPECT_EQ(Read("/api/todos?done=true"), json::array({json::parse(bread.body)}));
+  EXPECT_EQ(Read("/api/todos?done=false"), json::array({json::parse(milk.body)}));
   EXPECT_EQ(Read(bread.Field("Location")), json::parse(bread.body));
   EXPECT_EQ(Ask("HEAD", "/api/todos/1").status, 200);
   ExpectError(Ask("GET", "/api/todos?done=maybe"), 400,
