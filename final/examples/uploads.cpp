@@ -7,8 +7,8 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
-#include <cstdint>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <iostream>

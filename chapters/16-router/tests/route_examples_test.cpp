@@ -126,7 +126,8 @@ TEST(RouteExamplesTest, FilesAreKeptUnderNumbers) {
   EXPECT_NE(client.Ask(Get("/")).body.find("multipart/form-data"), std::string::npos);
   const std::string form =
       "--b\r\nContent-Disposition: form-data; name=note\r\n\r\nx\r\n"
-      "--b\r\nContent-Disposition: form-data; name=file; filename=\"../cat.jpg\"\r\n\r\nmeow\r\n--b--";
+      "--b\r\nContent-Disposition: form-data; name=file; "
+      "filename=\"../cat.jpg\"\r\n\r\nmeow\r\n--b--";
   const std::string type = "Content-Type: multipart/form-data; boundary=b\r\n";
   const HttpReply reply = client.Ask(PostHead("/files", form.size(), type) + form);
   EXPECT_EQ(reply.status, 201);
