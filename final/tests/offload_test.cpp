@@ -98,8 +98,7 @@ TEST(OffloadTest, TheHandlerRunsOnAThreadOfThePool) {
   EXPECT_EQ(reply.status, 201);
   EXPECT_EQ(reply.Field("X-One"), "1");
   EXPECT_EQ(reply.body, "from afar");
-  const HttpReply head =
-      client.Ask("HEAD / HTTP/1.1\r\nHost: t\r\n\r\n", test::Asked::kHead);
+  const HttpReply head = client.Ask("HEAD / HTTP/1.1\r\nHost: t\r\n\r\n", test::Asked::kHead);
   EXPECT_EQ(head.Field("Content-Length"), "9");
   EXPECT_NE(thread, server.Ask([] { return std::this_thread::get_id(); }));
   EXPECT_NE(thread, std::this_thread::get_id());
@@ -134,8 +133,8 @@ auto Everything(const ServerRequest& req) -> std::string {
                      std::string(req.Path()) + " q=" + std::string(req.Query("q").value_or("-")) +
                      " h=" + std::string(req.Header("X-Some").value_or("-")) +
                      " c=" + std::string(req.Cookie("c").value_or("-")) +
-                     " host=" + std::string(req.Head().host) +
-                     " from=" + req.Source().ToString() + " to=" + req.Destination().ToString();
+                     " host=" + std::string(req.Head().host) + " from=" + req.Source().ToString() +
+                     " to=" + req.Destination().ToString();
   return text.append(" body=").append(req.Body());
 }
 
@@ -159,9 +158,8 @@ TEST(OffloadTest, TheRequestIsTheHandlersOwn) {
     res.Text("nobody hears it");
   };
   {
-    RunningServer server([&](HttpServer& http) {
-      http.Post("/users/{name}/{id:int}", Offload(pool, {}, handler));
-    });
+    RunningServer server(
+        [&](HttpServer& http) { http.Post("/users/{name}/{id:int}", Offload(pool, {}, handler)); });
     HttpClient client(server.Port());
     to = server.Get().LocalAddress().ToString();
     from = [&] {
@@ -181,9 +179,10 @@ TEST(OffloadTest, TheRequestIsTheHandlersOwn) {
   }
   gate.Open();
   pool.Stop();
-  EXPECT_EQ(seen, "POST /users//ada%20b/7?q=a+query /users/ada b/7 q=a query h=field c=cookie "
-                  "host=t from=" + from + " to=" + to +
-                      " body=a=some+text&b=2 name=ada b id=7 form=some text");
+  EXPECT_EQ(seen,
+            "POST /users//ada%20b/7?q=a+query /users/ada b/7 q=a query h=field c=cookie "
+            "host=t from=" +
+                from + " to=" + to + " body=a=some+text&b=2 name=ada b id=7 form=some text");
 }
 
 // Bodies of all sizes: in the string itself, and outside of it; in pieces, and whole.
@@ -191,9 +190,9 @@ TEST(OffloadTest, BodiesComeWhole) {
   TaskPool pool(Threads(2));
   pool.Start();
   RunningServer server([&](HttpServer& http) {
-    http.Post("/echo/{rest...}", Offload(pool, {}, [](const ServerRequest& req, ServerResponse& res) {
-                res.Text(req.Body());
-              }));
+    http.Post("/echo/{rest...}",
+              Offload(pool, {},
+                      [](const ServerRequest& req, ServerResponse& res) { res.Text(req.Body()); }));
     http.Post(R"(~/re/(?P<word>\w+))",
               Offload(pool, {}, [](const ServerRequest& req, ServerResponse& res) {
                 res.Json({{"word", req.Parameter("word")}, {"sent", req.Json()}});
@@ -216,7 +215,8 @@ TEST(OffloadTest, ARedirectedRequestIsCopiedAsItIs) {
   TaskPool pool(Threads(1));
   pool.Start();
   RunningServer server([&](HttpServer& http) {
-    http.Mount("/", test::Answering([](Exchange& exchange) { exchange.ReplyFrom("/to//7?q=new"); }));
+    http.Mount("/",
+               test::Answering([](Exchange& exchange) { exchange.ReplyFrom("/to//7?q=new"); }));
     http.Get("/to/{id:int}", Offload(pool, {}, [](const ServerRequest& req, ServerResponse& res) {
                res.Text(Everything(req) + " id=" + std::string(req.Parameter("id")));
              }));
@@ -405,9 +405,7 @@ TEST(OffloadTest, APipelinedClientGetsItsAnswersInOrder) {
   TaskPool pool(Threads(3));
   pool.Start();
   RunningServer server([&](HttpServer& http) {
-    const auto echo = [](const ServerRequest& req, ServerResponse& res) {
-      res.Text(req.Target());
-    };
+    const auto echo = [](const ServerRequest& req, ServerResponse& res) { res.Text(req.Target()); };
     http.Get("/far/{n}", Offload(pool, {}, echo)).Get("/near/{n}", echo);
   });
   HttpClient client(server.Port());
@@ -428,11 +426,11 @@ TEST(OffloadTest, EachOfManyGetsItsOwnAnswer) {
   pool.Start();
   RunningServer server(
       [&](HttpServer& http) {
-        http.Get("/{name}", Offload(pool, Priority::kLow,
-                                    [](const ServerRequest& req, ServerResponse& res) {
-                                      res.Text(std::string(req.Parameter("name")) + '?' +
-                                               std::string(req.Query("n").value_or("")));
-                                    }));
+        http.Get("/{name}",
+                 Offload(pool, Priority::kLow, [](const ServerRequest& req, ServerResponse& res) {
+                   res.Text(std::string(req.Parameter("name")) + '?' +
+                            std::string(req.Query("n").value_or("")));
+                 }));
       },
       {}, 3);
   std::vector<std::thread> clients;
@@ -519,7 +517,8 @@ TEST(OffloadTest, SurvivesClientsThatLeaveInTheMiddle) {
     RunningServer server([&](HttpServer& http) {
       OffloadOptions options;
       options.deadline = milliseconds(1);
-      http.Post("/{name}", Offload(pool, options, [](const ServerRequest& req, ServerResponse& res) {
+      http.Post("/{name}",
+                Offload(pool, options, [](const ServerRequest& req, ServerResponse& res) {
                   res.Text(std::string(req.Parameter("name")) + std::string(req.Body()));
                 }));
     });

@@ -52,7 +52,8 @@ TEST(OffloadMemoryTest, ATaskIsOneAllocation) {
   EXPECT_EQ(allocations, 1U);
 }
 
-// On the loop, while the request is copied and left; and on the pool's thread, while it is answered.
+// On the loop, while the request is copied and left; and on the pool's thread, while it is
+// answered.
 TEST(OffloadMemoryTest, WithoutMemoryAReplyIsWholeOrNone) {
   const test::CapturedStderr errors;
   const std::string text(std::size_t{20} * 1024, 'x');

@@ -39,7 +39,8 @@ class HandClock {
   void Advance(TaskPool::Clock::duration by) { ticks_ += by.count(); }
 
  private:
-  std::atomic<TaskPool::Clock::rep> ticks_{TaskPool::Clock::duration(std::chrono::hours(1)).count()};
+  std::atomic<TaskPool::Clock::rep> ticks_{
+      TaskPool::Clock::duration(std::chrono::hours(1)).count()};
 };
 
 // What has become of the tasks, by their names.

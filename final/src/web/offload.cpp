@@ -73,8 +73,8 @@ class OffloadedCall : public PoolTask {
   Responder responder_;
 };
 
-// Hangs on the exchange: when that ends, so does the call. Its timer brings the deadline, even while
-// all threads of the pool are at work.
+// Hangs on the exchange: when that ends, so does the call. Its timer brings the deadline, even
+// while all threads of the pool are at work.
 class OffloadLink : public ExchangeState {
  public:
   OffloadLink(TaskPool& pool, std::shared_ptr<OffloadedCall> call, Looper& looper)

@@ -11,8 +11,9 @@
 // what it shows; what it answers or throws goes home by a Responder, and is sent by the loop, with
 // all middleware, as if it had been answered there.
 //
-// There is an answer at once when the pool's queue is full: 503 with Retry-After. A client that goes
-// takes its request along: if that waits, it is not begun, and if it runs, req.Cancelled() says so.
+// There is an answer at once when the pool's queue is full: 503 with Retry-After. A client that
+// goes takes its request along: if that waits, it is not begun, and if it runs, req.Cancelled()
+// says so.
 //
 // Thread: any, before the server begins. The handler is called on several threads at once.
 #pragma once

@@ -138,7 +138,7 @@ class ServerRequest {
  private:
   friend class OwnedRequest;
 
-  Exchange* const exchange_;          // nullptr: it is a copy
+  Exchange* const exchange_;  // nullptr: it is a copy
   const Request& head_;
   const ConnectionEnds* const ends_;  // of a copy
   const RouteParameters parameters_;

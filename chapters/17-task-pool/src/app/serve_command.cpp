@@ -141,8 +141,8 @@ void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
   }
 }
 
-// Has the settings read anew at each SIGHUP. A folder may be far away, and a list of networks may be
-// long, so a thread of the pool reads, if there is one; what was read counts on the first loop.
+// Has the settings read anew at each SIGHUP. A folder may be far away, and a list of networks may
+// be long, so a thread of the pool reads, if there is one; what was read counts on the first loop.
 class SettingsReader {
  public:
   SettingsReader(const ServeOptions& running, const Reread& reread, HttpServer& server,

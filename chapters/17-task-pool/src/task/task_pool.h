@@ -14,10 +14,10 @@
 // Each task that was accepted is either run or dropped, and it is told which: by Run() or Drop(),
 // once.
 //
-// There is a line for each priority, first come, first served. Of the three that stand in front that
-// one goes first whose turn comes first, and its turn is the time at which it was left, plus
-// `TaskPoolOptions::overtake` for each step of priority below the highest. So nobody starves: a task
-// is overtaken only by those that come within that time behind it.
+// There is a line for each priority, first come, first served. Of the three that stand in front
+// that one goes first whose turn comes first, and its turn is the time at which it was left, plus
+// `TaskPoolOptions::overtake` for each step of priority below the highest. So nobody starves: a
+// task is overtaken only by those that come within that time behind it.
 //
 // One mutex guards it all. It is held for as long as it takes to hang a task into a list. The tasks
 // take milliseconds, or they belong elsewhere; no queue without locks would make them any faster.
@@ -54,9 +54,9 @@ enum class DropReason : std::uint8_t {
 
 /// What came of Submit().
 enum class SubmitResult : std::uint8_t {
+  kStopped,   ///< refused: the pool was stopped, or has no threads
+  kFull,      ///< refused: so many wait already
   kAccepted,  ///< it will be run or dropped
-  kFull,      ///< so many wait already
-  kStopped,   ///< the pool was stopped, or has no threads
 };
 
 class TaskPool;
@@ -148,9 +148,9 @@ struct TaskFigures {
 /// A fixed number of threads, and tasks that wait for one of them.
 class TaskPool {
  public:
-  using Clock = std::chrono::steady_clock;             ///< What deadlines are measured by.
-  using TimePoint = Clock::time_point;                 ///< A moment on it.
-  using ClockSource = std::function<TimePoint()>;      ///< Says what time it is.
+  using Clock = std::chrono::steady_clock;               ///< What deadlines are measured by.
+  using TimePoint = Clock::time_point;                   ///< A moment on it.
+  using ClockSource = std::function<TimePoint()>;        ///< Says what time it is.
   static constexpr TimePoint kNever = TimePoint::max();  ///< The deadline of who can wait.
 
   /// How a task is to be run.
