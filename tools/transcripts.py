@@ -165,6 +165,11 @@ class Program:
         except OSError:  # EIO: the last process that had the terminal open is gone
             data = b""
         if not data:
+            # A program may close its terminal and end only then, as rm does. If we closed our side
+            # meanwhile, that would be a hang-up, and SIGHUP its end.
+            deadline = time.monotonic() + COMMAND_SECONDS
+            while not self._ended() and time.monotonic() < deadline:
+                time.sleep(0.01)
             os.close(self.fd)
             self.fd = None
             if self.status is None:

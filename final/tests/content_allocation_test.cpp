@@ -1,34 +1,13 @@
-// Counts calls of operator new in this program: the reason why it is a program of its own.
+// Queries, cookies and parts are read in memory that is used again.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <string_view>
 
 #include "http/cookies.h"
 #include "http/form.h"
 #include "http/multipart.h"
-
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-
-}  // namespace
-
-auto operator new(std::size_t size) -> void* {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-
-// gcc takes the inlined free(3) for a mismatch with the operator above, which it does not inline.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "support/counting_new.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -36,12 +15,13 @@ namespace {
 // How many allocations `round` costs once it has run.
 template <class Round>
 auto WarmCost(Round round) -> std::size_t {
+  test::counts_allocations = true;
   round();
-  const std::size_t warm = allocations;
+  const std::size_t warm = test::allocations;
   for (int i = 0; i < 100; ++i) {
     round();
   }
-  return allocations - warm;
+  return test::allocations - warm;
 }
 
 TEST(ContentAllocationTest, AFormUsesItsMemoryAgain) {

@@ -1,31 +1,10 @@
-// Counts calls of operator new in this program: the reason why it is a program of its own.
+// What the parser asks of the allocator.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
 
 #include "http/http_parser.h"
-
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-
-}  // namespace
-
-auto operator new(std::size_t size) -> void* {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-
-// gcc takes the inlined free(3) for a mismatch with the operator above, which it does not inline.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "support/counting_new.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -48,13 +27,14 @@ TEST(HttpParserAllocationTest, NoneOnceTheRequestHasWarmedUp) {
       }
     }
   };
+  test::counts_allocations = true;
   round();
-  const std::size_t warm = allocations;
+  const std::size_t warm = test::allocations;
   ASSERT_GT(warm, 0u);
   for (int i = 0; i < 100; ++i) {
     round();
   }
-  EXPECT_EQ(allocations - warm, 0u);
+  EXPECT_EQ(test::allocations - warm, 0u);
   EXPECT_EQ(done, 2 * 101u);
 }
 

@@ -184,6 +184,18 @@ def test_other_folders_and_statuses(book):
     assert "ls server.py\nserver.py\n" in text
 
 
+def test_a_program_may_close_its_terminal_before_it_ends(book):
+    page = """\
+        <!-- run: -->
+        ```console
+        $ echo done; exec <&- >&- 2>&-; sleep 0.3
+        ```
+        """
+    status, said, text = run(book, "update", page)
+    assert status == 0, said
+    assert "sleep 0.3\ndone\n" in text
+
+
 def test_times_are_made_constant(book):
     page = """\
         <!-- run: -->

@@ -1,30 +1,12 @@
-// Counts what OutQueue asks of the allocator.
+// What OutQueue asks of the allocator.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
 
 #include "core/block_pool.h"
 #include "core/out_queue.h"
+#include "support/counting_new.h"
 #include "support/narrow_pair.h"
-
-namespace {
-std::atomic<std::size_t> allocations{0};
-}  // namespace
-
-auto operator new(std::size_t size) -> void* {
-  ++allocations;
-  if (void* const memory = std::malloc(size == 0 ? 1 : size)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-// gcc takes the inlined free(3) for a mismatch with the operator above, which it does not inline.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace TURTLE_SERVER {
 namespace {
@@ -35,6 +17,7 @@ class Cached : public Pinned {
 };
 
 TEST(OutQueueMemoryTest, RepliesCostNoAllocationInSteadyState) {
+  test::counts_allocations = true;
   test::NarrowPair pair;
   const std::string head = test::Pattern(200);
   const auto cached = MakePinned<Cached>();
@@ -44,7 +27,8 @@ TEST(OutQueueMemoryTest, RepliesCostNoAllocationInSteadyState) {
   std::size_t before = 0;
   for (int round = 0; round < 200; ++round) {
     if (round == 1) {
-      before = allocations;  // the first round has filled the pool
+      before = test::allocations;  // the first round has filled the pool
+      ASSERT_GT(before, 0U);
     }
     for (int i = 0; i < 2; ++i) {
       queue.Append(head);
@@ -61,20 +45,22 @@ TEST(OutQueueMemoryTest, RepliesCostNoAllocationInSteadyState) {
       }
     }
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(test::allocations, before);
 }
 
 TEST(OutQueueMemoryTest, ASmallReplyBorrowsOneBlock) {
+  test::counts_allocations = true;
   BlockPool::Give(BlockPool::Take());
   const std::size_t kept = BlockPool::Kept();
-  const std::size_t before = allocations;
+  const std::size_t before = test::allocations;
+  ASSERT_GT(before, 0U);
   OutQueue queue;
   queue.Append("HTTP/1.1 204 No Content\r\n\r\n");
   queue.AppendPinned("body", Pin());
   EXPECT_EQ(BlockPool::Kept(), kept - 1);
   queue.Clear();
   EXPECT_EQ(BlockPool::Kept(), kept);
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(test::allocations, before);
 }
 
 }  // namespace

@@ -1,37 +1,10 @@
-// Counts calls of operator new on the loop's thread: the reason why it is a program of its own.
+// What a hit asks of the allocator, on the loop's thread.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
 
 #include "support/cached_site.h"
-
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-thread_local bool counts = false;
-
-}  // namespace
-
-auto operator new(std::size_t size) -> void* {
-  allocations += counts ? 1 : 0;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-
-auto operator new(std::size_t size, const std::nothrow_t&) noexcept -> void* {
-  allocations += counts ? 1 : 0;
-  return std::malloc(size == 0 ? 1 : size);
-}
-
-// gcc takes the inlined free(3) for a mismatch with the operator above, which it does not inline.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "support/counting_new.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -49,11 +22,11 @@ TEST(FileCacheAllocationTest, AHitAllocatesNothing) {
     }
   };
   ask(10);
-  site.Server().Loop().Ask([] { counts = true; });
+  site.Server().Loop().Ask([] { test::counts_allocations = true; });
   site.Server().Loop().Ask([] { return std::string(100, 'x'); });  // is it counted at all?
-  ASSERT_GT(allocations.exchange(0), 0U);
+  ASSERT_GT(test::allocations.exchange(0), 0U);
   ask(1000);
-  EXPECT_EQ(allocations, 0U) << "in 1000 requests";
+  EXPECT_EQ(test::allocations, 0U) << "in 1000 requests";
 }
 
 }  // namespace

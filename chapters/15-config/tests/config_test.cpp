@@ -277,5 +277,32 @@ TEST(ConfigTest, TheSchemaHasEachKeyWithItsStandard) {
   EXPECT_EQ(schema["properties"]["log"]["properties"]["async_started"]["default"], "off");
 }
 
+TEST(ConfigTest, TheSchemaSaysWhatAValueMayBe) {
+  using Json = nlohmann::json;
+  ServeOptions options = ConfiguredStandards();
+  const Json properties = Json::parse(ConfigSchema(ServeSettings(options).All()))["properties"];
+  const std::vector<std::pair<std::string, Json>> rows = {
+      {"/address/type", {"string", "array"}},
+      {"/address/items/type", "string"},
+      {"/address/minItems", 1},
+      {"/address/default", "127.0.0.1"},
+      {"/blocks_ip/type", {"string", "array"}},
+      {"/blocks_ip/items/type", "string"},
+      {"/blocks_ip/minItems", 0},
+      {"/worker_connections/type", "integer"},
+      {"/worker_connections/minimum", -1},
+      {"/worker_connections/maximum", 10'000'000},
+      {"/worker_connections/default", -1},
+      {"/worker_processes/minimum", 1},
+      {"/port/minimum", 0},
+  };
+  for (const auto& [place, value] : rows) {
+    const Json::json_pointer pointer(place);
+    ASSERT_TRUE(properties.contains(pointer)) << place;
+    EXPECT_EQ(properties[pointer], value) << place;
+  }
+  EXPECT_FALSE(properties["blocks_ip"].contains("default"));
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <future>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "core/turtle_server.h"
+#include "support/captured_stderr.h"
 #include "support/client.h"
 #include "support/handlers.h"
 #include "support/server_thread.h"
@@ -34,12 +37,12 @@ auto IsServed(Client& client) -> bool {
 
 // Runs `task` on the first loop and returns when it is done.
 void Do(TurtleServer& server, const Task& task) {
-  std::promise<void> done;
-  ASSERT_TRUE(server.Loopers().front()->Post([&] {
+  const auto done = std::make_shared<std::promise<void>>();  // shared: the loop may come too late
+  ASSERT_TRUE(server.Loopers().front()->Post([task, done] {
     task();
-    done.set_value();
+    done->set_value();
   }));
-  done.get_future().wait();
+  ASSERT_EQ(done->get_future().wait_for(test::kPatience), std::future_status::ready);
 }
 
 TEST(TurtleServerLimits, WhoIsBlockedIsClosedAndNobodyElse) {
@@ -119,9 +122,10 @@ TEST(TurtleServerLimits, ALastWordIsSentToWhoIsAboveTheLimit) {
       << "one stays, so one may be on its way out, and that is taken";
   EXPECT_TRUE(second.WasReset());
   above.FinishSending();
-  Do(server, [] {});
+  const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
   while (server.Loopers().front()->ConnectionCount() > 1) {
-    Do(server, [] {});
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "its end was not noticed";
+    ASSERT_NO_FATAL_FAILURE(Do(server, [] {}));
   }
   Client third(port);
   EXPECT_EQ(third.ReceiveAll(), "full");
@@ -162,6 +166,22 @@ TEST(TurtleServerLimits, TheLimitMayChange) {
   server.SetMaxConnections(0);
   Client again(port);
   EXPECT_TRUE(IsServed(again));
+}
+
+TEST(TurtleServerLimits, TheLogHearsOfWhoIsAboveTheLimit) {
+  const test::CapturedStderr log;
+  TurtleServer server(kAnyPort, OneLoop(1));
+  server.OnHandle(Echo);
+  {
+    const ServerThread running(server);
+    const int port = server.LocalAddress().Port();
+    Client served(port);
+    EXPECT_TRUE(IsServed(served));
+    EXPECT_EQ(log.Text(), "");
+    EXPECT_EQ(Client(port).ReceiveAll(), "");
+  }
+  EXPECT_NE(log.Text().find("1 client refused: max_connections is 1\n"), std::string::npos)
+      << "though the server ended before a second was over";
 }
 
 TEST(TurtleServerLimits, WithoutAListenerItDoesNotBegin) {

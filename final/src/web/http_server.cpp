@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <variant>
 
 #include "http/response.h"
 #include "web/http_session.h"
@@ -101,18 +100,8 @@ void HttpServer::Begin() {
 
 // Before the request has come: what it would be does not matter.
 void HttpServer::RefuseForWantOfRoom(Connection* connection) {
-  LoopHttp& loop = LoopHttpOf(connection->GetLooper());
-  Response response = ErrorResponse(503, "Too many clients are here.");
-  response.Set("Retry-After", "1");
-  HeadContext context;
-  context.date = loop.Date();
-  context.keep_alive = false;
-  std::string& head = loop.HeadScratch();
-  response.AppendHead(context, head);
-  connection->WriteToWriteBuffer(head);
-  for (const BodyPiece& piece : response.Pieces()) {
-    connection->WriteToWriteBuffer(std::get<std::string>(piece));
-  }
+  HttpSession::SendLast(*connection, LoopHttpOf(connection->GetLooper()),
+                        ErrorResponse(503, "Too many clients are here.").Set("Retry-After", "1"));
 }
 
 auto HttpServer::LoopHttpOf(const Looper* looper) noexcept -> LoopHttp& {

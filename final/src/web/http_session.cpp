@@ -355,24 +355,29 @@ void HttpSession::Cut(BodyEnd body_end) {
   Close(body_end == BodyEnd::kClose ? Closing::kReset : Closing::kAuto);
 }
 
+void HttpSession::SendLast(Connection& connection, LoopHttp& loop, const Response& response,
+                           Method method) {
+  HeadContext context;
+  context.date = loop.Date();
+  context.keep_alive = false;
+  std::string& head = loop.HeadScratch();
+  response.AppendHead(context, head);
+  connection.WriteToWriteBuffer(head);
+  if (method != Method::kHead) {
+    for (const BodyPiece& piece : response.Pieces()) {
+      connection.WriteToWriteBuffer(std::get<std::string>(piece));
+    }
+  }
+}
+
 // Answers what is no request: nobody can tell where the next one would begin, so it is the last.
 void HttpSession::Refuse(int status, std::string_view reason, Method method) {
-  HeadContext context;
-  context.date = loop_.Date();
-  context.keep_alive = false;
   const Response response = ErrorResponse(status, reason);
-  std::string& head = loop_.HeadScratch();
-  response.AppendHead(context, head);
-  connection_.WriteToWriteBuffer(head);
+  SendLast(connection_, loop_, response, method);
   ExchangeRecord record{connection_, FirstLine(connection_.Read()), nullptr};
   record.status = status;
   record.began = reading_since_;
-  if (method != Method::kHead) {
-    for (const BodyPiece& piece : response.Pieces()) {
-      connection_.WriteToWriteBuffer(std::get<std::string>(piece));
-    }
-    record.body_bytes = response.BodySize();
-  }
+  record.body_bytes = method == Method::kHead ? 0 : response.BodySize();
   loop_.ForEachObserver([&record](ExchangeObserver& each) { each.OnEnd(record); });
   keep_alive_ = false;
   Close(Closing::kLinger);

@@ -24,6 +24,7 @@ TurtleServer::TurtleServer(ServerOptions options)
     loopers_.push_back(std::make_unique<Looper>());
     loopers_.back()->SetStopTimeout(options.stop_timeout);
   }
+  refusals_.resize(threads);
 }
 
 TurtleServer::TurtleServer(const NetAddress& local, ServerOptions options) : TurtleServer(options) {
@@ -118,24 +119,31 @@ void TurtleServer::RunLooper(std::size_t index) {
     }
   }
   loopers_[index]->Loop();
+  refusals_[index].Tell();
 }
 
 // The client is among those who are there. Those on their way out hold no place, or whoever is
 // refused would keep out somebody for whom there is one.
-void TurtleServer::Admit(Connection* client) const {
+void TurtleServer::Admit(Connection* client) {
   Looper& looper = *client->GetLooper();
   const std::size_t limit = max_connections_.load(std::memory_order_relaxed);
-  const std::size_t parting = looper.PartingCount();
-  if (limit == 0 || looper.ConnectionCount() - parting <= limit) {
-    if (on_accept_) {
-      on_accept_(client);
-    }
-  } else if (on_full_ && parting < limit) {
+  if (limit != 0 && looper.ConnectionCount() - looper.PartingCount() > limit) {
+    Refuse(client, looper, limit);
+  } else if (on_accept_) {
+    on_accept_(client);
+  }
+}
+
+void TurtleServer::Refuse(Connection* client, Looper& looper, std::size_t limit) {
+  if (on_full_ && looper.PartingCount() < limit) {
     on_full_(client);
     looper.DeleteConnection(client->GetFd(), Closing::kLinger);
   } else {
     looper.DeleteConnection(client->GetFd(), Closing::kReset);
   }
+  const auto here = std::find_if(loopers_.begin(), loopers_.end(),
+                                 [&looper](const auto& each) { return each.get() == &looper; });
+  refusals_[static_cast<std::size_t>(here - loopers_.begin())].Count(looper, limit);
 }
 
 void TurtleServer::Stop() noexcept { loopers_.front()->Stop(); }

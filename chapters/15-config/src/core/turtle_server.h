@@ -27,6 +27,7 @@
 #include "core/connection.h"
 #include "core/looper.h"
 #include "core/net_address.h"
+#include "core/refusal_log.h"
 #include "core/server_options.h"
 #include "core/socket.h"
 
@@ -71,7 +72,8 @@ class TurtleServer {
 
   /// Called instead of OnAccept() for a client above ServerOptions::max_connections: a last word,
   /// which is sent before the client is let go. Not called when as many are on their way out as
-  /// may stay, and they go without one. Without: nobody gets one.
+  /// may stay, and they go without one. Without: nobody gets one. The log hears how many were
+  /// refused, in a line a second for each loop at most.
   auto OnFull(ConnectionCallback callback) -> TurtleServer&;
 
   /// From now on, clients from these addresses are closed as soon as they are accepted. Those who
@@ -100,10 +102,12 @@ class TurtleServer {
 
  private:
   void RunLooper(std::size_t index);
-  void Admit(Connection* client) const;
+  void Admit(Connection* client);
+  void Refuse(Connection* client, Looper& looper, std::size_t limit);
 
   std::atomic<std::size_t> max_connections_;  // any thread
   CidrSet blocked_;                           // the first loop's thread, once it runs
+  std::vector<RefusalLog> refusals_;          // by loop, each on its thread
 
   // Const after Begin().
   const ServerOptions options_;

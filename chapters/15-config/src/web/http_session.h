@@ -52,6 +52,14 @@ class HttpSession : public ConnectionState {
   /// The server is to stop: a request under way is answered, an idle connection is closed.
   void OnStop();
 
+  /// Queues a reply behind which nothing comes, whatever was asked.
+  /// @param connection which is to be let go by the caller
+  /// @param loop of the connection
+  /// @param response with text only
+  /// @param method of the request, as far as it is known: HEAD gets no body
+  static void SendLast(Connection& connection, LoopHttp& loop, const Response& response,
+                       Method method = Method::kOther);
+
   /// Queues the reply of the exchange that is open; for Exchange.
   void SendReply(Exchange& exchange, const Response& response);
 

@@ -1,29 +1,40 @@
-// What was written down must be there after a restart.
+// What is to be done must still be there after a restart.
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "support/child.h"
 #include "support/http_client.h"
-#include "support/site_folder.h"
 
 namespace TURTLE_SERVER {
 namespace {
 
-TEST(Restart, ANoteIsThereAfterwards) {
-  const test::SiteFolder folder;
+using nlohmann::json;
+
+TEST(Restart, AToDoIsStillToBeDone) {
+  const std::string todo = R"({"title": "buy milk"})";
+  json added;
   {
-    test::ExampleServer notes("notes", {"0", folder.Path("")});
-    test::HttpClient client(notes.Port());
-    const std::string post = "POST /notes HTTP/1.1\r\nHost: t\r\nContent-Length: 4\r\n\r\nmilk";
-    ASSERT_EQ(client.Ask(post).status, 201);
-    ASSERT_EQ(client.Ask(test::Get("/notes")).body, R"(["milk"])");
-    notes.Signal(SIGTERM);
-    ASSERT_EQ(notes.Wait(), 0);
+    test::ExampleServer service("todo");
+    test::HttpClient client(service.Port());
+    const test::HttpReply reply = client.Ask(
+        "POST /api/todos HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+        "Content-Length: " +
+        std::to_string(todo.size()) + "\r\n\r\n" + todo);
+    ASSERT_EQ(reply.status, 201);
+    added = json::parse(reply.body);
+    service.Signal(SIGTERM);
+    ASSERT_EQ(service.Wait(), 0);
   }
-  test::ExampleServer again("notes", {"0", folder.Path("")});
-  EXPECT_EQ(test::HttpClient(again.Port()).Ask(test::Get("/notes")).body, R"(["milk"])");
+  test::ExampleServer again("todo");
+  test::HttpClient client(again.Port());
+  const std::string target = "/api/todos/" + added["id"].dump();
+  const test::HttpReply reply = client.Ask(test::Get(target));
+  EXPECT_EQ(reply.status, 200) << "a restart has forgotten it";
+  EXPECT_EQ(json::parse(reply.body, nullptr, false), added);
+  client.Ask("DELETE " + target + " HTTP/1.1\r\nHost: t\r\n\r\n");
   again.Signal(SIGTERM);
   EXPECT_EQ(again.Wait(), 0);
 }
