@@ -264,6 +264,46 @@ TEST(OffloadTest, AClientThatGoesTakesItsRequestAlong) {
   EXPECT_EQ(all.calls, 0);
 }
 
+// A browser whose page is closed sends no reset, but a FIN; and then a reset for what still comes.
+TEST(OffloadTest, AClientThatClosesHasGone) {
+  GatedServer all;
+  HttpClient first(all.server->Port());
+  ASSERT_TRUE(all.Occupy(first));
+  {
+    HttpClient leaving(all.server->Port());
+    ASSERT_TRUE(leaving.Send(Get("/count")));
+    ASSERT_TRUE(all.AwaitQueued(1));
+  }
+  EXPECT_TRUE(all.AwaitQueued(0)) << "while it waits";
+  {
+    HttpClient fast(all.server->Port());
+    ASSERT_TRUE(fast.Send(Get("/count")));
+  }
+  EXPECT_TRUE(Await([&] { return all.pool.Figures().cancelled == 2; })) << "before it was read";
+  all.gate.Open();
+  EXPECT_EQ(first.ReadReply().body, "passed");
+  EXPECT_EQ(all.calls, 0);
+}
+
+// It has only finished sending, and waits for the answer.
+TEST(OffloadTest, AClientThatOnlySendsNoMoreIsAnswered) {
+  GatedServer all;
+  HttpClient first(all.server->Port());
+  HttpClient modern(all.server->Port());
+  HttpClient old(all.server->Port());
+  ASSERT_TRUE(all.Occupy(first));
+  ASSERT_TRUE(modern.Send(Get("/count")));
+  modern.FinishSending();
+  EXPECT_EQ(modern.ReadReply().status, 100) << "are you there?";
+  ASSERT_TRUE(old.Send("GET /count HTTP/1.0\r\n\r\n"));
+  old.FinishSending();
+  ASSERT_TRUE(all.AwaitQueued(2));
+  all.gate.Open();
+  EXPECT_EQ(modern.ReadReply().body, "counted");
+  EXPECT_TRUE(modern.IsClosedByServer());
+  EXPECT_EQ(old.ReadReply().body, "counted") << "HTTP/1.0 has no interim replies";
+}
+
 TEST(OffloadTest, AHandlerCanAskWhetherItsClientIsStillThere) {
   Gate begun;
   std::atomic<bool> told{false};

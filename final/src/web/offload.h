@@ -13,7 +13,8 @@
 //
 // There is an answer at once when the pool's queue is full: 503 with Retry-After. A client that
 // goes takes its request along: if that waits, it is not begun, and if it runs, req.Cancelled()
-// says so.
+// says so. One that only says that it sends no more (a FIN) may have gone, or may wait for the
+// answer: it is asked, by an interim reply "100 Continue", which only who has gone does not take.
 //
 // Thread: any, before the server begins. The handler is called on several threads at once.
 #pragma once

@@ -1,5 +1,7 @@
 #include "web/offload.h"
 
+#include <sys/socket.h>
+
 #include <exception>
 #include <memory>
 #include <optional>
@@ -15,6 +17,10 @@
 namespace TURTLE_SERVER {
 
 namespace {
+
+constexpr const char* kTooMany = "Too many requests wait already.";
+constexpr const char* kTooLate = "Its turn did not come in time.";
+constexpr const char* kEnding = "The server does not begin anything new.";
 
 // What the requests of one route share.
 struct Plan {
@@ -60,9 +66,7 @@ class OffloadedCall : public PoolTask {
       return;  // there is nobody to answer
     }
     try {
-      responder.Reply(plan_->Refusal(why == DropReason::kExpired
-                                         ? "Its turn did not come in time."
-                                         : "The server does not work on anything new."));
+      responder.Reply(plan_->Refusal(why == DropReason::kExpired ? kTooLate : kEnding));
     } catch (...) {
       LogException("offloaded request");
     }
@@ -77,8 +81,12 @@ class OffloadedCall : public PoolTask {
 // while all threads of the pool are at work.
 class OffloadLink : public ExchangeState {
  public:
-  OffloadLink(TaskPool& pool, std::shared_ptr<OffloadedCall> call, Looper& looper)
-      : pool_(pool), call_(std::move(call)), looper_(looper) {}
+  OffloadLink(TaskPool& pool, std::shared_ptr<OffloadedCall> call, Exchange& exchange)
+      : pool_(pool),
+        call_(std::move(call)),
+        looper_(exchange.GetLooper()),
+        exchange_(exchange),
+        asked_(exchange.GetRequest().minor_version == 0) {}  // HTTP/1.0 knows no interim reply
 
   OffloadLink(const OffloadLink&) = delete;
   auto operator=(const OffloadLink&) -> OffloadLink& = delete;
@@ -97,35 +105,45 @@ class OffloadLink : public ExchangeState {
     });
   }
 
+  // The client has said that it sends no more. Is it still there to read? Both look the same from
+  // here. But whoever has closed his end answers any byte by a reset, and who waits has to take an
+  // interim reply for nothing (RFC 9110, section 15.2).
+  void AskWhetherItIsThere() {
+    char next = 0;
+    Connection& connection = exchange_.GetConnection();
+    if (!asked_ && ::recv(connection.GetFd(), &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0) {
+      asked_ = true;
+      connection.WriteToWriteBuffer("HTTP/1.1 100 Continue\r\n\r\n");
+    }
+  }
+
  private:
   TaskPool& pool_;
   const std::shared_ptr<OffloadedCall> call_;  // shared with the pool
   Looper& looper_;
+  Exchange& exchange_;  // owns this
+  bool asked_;
   std::optional<TimerId> timer_;
 };
 
 void Leave(TaskPool& pool, const std::shared_ptr<const Plan>& plan, const ServerRequest& request,
            const Responder& responder) {
   Exchange& exchange = request.GetExchange();
-  Looper& looper = exchange.GetLooper();
   const auto call = std::make_shared<OffloadedCall>(plan, request, responder);
-  auto link = std::make_unique<OffloadLink>(pool, call, looper);
+  auto link = std::make_unique<OffloadLink>(pool, call, exchange);
   const OffloadOptions& options = plan->options;
   TaskPool::TaskOptions how{options.priority};
   if (options.deadline.count() != 0) {
     link->SetDeadline(options.deadline);
-    how.deadline = looper.Now() + options.deadline;
+    how.deadline = exchange.GetLooper().Now() + options.deadline;
   }
-  switch (pool.Submit(call, how)) {
-    case SubmitResult::kAccepted:
-      exchange.Attach(std::move(link));  // in place of the collected body, which the call has
-      break;
-    case SubmitResult::kFull:
-      responder.Reply(plan->Refusal("Too many requests wait already."));
-      break;
-    case SubmitResult::kStopped:
-      responder.Reply(plan->Refusal("The server does not work on anything new."));
-      break;
+  const SubmitResult result = pool.Submit(call, how);
+  if (result == SubmitResult::kAccepted) {
+    // Also called for nothing: whenever something has happened to the connection.
+    exchange.OnRoom([place = link.get()] { place->AskWhetherItIsThere(); });
+    exchange.Attach(std::move(link));  // in place of the collected body, which the call has
+  } else {
+    responder.Reply(plan->Refusal(result == SubmitResult::kFull ? kTooMany : kEnding));
   }
 }
 
