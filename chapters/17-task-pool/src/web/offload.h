@@ -29,7 +29,7 @@ namespace TURTLE_SERVER {
 /// How a handler is offloaded.
 struct OffloadOptions {
   /// @param first as `priority`
-  OffloadOptions(Priority first = Priority::kNormal)  // NOLINT(google-explicit-constructor)
+  OffloadOptions(Priority first = Priority::kNormal)  // NOLINT: most need no more
       : priority(first) {}
 
   Priority priority;  ///< whose requests go first
