@@ -2,7 +2,8 @@
 
 namespace TURTLE_SERVER {
 
-void Headers::Add(std::string_view name, std::string_view value) {
+// Flat: with calls of KnownFieldOf a request with the head of a browser costs 3 % more.
+[[gnu::flatten]] void Headers::Add(std::string_view name, std::string_view value) {
   const KnownField known = KnownFieldOf(name);
   if (known != KnownField::kNone) {
     if (Has(known)) {

@@ -82,7 +82,9 @@ void Response::SetStatus(int status) { status_ = Checked(status); }
 // Apart from fields_, for the arguments may look into that; in memory that is kept.
 void Response::MakeLine(std::string_view name, std::string_view value) {
   Check(name, value);
-  line_.assign(name).append(": ").append(value).append(kLineEnd);
+  line_.clear();
+  line_.reserve(name.size() + value.size() + 4);
+  line_.append(name).append(": ").append(value).append(kLineEnd);
 }
 
 auto Response::Set(std::string_view name, std::string_view value) -> Response& {
