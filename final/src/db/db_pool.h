@@ -3,8 +3,8 @@
 //   const DbLease connection = pool.Acquire();
 //   connection->Execute("UPDATE notes SET done = ? WHERE id = ?", true, id);
 //
-// To open a connection takes the server a thread, a password and some milliseconds, so they are
-// kept. A server takes only so many, so there is a limit, and whoever comes above it waits. Nobody
+// To open a connection takes the server a thread, a password and several ways there and back, so
+// they are kept. A server takes only so many, so there is a limit, and whoever comes above it waits. Nobody
 // waits for ever, and nobody waits behind a crowd: both are limits, too.
 //
 // Interface:
