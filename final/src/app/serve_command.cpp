@@ -19,6 +19,7 @@
 #include "core/cidr_set.h"
 #include "core/signal_watch.h"
 #include "core/unix_listener.h"
+#include "db/mariadb_database.h"
 #include "log/log.h"
 #include "log/logging.h"
 #include "web/access_log.h"
@@ -137,6 +138,9 @@ void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
                                   "' until the next start, and '" + value + "' from then on");
     }
   }
+  if (running.mysql.password != wanted.mysql.password) {  // which shows nothing
+    Log(LogLevel::kWarning, "mysql.password is another one from the next start on");
+  }
 }
 
 void ReadAnew(const ServeOptions& running, const Reread& reread, HttpServer& server,
@@ -167,6 +171,9 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   }
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   Logging logging(options.log);
+  if (options.mysql_started) {
+    static_cast<void>(MariaDbDatabase(options.mysql)->Open());  // or we go, and say why
+  }
   ServerOptions threads;
   threads.threads = options.threads;
   threads.stop_timeout = options.stop_timeout;

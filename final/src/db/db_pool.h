@@ -4,8 +4,8 @@
 //   connection->Execute("UPDATE notes SET done = ? WHERE id = ?", true, id);
 //
 // To open a connection takes the server a thread, a password and several ways there and back, so
-// they are kept. A server takes only so many, so there is a limit, and whoever comes above it waits. Nobody
-// waits for ever, and nobody waits behind a crowd: both are limits, too.
+// they are kept. A server takes only so many, so there is a limit, and whoever comes above it
+// waits. Nobody waits for ever, and nobody waits behind a crowd: both are limits, too.
 //
 // Interface:
 //  * Acquire() lends a connection; the DbLease gives it back when it goes.

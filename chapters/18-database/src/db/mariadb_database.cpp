@@ -385,7 +385,8 @@ class MariaDbServer : public Database {
 
   [[nodiscard]] auto Name() const -> std::string override {
     const std::uint16_t port = options_.port == 0 ? std::uint16_t{MYSQL_PORT} : options_.port;
-    return "MariaDB " + options_.database_name + " at " +
+    return "MariaDB" + (options_.database_name.empty() ? "" : " " + options_.database_name) +
+           " at " +
            (options_.unix_socket.empty() ? options_.address + ":" + std::to_string(port)
                                          : options_.unix_socket);
   }
