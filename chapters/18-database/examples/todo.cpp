@@ -181,7 +181,6 @@ auto main(int argc, char** argv) -> int try {
   // What is in memory belongs to one connection. And only one may write to a file: with more
   // connections than one, readers needn't wait for it.
   limits.max_connections = argc == 2 ? 1 : kThreads;
-  limits.idle_time = std::chrono::hours(24);
   DbPool pool(DatabaseOf(argc, argv), limits);
   TodoStore store(pool);
   HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));

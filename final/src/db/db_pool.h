@@ -44,7 +44,7 @@ using DbClock = std::function<std::chrono::steady_clock::time_point()>;
 struct DbPoolOptions {
   std::size_t max_connections = 8;               ///< In use and idle together; 1 or more.
   std::size_t max_waiting = 256;                 ///< Above it Acquire() fails at once.
-  std::chrono::milliseconds acquire_time{5000};  ///< The longest wait for a connection.
+  std::chrono::milliseconds acquire_time{5000};  ///< The longest wait for a turn.
   std::chrono::milliseconds trust_time{30'000};  ///< Idle for longer, it is asked first.
   std::chrono::milliseconds idle_time{300'000};  ///< Idle for longer, Tend() closes it.
 };
@@ -102,7 +102,8 @@ class DbPool {
   auto operator=(const DbPool&) -> DbPool& = delete;
 
   /// Lends a connection that was alive a moment ago. Waits for one if need be: first come, first
-  /// served.
+  /// served. To ask an old one whether it lives, or to open one, may take as long as the database's
+  /// own time-outs allow.
   /// @throws DbError kTimeout when none came back in time, kBusy when too many wait already, or
   ///     what Database::Open() throws
   [[nodiscard]] auto Acquire() -> DbLease;
