@@ -7,11 +7,13 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstring>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -82,8 +84,21 @@ class MariaDbServer {
     }
   }
 
-  /// Sends a signal: SIGKILL, SIGSTOP, SIGCONT.
-  void Signal(int number) const { server_->Signal(number); }
+  /// Stops it where it is. When this returns, none of its threads runs.
+  void Stall() const {
+    server_->Signal(SIGSTOP);
+    const auto end = std::chrono::steady_clock::now() + kLimit;
+    int status = 0;
+    while (::waitpid(server_->Pid(), &status, WUNTRACED | WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > end) {
+        throw std::runtime_error("the MariaDB server does not stop");
+      }
+      ::poll(nullptr, 0, 1);
+    }
+  }
+
+  /// Lets it go on.
+  void Resume() const { server_->Signal(SIGCONT); }
 
   /// Ends it at once, as a power failure does, but for what the kernel still writes.
   void Kill() {
