@@ -76,7 +76,9 @@ class DbLease {
   /// Gives it back. Statements and rows that are still held are cut off.
   ~DbLease();
 
+  /// The connection, until the lease goes.
   auto operator->() const noexcept -> DbConnection* { return connection_.get(); }
+  /// As above.
   auto operator*() const noexcept -> DbConnection& { return *connection_; }
 
  private:
