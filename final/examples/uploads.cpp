@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -89,7 +90,9 @@ auto main(int argc, char** argv) -> int try {
   pool.Start();
   UploadOptions options;
   options.folder = folder;  // what goes to disk lies there at once, and only has to get a name
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));
+  HttpOptions limits;
+  limits.body.max_body_bytes = std::uint64_t{1} << 30;
+  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])), limits);
   server.Get("/", [](const ServerRequest&, ServerResponse& res) { res.Html(kPage); });
   const auto keep = [&folder](const ServerRequest&, const Upload& upload, ServerResponse& res) {
     res.Status(201).Text(KeepFiles(upload, folder));

@@ -2,7 +2,6 @@
 #include "web/request_body.h"
 
 #include <gtest/gtest.h>
-
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -81,15 +80,15 @@ TEST(RequestBodyTest, ABodyIsGivenLeaveWhenItIsWanted) {
 TEST(RequestBodyTest, ARequestWithoutABodyHasOneEmptyPiece) {
   std::atomic<int> calls{0};
   RunningServer server([&calls](HttpServer& http) {
-    http.Post("/count", [&calls](const ServerRequest&, const RequestBody& body,
-                                 const Responder& responder) {
-      body.OnPiece([&calls, responder](std::string_view piece, bool last) {
-        ++calls;
-        EXPECT_TRUE(piece.empty());
-        EXPECT_TRUE(last);
-        responder.Reply(ServerResponse(204));
-      });
-    });
+    http.Post("/count",
+              [&calls](const ServerRequest&, const RequestBody& body, const Responder& responder) {
+                body.OnPiece([&calls, responder](std::string_view piece, bool last) {
+                  ++calls;
+                  EXPECT_TRUE(piece.empty());
+                  EXPECT_TRUE(last);
+                  responder.Reply(ServerResponse(204));
+                });
+              });
   });
   HttpClient client(server.Port());
   EXPECT_EQ(client.Ask(Post("/count", "")).status, 204);
@@ -131,15 +130,15 @@ TEST(RequestBodyTest, AClientThatDoesNotReadHasToWait) {
 TEST(RequestBodyTest, APieceThatIsHeldComesLater) {
   std::optional<RequestBody> held;
   RunningServer server([&held](HttpServer& http) {
-    http.Post("/later", [&held](const ServerRequest&, const RequestBody& body,
-                                const Responder& responder) {
-      body.Hold();
-      held = body;
-      body.OnPiece([responder](std::string_view piece, bool last) {
-        EXPECT_TRUE(last);
-        responder.Reply(ServerResponse().Text(piece));
-      });
-    });
+    http.Post("/later",
+              [&held](const ServerRequest&, const RequestBody& body, const Responder& responder) {
+                body.Hold();
+                held = body;
+                body.OnPiece([responder](std::string_view piece, bool last) {
+                  EXPECT_TRUE(last);
+                  responder.Reply(ServerResponse().Text(piece));
+                });
+              });
   });
   HttpClient client(server.Port());
   ASSERT_TRUE(client.Send(PostOf("/later", 3) + "abc"));
@@ -180,16 +179,16 @@ TEST(RequestBodyTest, WhatIsThrownWhileItComesIsAnswered) {
 TEST(RequestBodyTest, WhatIsThrownBehindTheHeadOfTheReplyCutsIt) {
   const test::CapturedStderr errors;
   RunningServer server([](HttpServer& http) {
-    http.Post("/cut", [](const ServerRequest&, const RequestBody& body,
-                         const Responder& responder) {
-      const ReplyStream reply = responder.Stream(ServerResponse().Text("begin,"));
-      body.OnPiece([reply](std::string_view piece, bool) {
-        if (piece == "stop") {
-          throw std::runtime_error("as it was told");
-        }
-        reply.Write(piece);
-      });
-    });
+    http.Post("/cut",
+              [](const ServerRequest&, const RequestBody& body, const Responder& responder) {
+                const ReplyStream reply = responder.Stream(ServerResponse().Text("begin,"));
+                body.OnPiece([reply](std::string_view piece, bool) {
+                  if (piece == "stop") {
+                    throw std::runtime_error("as it was told");
+                  }
+                  reply.Write(piece);
+                });
+              });
   });
   HttpClient client(server.Port());
   ASSERT_TRUE(client.Send(Post("/cut", "Transfer-Encoding: chunked\r\n") + "2\r\nok\r\n"));
@@ -205,10 +204,10 @@ TEST(RequestBodyTest, WhatIsThrownBehindTheHeadOfTheReplyCutsIt) {
 TEST(RequestBodyTest, ABodyThatIsNoneIsRefusedForTheHandler) {
   const test::CapturedStderr errors;
   RunningServer server([](HttpServer& http) {
-    http.Post("/take", [](const ServerRequest&, const RequestBody& body,
-                          const Responder& responder) {
-      body.OnPiece([responder](std::string_view, bool) {});
-    });
+    http.Post("/take",
+              [](const ServerRequest&, const RequestBody& body, const Responder& responder) {
+                body.OnPiece([responder](std::string_view, bool) {});
+              });
   });
   HttpClient client(server.Port());
   EXPECT_EQ(client.Ask(Post("/take", "Transfer-Encoding: chunked\r\n") + "x\r\n").status, 400);

@@ -71,7 +71,8 @@ TEST(UploadRouteTest, AFileIsSavedUnderANameOfTheServers) {
                   options));
   });
   HttpClient client(server.Port());
-  EXPECT_EQ(client.Ask(Form(Part("name=photo; filename=\"../../x\"", "0123456789abcdef"))).status, 201);
+  EXPECT_EQ(client.Ask(Form(Part("name=photo; filename=\"../../x\"", "0123456789abcdef"))).status,
+            201);
   std::ifstream file(path);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "0123456789abcdef");
   EXPECT_EQ(client.Ask(Form(Part("name=other; filename=x", "0123456789abcdef"))).status, 400);
@@ -92,8 +93,9 @@ TEST(UploadRouteTest, WhatIsNoSuchFormIsRefused) {
   EXPECT_EQ(client.Ask(Form(part + part + part)).status, 413);
   EXPECT_EQ(client.Ask(Form(part, "multipart/form-data; boundary=c")).status, 400) << "cut short";
   const HttpReply early = HttpClient(server.Port())
-                              .Ask("POST /photos/7 HTTP/1.1\r\nHost: t\r\nContent-Type: text/plain"
-                                   "\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n");
+                              .Ask(
+                                  "POST /photos/7 HTTP/1.1\r\nHost: t\r\nContent-Type: text/plain"
+                                  "\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n");
   EXPECT_EQ(early.status, 415) << "before it is sent";
 }
 

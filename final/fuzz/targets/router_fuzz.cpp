@@ -24,8 +24,8 @@ constexpr std::array<const char*, 4> kNames = {"GET", "HEAD", "POST", "DELETE"};
 // A parameter's name holds its place in the pattern: no name may be there twice.
 auto Segment(unsigned char byte, std::size_t place) -> std::string {
   const std::string name = "{p" + std::to_string(place);
-  const std::array<std::string, 8> all = {"a",           "b",         "12",      name + "}",
-                                          name + ":int}", name + ":uuid}", name + "...}", "a-b"};
+  const std::array<std::string, 8> all = {
+      "a", "b", "12", name + "}", name + ":int}", name + ":uuid}", name + "...}", "a-b"};
   return all[byte % all.size()];
 }
 

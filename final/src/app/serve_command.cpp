@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "db/mariadb_database.h"
 #include "log/log.h"
 #include "log/logging.h"
+#include "task/task_pool.h"
 #include "web/access_log.h"
 #include "web/cgi.h"
 #include "web/http_server.h"
@@ -143,21 +145,54 @@ void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
   }
 }
 
-void ReadAnew(const ServeOptions& running, const Reread& reread, HttpServer& server,
-              Logging& logging) {
-  const CommandLine line = reread();
-  if (line.action != CommandAction::kServe) {
-    LogLines(LogLevel::kError, line.text);
-    Log(LogLevel::kError, "the settings stay as they were");
-    return;
+// Has the settings read anew at each SIGHUP. A folder may be far away, and a list of networks may
+// be long, so a thread of the pool reads, if there is one; what was read counts on the first loop.
+class SettingsReader {
+ public:
+  SettingsReader(const ServeOptions& running, const Reread& reread, HttpServer& server,
+                 Logging& logging)
+      : running_(running), reread_(reread), server_(server), logging_(logging) {}
+
+  // On the first loop.
+  void Read(TaskPool& pool) {
+    const std::uint64_t number = ++asked_;
+    const auto task = MakeTask([this, number](const PoolTask&) {
+      const auto line = std::make_shared<const CommandLine>(reread_());
+      // False: the server has ended.
+      static_cast<void>(server_.Loopers().front()->Post([this, number, line] {
+        if (number > taken_) {  // else a later one was faster
+          taken_ = number;
+          Take(*line);
+        }
+      }));
+    });
+    if (pool.Submit(task, {Priority::kHigh}) != SubmitResult::kAccepted) {
+      Take(reread_());
+    }
   }
-  logging.SetLevel(line.serve.log.level);
-  server.SetOptions(HttpOf(line.serve));
-  server.SetMaxConnections(line.serve.max_connections);
-  server.Block(CidrSet(SplitList(line.serve.blocked)));
-  TellWhatHasToWait(running, line.serve);
-  Log(LogLevel::kInfo, "the settings were read anew");
-}
+
+ private:
+  void Take(const CommandLine& line) {
+    if (line.action != CommandAction::kServe) {
+      LogLines(LogLevel::kError, line.text);
+      Log(LogLevel::kError, "the settings stay as they were");
+      return;
+    }
+    logging_.SetLevel(line.serve.log.level);
+    server_.SetOptions(HttpOf(line.serve));
+    server_.SetMaxConnections(line.serve.max_connections);
+    server_.Block(CidrSet(SplitList(line.serve.blocked)));
+    TellWhatHasToWait(running_, line.serve);
+    Log(LogLevel::kInfo, "the settings were read anew");
+  }
+
+  const ServeOptions& running_;
+  const Reread& reread_;
+  HttpServer& server_;
+  Logging& logging_;
+  std::uint64_t asked_ = 0;
+  std::uint64_t taken_ = 0;
+};
 
 }  // namespace
 
@@ -202,10 +237,15 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
       access_log->Reopen();
     }
   });
+  SettingsReader settings(options, reread, server, logging);
+  TaskPoolOptions tasks;
+  tasks.threads = options.task_threads;
+  TaskPool pool(tasks);
   std::optional<SignalWatch> hang_up;
   if (reread) {
+    pool.Start();
     hang_up.emplace(*server.Loopers().front(), std::vector<int>{SIGHUP},
-                    [&](int) { ReadAnew(options, reread, server, logging); });
+                    [&](int) { settings.Read(pool); });
   }
   std::optional<SignalWatch> signals;
   signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int) {

@@ -29,6 +29,9 @@ void AddServer(SettingList& list, ServeOptions& options) {
       "unix:PATH for a socket in the file system");
   list.Count({"worker_processes", "--threads"}, options.threads, 1, kMaxThreads,
              "number of event loops, one thread each");
+  list.Count(
+      {"task_processes", "--task-threads"}, options.task_threads, 0, kMaxThreads,
+      "number of threads for what takes long, here to read settings anew; 0: a loop does it");
   list.Switch({"cpu_affinity", "--cpu-affinity"}, options.cpu_affinity, true, false,
               "on: each loop keeps to a CPU of its own");
   list.Folder({"http.cgi_path", "--cgi-dir"}, "DIR", options.cgi_dir,

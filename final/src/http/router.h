@@ -34,6 +34,7 @@
 #include "http/method.h"
 #include "http/method_set.h"
 #include "http/route_pattern.h"
+#include "http/view_shift.h"
 
 namespace re2 {
 class RE2;
@@ -46,6 +47,19 @@ class RouteParameters {
  public:
   /// The value of parameter `name`, decoded; nullopt: the route has no such parameter.
   [[nodiscard]] auto Find(std::string_view name) const noexcept -> std::optional<std::string_view>;
+
+  /// Makes it outlive router and path.
+  /// @param shift from the path that was looked up to a copy of it
+  /// @param names gets a copy of the names, which are looked up there from now on
+  void Rebase(const ViewShift& shift, std::vector<std::string>& names) {
+    if (names_ != nullptr) {
+      names = *names_;
+      names_ = &names;
+    }
+    for (std::string_view& value : values_) {
+      shift(value);
+    }
+  }
 
  private:
   friend class Router;

@@ -26,12 +26,16 @@ class Responder::Shot {
     }
   }
 
-  auto Fire(ServerResponse response) -> bool {
+  // Has `answer` called with the handler and the exchange, unless an answer was given before.
+  template <typename Answer>
+  auto Fire(Answer answer) -> bool {
     if (fired_.exchange(true, std::memory_order_relaxed)) {
       return false;
     }
     try {
-      return Send(std::move(response));
+      return Post([handler = handler_, answer = std::move(answer)](Exchange& exchange) mutable {
+        answer(*handler, exchange);
+      });
     } catch (...) {
       fired_.store(false, std::memory_order_relaxed);  // out of memory: the answer is still owed
       throw;
@@ -58,12 +62,6 @@ class Responder::Shot {
     });
   }
 
-  auto Send(ServerResponse response) -> bool {
-    return Post([handler = handler_, response = std::move(response)](Exchange& exchange) mutable {
-      handler->ReplyLate(exchange, response);
-    });
-  }
-
   void Drop() noexcept {
     try {
       Post([handler = handler_](Exchange& exchange) {
@@ -86,7 +84,16 @@ Responder::Responder(const Exchange& exchange, RouteHandler& handler)
     : shot_(std::make_shared<Shot>(exchange, handler)) {}
 
 auto Responder::Reply(ServerResponse response) const -> bool {
-  return shot_->Fire(std::move(response));
+  return shot_->Fire(
+      [response = std::move(response)](RouteHandler& handler, Exchange& exchange) mutable {
+        handler.ReplyLate(exchange, response);
+      });
+}
+
+auto Responder::Fail(std::exception_ptr thrown) const -> bool {
+  return shot_->Fire([thrown = std::move(thrown)](RouteHandler& handler, Exchange& exchange) {
+    handler.FailLate(exchange, thrown);
+  });
 }
 
 auto Responder::Stream(ServerResponse head) const -> ReplyStream {

@@ -8,6 +8,7 @@
 //
 // Interface:
 //  * Reply() answers, once. If the client has gone by then, nothing happens.
+//  * Fail() answers what was thrown, as if the handler had thrown it on the loop.
 //  * Stream() answers in pieces.
 //  * When the last copy goes and nobody has answered, the client gets a 500.
 //
@@ -19,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 
 #include "web/reply_stream.h"
@@ -41,6 +43,12 @@ class Responder {
   /// @return false: an answer was given before, and this one is dropped; or the server has ended.
   ///     True does not mean that the client is still there.
   auto Reply(ServerResponse response) const -> bool;
+
+  /// Answers an exception: HttpError by its status, whatever else by a logged 500; middleware is
+  /// told, on the loop's thread. Throws std::bad_alloc only.
+  /// @param thrown std::current_exception()
+  /// @return as Reply()
+  auto Fail(std::exception_ptr thrown) const -> bool;
 
   /// Begins an answer whose body is written later. Throws std::bad_alloc only.
   /// @param head status and fields; its body is the first piece

@@ -73,7 +73,7 @@ auto RouteHandler::Match(const Exchange& exchange) const -> RouteMatch {
 // The head is there. What can be said without the body is said now: whoever may not upload, or
 // not here, is told so before he does.
 void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
-  const ServerRequest request(exchange, match.parameters, {}, fields_);
+  const ServerRequest request(exchange, match.parameters, nullptr, fields_);
   try {
     for (const Middleware& each : routes_.Around()) {
       if (auto response = each.before ? each.before(request) : std::nullopt) {
@@ -109,25 +109,25 @@ void RouteHandler::Begin(Exchange& exchange, const RouteMatch& match,
   } else if (exchange.GetRequest().framing.HasBody()) {
     Collect(exchange);
   } else {
-    Run(exchange, match, {});
+    Run(exchange, match, nullptr);
   }
 }
 
 void RouteHandler::BringBody(Exchange& exchange, BodyCallback callback) {
-  exchange.OnBody([this, &exchange, callback = std::move(callback)](std::string_view piece,
-                                                                    bool last) {
-    try {
-      callback(piece, last);
-    } catch (...) {
-      if (exchange.Begun()) {
-        throw;  // nothing can be answered any more: the session cuts it
-      }
-      const RouteMatch match = Match(exchange);
-      const ServerRequest request(exchange, match.parameters, {}, fields_);
-      MakeErrorReply(request, response_);
-      Reply(exchange, request, response_);
-    }
-  });
+  exchange.OnBody(
+      [this, &exchange, callback = std::move(callback)](std::string_view piece, bool last) {
+        try {
+          callback(piece, last);
+        } catch (...) {
+          if (exchange.Begun()) {
+            throw;  // nothing can be answered any more: the session cuts it
+          }
+          const RouteMatch match = Match(exchange);
+          const ServerRequest request(exchange, match.parameters, nullptr, fields_);
+          MakeErrorReply(request, response_);
+          Reply(exchange, request, response_);
+        }
+      });
 }
 
 void RouteHandler::Collect(Exchange& exchange) {
@@ -137,7 +137,7 @@ void RouteHandler::Collect(Exchange& exchange) {
   BringBody(exchange, [this, &exchange, &text](std::string_view piece, bool last) {
     text.append(piece);
     if (last) {
-      Run(exchange, Match(exchange), text);  // anew: the request has moved
+      Run(exchange, Match(exchange), &text);  // anew: the request has moved
     }
   });
 }
@@ -158,17 +158,18 @@ void RouteHandler::Receive(Exchange& exchange, const ServerRequest& request,
     if (last) {
       Require(upload.Finish());
       const RouteMatch match = Match(exchange);
-      const ServerRequest again(exchange, match.parameters, {}, fields_);
+      const ServerRequest again(exchange, match.parameters, nullptr, fields_);
       ReplyNow(exchange, again, [&] { action.handler(again, upload, response_); });
     }
   });
 }
 
-void RouteHandler::Run(Exchange& exchange, const RouteMatch& match, std::string_view body) {
+void RouteHandler::Run(Exchange& exchange, const RouteMatch& match, std::string* body) {
   const ServerRequest request(exchange, match.parameters, body, fields_);
   const RouteAction& action = routes_.All()[match.route].action;
   if (const auto* later = std::get_if<AsyncHandler>(&action)) {
-    ReplyLater(exchange, request, [&](const Responder& responder) { (*later)(request, responder); });
+    ReplyLater(exchange, request,
+               [&](const Responder& responder) { (*later)(request, responder); });
   } else {
     ReplyNow(exchange, request, [&] { std::get<SyncHandler>(action)(request, response_); });
   }
@@ -200,19 +201,34 @@ void RouteHandler::ReplyLater(Exchange& exchange, const ServerRequest& request,
 }
 
 void RouteHandler::ReplyLate(Exchange& exchange, ServerResponse& response) noexcept {
-  AnswerLate(exchange, response, [&] { response.SendTo(exchange); });
+  AnswerLate(
+      exchange, response, [](const ServerRequest&) {}, [&] { response.SendTo(exchange); });
+}
+
+void RouteHandler::FailLate(Exchange& exchange, const std::exception_ptr& thrown) noexcept {
+  const auto make = [&](const ServerRequest& request) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (...) {
+      MakeErrorReply(request, response_);
+    }
+  };
+  AnswerLate(exchange, response_, make, [&] { response_.SendTo(exchange); });
 }
 
 void RouteHandler::BeginLate(Exchange& exchange, ServerResponse& head) noexcept {
-  AnswerLate(exchange, head, [&] { head.BeginAt(exchange); });
+  AnswerLate(
+      exchange, head, [](const ServerRequest&) {}, [&] { head.BeginAt(exchange); });
 }
 
-template <typename Send>
-void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response,
+template <typename Make, typename Send>
+void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response, const Make& make,
                               const Send& send) noexcept {
   try {
     const RouteMatch match = Match(exchange);  // anew: the request has moved
-    CallAfter(ServerRequest(exchange, match.parameters, {}, fields_), response);
+    const ServerRequest request(exchange, match.parameters, nullptr, fields_);
+    make(request);
+    CallAfter(request, response);
     send();
     return;
   } catch (...) {

@@ -11,13 +11,14 @@
 // Interface:
 //  * TryHandle() answers a request, now or later, or says that it has no route.
 //  * BringBody() is where a RequestBody has its pieces from.
-//  * ReplyLate() is where the answer of a Responder arrives, BeginLate() that of a ReplyStream.
+//  * ReplyLate() is where the answer of a Responder arrives, FailLate() what was thrown in place of
+//    one, BeginLate() the beginning of a ReplyStream.
 //
 // Thread: the loop's.
 #pragma once
 
 #include <exception>
-#include <string_view>
+#include <string>
 
 #include "http/router.h"
 #include "web/exchange.h"
@@ -44,6 +45,10 @@ class RouteHandler {
   /// Answers `exchange`, which is open and has no reply yet. Does not throw.
   void ReplyLate(Exchange& exchange, ServerResponse& response) noexcept;
 
+  /// Answers what a handler has thrown on another thread, as if it had been thrown here. Does not
+  /// throw.
+  void FailLate(Exchange& exchange, const std::exception_ptr& thrown) noexcept;
+
   /// Begins a reply to `exchange`, as ReplyLate(); the rest of its body is written by others.
   void BeginLate(Exchange& exchange, ServerResponse& head) noexcept;
 
@@ -52,15 +57,16 @@ class RouteHandler {
   void Begin(Exchange& exchange, const RouteMatch& match, const ServerRequest& request);
   void Collect(Exchange& exchange);
   void Receive(Exchange& exchange, const ServerRequest& request, const UploadAction& action);
-  void Run(Exchange& exchange, const RouteMatch& match, std::string_view body);
+  void Run(Exchange& exchange, const RouteMatch& match, std::string* body);
   template <typename Handler>
   void ReplyNow(Exchange& exchange, const ServerRequest& request, const Handler& handler);
   template <typename Handler>
   void ReplyLater(Exchange& exchange, const ServerRequest& request, const Handler& handler);
   void Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response);
   void CallAfter(const ServerRequest& request, ServerResponse& response) const;
-  template <typename Send>
-  void AnswerLate(Exchange& exchange, ServerResponse& response, const Send& send) noexcept;
+  template <typename Make, typename Send>
+  void AnswerLate(Exchange& exchange, ServerResponse& response, const Make& make,
+                  const Send& send) noexcept;
   void MakeErrorReply(const ServerRequest& request, ServerResponse& response);
   void TellError(const ServerRequest& request, ServerResponse& response,
                  const std::exception& error);

@@ -48,7 +48,7 @@ struct UploadAction {
   /// @param limits how much is kept, and where
   template <typename Handler,
             typename = std::enable_if_t<std::is_convertible_v<Handler, UploadHandler>>>
-  UploadAction(Handler what, UploadOptions limits = {})  // NOLINT(google-explicit-constructor)
+  UploadAction(Handler what, UploadOptions limits = {})  // NOLINT: a function will do for a route
       : handler(std::move(what)), options(std::move(limits)) {}
 
   UploadHandler handler;  ///< what answers

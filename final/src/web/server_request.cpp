@@ -22,7 +22,30 @@ auto MediaType(std::string_view content_type) -> std::string_view {
 
 }  // namespace
 
-auto ServerRequest::Head() const noexcept -> const Request& { return exchange_.GetRequest(); }
+ServerRequest::ServerRequest(Exchange& exchange, const RouteParameters& parameters,
+                             std::string* body, RequestFields& fields) noexcept
+    : exchange_(&exchange),
+      head_(exchange.GetRequest()),
+      ends_(nullptr),
+      parameters_(parameters),
+      body_(body),
+      fields_(fields),
+      cancelled_(nullptr) {
+  fields_.query_read = fields_.form_read = fields_.cookies_read = false;
+}
+
+ServerRequest::ServerRequest(const Request& head, const ConnectionEnds& ends,
+                             const RouteParameters& parameters, std::string& body,
+                             RequestFields& fields, const std::atomic<bool>& cancelled) noexcept
+    : exchange_(nullptr),
+      head_(head),
+      ends_(&ends),
+      parameters_(parameters),
+      body_(&body),
+      fields_(fields),
+      cancelled_(&cancelled) {
+  fields_.query_read = fields_.form_read = fields_.cookies_read = false;
+}
 
 auto ServerRequest::Parameter(std::string_view name) const -> std::string_view {
   const auto value = parameters_.Find(name);
@@ -64,21 +87,24 @@ auto ServerRequest::Form() const -> const TURTLE_SERVER::Form& {
     if (!ascii::EqualIgnoreCase(MediaType(Header("Content-Type").value_or("")), kType)) {
       throw HttpError(415, "A form is wanted here, application/x-www-form-urlencoded.");
     }
-    Require(fields_.form.Parse(body_));
+    Require(fields_.form.Parse(Body()));
     fields_.form_read = true;
   }
   return fields_.form;
 }
 
-auto ServerRequest::Json() const -> nlohmann::json { return ParseJson(body_); }
+auto ServerRequest::Json() const -> nlohmann::json { return ParseJson(Body()); }
 
 auto ServerRequest::Source() const -> NetAddress {
-  return exchange_.GetConnection().GetPeerAddress();
+  return ends_ != nullptr ? ends_->source : exchange_->GetConnection().GetPeerAddress();
 }
 
 auto ServerRequest::Destination() const -> NetAddress {
+  if (ends_ != nullptr) {
+    return ends_->destination;
+  }
   NetAddress address;
-  if (::getsockname(exchange_.GetConnection().GetFd(), address.Data(), address.Length()) != 0) {
+  if (::getsockname(exchange_->GetConnection().GetFd(), address.Data(), address.Length()) != 0) {
     return {};
   }
   return address;

@@ -5,13 +5,15 @@
 //  * Header(), Cookie() and Body() are what the client sent; Json() and Form() are the body,
 //    understood.
 //  * Source() and Destination() are the two ends of the connection.
+//  * Cancelled() says whether anybody still waits for the answer.
 //
 // All texts are views, valid until the handler returns. One that answers later copies what it needs
-// until then.
+// until then, or all of it: OwnedRequest (web/owned_request.h).
 //
-// Thread: the loop's, within the handler.
+// Thread: the loop's, within the handler; or that of the handler which has a copy.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -39,24 +41,38 @@ struct RequestFields {
   bool cookies_read = false;  ///< of this request
 };
 
+/// The two ends of a connection.
+struct ConnectionEnds {
+  NetAddress source;       ///< the client's address
+  NetAddress destination;  ///< the one that it has reached
+};
+
 /// A request for which a route was found.
 class ServerRequest {
  public:
   /// @param exchange it belongs to
   /// @param parameters that the path gave the route; copied
-  /// @param body all of it
+  /// @param body all of it; nullptr: there is none, or it is not there yet
   /// @param fields room for what is read; another request must not use it at the same time
-  ServerRequest(const Exchange& exchange, const RouteParameters& parameters, std::string_view body,
-                RequestFields& fields) noexcept
-      : exchange_(exchange), parameters_(parameters), body_(body), fields_(fields) {
-    fields_.query_read = fields_.form_read = fields_.cookies_read = false;
-  }
+  ServerRequest(Exchange& exchange, const RouteParameters& parameters, std::string* body,
+                RequestFields& fields) noexcept;
+
+  /// Of copies, all of which outlive it; for OwnedRequest.
+  /// @param head as the parser left it
+  /// @param ends of the connection
+  /// @param parameters as above
+  /// @param body all of it
+  /// @param fields as above
+  /// @param cancelled becomes true when nobody waits for the answer any more
+  ServerRequest(const Request& head, const ConnectionEnds& ends, const RouteParameters& parameters,
+                std::string& body, RequestFields& fields,
+                const std::atomic<bool>& cancelled) noexcept;
 
   ServerRequest(const ServerRequest&) = delete;
   auto operator=(const ServerRequest&) -> ServerRequest& = delete;
 
   /// The head, as the parser left it.
-  [[nodiscard]] auto Head() const noexcept -> const Request&;
+  [[nodiscard]] auto Head() const noexcept -> const Request& { return head_; }
 
   /// The path, decoded and without dots: "/users/ada".
   [[nodiscard]] auto Path() const noexcept -> std::string_view { return Head().uri.Path(); }
@@ -91,7 +107,9 @@ class ServerRequest {
   }
 
   /// The whole body; "" without one, and within Middleware::before.
-  [[nodiscard]] auto Body() const noexcept -> std::string_view { return body_; }
+  [[nodiscard]] auto Body() const noexcept -> std::string_view {
+    return body_ != nullptr ? std::string_view(*body_) : std::string_view();
+  }
 
   /// The body, understood as JSON, whatever Content-Type says.
   /// @throws HttpError 400, with the place of the mistake, if it is none
@@ -108,11 +126,25 @@ class ServerRequest {
   /// The address that the client has reached, getsockname(2).
   [[nodiscard]] auto Destination() const -> NetAddress;
 
+  /// True once nobody waits for the answer any more. A handler that takes long, on a thread other
+  /// than the loop's, asks now and then. On the loop's it is false: nobody can come by to tell.
+  [[nodiscard]] auto Cancelled() const noexcept -> bool {
+    return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
+  }
+
+  /// For who answers later, on the loop's thread; not of a copy.
+  [[nodiscard]] auto GetExchange() const noexcept -> Exchange& { return *exchange_; }
+
  private:
-  const Exchange& exchange_;
+  friend class OwnedRequest;
+
+  Exchange* const exchange_;  // nullptr: it is a copy
+  const Request& head_;
+  const ConnectionEnds* const ends_;  // of a copy
   const RouteParameters parameters_;
-  const std::string_view body_;
+  std::string* const body_;
   RequestFields& fields_;
+  const std::atomic<bool>* const cancelled_;  // of a copy
 };
 
 }  // namespace TURTLE_SERVER

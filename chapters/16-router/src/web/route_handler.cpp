@@ -114,20 +114,20 @@ void RouteHandler::Begin(Exchange& exchange, const RouteMatch& match,
 }
 
 void RouteHandler::BringBody(Exchange& exchange, BodyCallback callback) {
-  exchange.OnBody([this, &exchange, callback = std::move(callback)](std::string_view piece,
-                                                                    bool last) {
-    try {
-      callback(piece, last);
-    } catch (...) {
-      if (exchange.Begun()) {
-        throw;  // nothing can be answered any more: the session cuts it
-      }
-      const RouteMatch match = Match(exchange);
-      const ServerRequest request(exchange, match.parameters, {}, fields_);
-      MakeErrorReply(request, response_);
-      Reply(exchange, request, response_);
-    }
-  });
+  exchange.OnBody(
+      [this, &exchange, callback = std::move(callback)](std::string_view piece, bool last) {
+        try {
+          callback(piece, last);
+        } catch (...) {
+          if (exchange.Begun()) {
+            throw;  // nothing can be answered any more: the session cuts it
+          }
+          const RouteMatch match = Match(exchange);
+          const ServerRequest request(exchange, match.parameters, {}, fields_);
+          MakeErrorReply(request, response_);
+          Reply(exchange, request, response_);
+        }
+      });
 }
 
 void RouteHandler::Collect(Exchange& exchange) {
@@ -168,7 +168,8 @@ void RouteHandler::Run(Exchange& exchange, const RouteMatch& match, std::string_
   const ServerRequest request(exchange, match.parameters, body, fields_);
   const RouteAction& action = routes_.All()[match.route].action;
   if (const auto* later = std::get_if<AsyncHandler>(&action)) {
-    ReplyLater(exchange, request, [&](const Responder& responder) { (*later)(request, responder); });
+    ReplyLater(exchange, request,
+               [&](const Responder& responder) { (*later)(request, responder); });
   } else {
     ReplyNow(exchange, request, [&] { std::get<SyncHandler>(action)(request, response_); });
   }

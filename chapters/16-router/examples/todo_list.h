@@ -1,0 +1,88 @@
+// A list of to-dos, in memory. The service knows it by this interface only, behind which a database
+// could be.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+
+/// Something that is to be done.
+struct Todo {
+  std::int64_t id = 0;  ///< never that of another one, not even when this one has gone
+  std::string title;    ///< in UTF-8
+  bool done = false;    ///< it is
+};
+
+/// What to change in a to-do; what isn't given stays.
+struct TodoChange {
+  std::optional<std::string> title{};
+  std::optional<bool> done{};
+};
+
+/// All to-dos, in the order in which they were added. Any thread may call; what it gets is a copy.
+class TodoList {
+ public:
+  /// @param max_todos that it takes; a list that strangers fill needs an end
+  explicit TodoList(std::size_t max_todos) : max_todos_(max_todos) {}
+
+  /// All of them, or those that are `done`, or those that aren't.
+  auto All(std::optional<bool> done = std::nullopt) const -> std::vector<Todo> {
+    const turtle::MutexLock lock(mutex_);
+    std::vector<Todo> all;
+    for (const auto& [id, todo] : todos_) {
+      if (!done || todo.done == *done) {
+        all.push_back(todo);
+      }
+    }
+    return all;
+  }
+
+  /// One of them; nullopt: there is none of that id.
+  auto Find(std::int64_t id) const -> std::optional<Todo> {
+    const turtle::MutexLock lock(mutex_);
+    const auto found = todos_.find(id);
+    return found == todos_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  /// Adds one, and gives it an id; nullopt: the list is full.
+  auto Add(std::string title, bool done) -> std::optional<Todo> {
+    const turtle::MutexLock lock(mutex_);
+    if (todos_.size() >= max_todos_) {
+      return std::nullopt;
+    }
+    const std::int64_t id = ++last_id_;
+    return todos_.emplace(id, Todo{id, std::move(title), done}).first->second;
+  }
+
+  /// Changes one; nullopt: there is none of that id.
+  /// @return how it is now
+  auto Change(std::int64_t id, const TodoChange& change) -> std::optional<Todo> {
+    const turtle::MutexLock lock(mutex_);
+    const auto found = todos_.find(id);
+    if (found == todos_.end()) {
+      return std::nullopt;
+    }
+    Todo& todo = found->second;
+    todo.title = change.title.value_or(todo.title);
+    todo.done = change.done.value_or(todo.done);
+    return todo;
+  }
+
+  /// Takes one away. @return false: there is none of that id
+  auto Remove(std::int64_t id) -> bool {
+    const turtle::MutexLock lock(mutex_);
+    return todos_.erase(id) == 1;
+  }
+
+ private:
+  const std::size_t max_todos_;
+  mutable turtle::Mutex mutex_;
+  std::map<std::int64_t, Todo> todos_ TURTLE_GUARDED_BY(mutex_);  // ids grow, so it is in order
+  std::int64_t last_id_ TURTLE_GUARDED_BY(mutex_) = 0;
+};

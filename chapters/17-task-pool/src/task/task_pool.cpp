@@ -1,0 +1,181 @@
+#include "task/task_pool.h"
+
+#include <cstdlib>
+#include <system_error>
+
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+TaskPool::TaskPool(TaskPoolOptions options, ClockSource clock)
+    : options_(options), clock_(std::move(clock)) {
+  threads_.reserve(options_.threads);
+}
+
+TaskPool::~TaskPool() { Stop(); }
+
+void TaskPool::Start() {
+  if (options_.threads == 0) {
+    Log(LogLevel::kInfo, "task_processes 0: what is offloaded runs on the loops");
+  }
+  try {
+    while (threads_.size() < options_.threads) {
+      threads_.emplace_back([this] { Run(); });
+    }
+  } catch (const std::system_error& error) {
+    Stop();
+    throw std::system_error(error.code(), "start a thread");
+  } catch (...) {
+    Stop();
+    throw;
+  }
+}
+
+auto TaskPool::Submit(std::shared_ptr<PoolTask> task, const TaskOptions& options) noexcept
+    -> SubmitResult {
+  {
+    const MutexLock lock(mutex_);
+    if (stopped_ || options_.threads == 0) {
+      return SubmitResult::kStopped;
+    }
+    if (lines_.Size() >= options_.max_queued) {
+      ++figures_.refused;
+      return SubmitResult::kFull;
+    }
+    if (task->self_ != nullptr) {
+      Log(LogLevel::kFatal, "a task was left twice");
+      std::abort();
+    }
+    task->priority_ = options.priority;
+    task->deadline_ = options.deadline;
+    task->turn_ = clock_() + static_cast<int>(options.priority) * options_.overtake;
+    lines_.Put(std::move(task));
+  }
+  changed_.NotifyOne();
+  return SubmitResult::kAccepted;
+}
+
+auto TaskPool::Cancel(PoolTask& task) noexcept -> bool {
+  std::shared_ptr<PoolTask> waited;
+  {
+    const MutexLock lock(mutex_);
+    task.cancelled_.store(true, std::memory_order_relaxed);
+    waited = lines_.Take(task);
+    figures_.cancelled += waited ? 1 : 0;
+  }
+  if (waited) {
+    waited->Drop(DropReason::kCancelled);
+  }
+  return waited != nullptr;
+}
+
+auto TaskPool::Expire(PoolTask& task) noexcept -> bool {
+  std::shared_ptr<PoolTask> waited;
+  {
+    const MutexLock lock(mutex_);
+    waited = lines_.Take(task);
+    figures_.expired += waited ? 1 : 0;
+  }
+  if (waited) {
+    waited->Drop(DropReason::kExpired);
+  }
+  return waited != nullptr;
+}
+
+void TaskPool::Stop() {
+  for (bool dropped = true; dropped;) {
+    std::shared_ptr<PoolTask> waited;
+    {
+      const MutexLock lock(mutex_);
+      stopped_ = true;
+      waited = lines_.TakeNext();
+      figures_.stopped += waited ? 1 : 0;
+    }
+    dropped = waited != nullptr;
+    if (dropped) {
+      waited->Drop(DropReason::kStopped);
+    }
+  }
+  changed_.NotifyAll();
+  for (std::thread& thread : threads_) {
+    thread.join();
+  }
+  threads_.clear();
+}
+
+auto TaskPool::Figures() const -> TaskFigures {
+  const MutexLock lock(mutex_);
+  TaskFigures figures = figures_;
+  figures.queued = lines_.Size();
+  return figures;
+}
+
+void TaskPool::Run() {
+  while (true) {
+    std::shared_ptr<PoolTask> task;
+    bool expired = false;
+    {
+      const MutexLock lock(mutex_);
+      while (!stopped_ && lines_.Size() == 0) {
+        changed_.Wait(mutex_);
+      }
+      if (stopped_) {
+        return;  // what still waits is dropped by Stop()
+      }
+      task = lines_.TakeNext();
+      // Looked at when its turn has come: it may have waited all that time.
+      expired = task->deadline_ <= clock_();
+      figures_.expired += expired ? 1 : 0;
+      figures_.running += expired ? 0 : 1;
+    }
+    if (expired) {
+      task->Drop(DropReason::kExpired);
+      continue;
+    }
+    try {
+      task->Run();
+    } catch (...) {
+      LogException("task");
+    }
+    task.reset();  // what it holds has gone before anybody reads that it doesn't run any more
+    const MutexLock lock(mutex_);
+    --figures_.running;
+    ++figures_.ran;
+  }
+}
+
+void TaskPool::Lines::Put(std::shared_ptr<PoolTask> task) noexcept {
+  Line& line = lines_[static_cast<std::size_t>(task->priority_)];
+  PoolTask* const added = task.get();
+  added->before_ = line.back;
+  added->behind_ = nullptr;
+  (line.back != nullptr ? line.back->behind_ : line.front) = added;
+  line.back = added;
+  added->self_ = std::move(task);
+  ++size_;
+}
+
+// @return the pool's share of it; nullptr: it does not wait
+auto TaskPool::Lines::Take(PoolTask& task) noexcept -> std::shared_ptr<PoolTask> {
+  if (task.self_ != nullptr) {
+    Line& line = lines_[static_cast<std::size_t>(task.priority_)];
+    (task.before_ != nullptr ? task.before_->behind_ : line.front) = task.behind_;
+    (task.behind_ != nullptr ? task.behind_->before_ : line.back) = task.before_;
+    --size_;
+  }
+  return std::exchange(task.self_, nullptr);
+}
+
+// Whose turn is first; nullptr: nobody waits. Within a line turns only rise, so those in front are
+// enough. Of the same turn, the higher priority goes first.
+auto TaskPool::Lines::TakeNext() noexcept -> std::shared_ptr<PoolTask> {
+  PoolTask* next = nullptr;
+  for (const Line& line : lines_) {
+    if (line.front != nullptr && (next == nullptr || line.front->turn_ < next->turn_)) {
+      next = line.front;
+    }
+  }
+  return next != nullptr ? Take(*next) : nullptr;
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,103 @@
+#include "web/responder.h"
+
+#include <atomic>
+#include <utility>
+
+#include "core/connection_ticket.h"
+#include "log/log.h"
+#include "web/exchange.h"
+#include "web/http_session.h"
+#include "web/route_handler.h"
+
+namespace TURTLE_SERVER {
+
+// The one answer that there is to give.
+class Responder::Shot {
+ public:
+  Shot(const Exchange& exchange, RouteHandler& handler)
+      : ticket_(exchange.GetConnection()), number_(exchange.Id().number), handler_(&handler) {}
+
+  Shot(const Shot&) = delete;
+  auto operator=(const Shot&) -> Shot& = delete;
+
+  ~Shot() {
+    if (!fired_.load(std::memory_order_relaxed)) {  // nobody else is left to fire it
+      Drop();
+    }
+  }
+
+  // Has `answer` called with the handler and the exchange, unless an answer was given before.
+  template <typename Answer>
+  auto Fire(Answer answer) -> bool {
+    if (fired_.exchange(true, std::memory_order_relaxed)) {
+      return false;
+    }
+    try {
+      return Post([handler = handler_, answer = std::move(answer)](Exchange& exchange) mutable {
+        answer(*handler, exchange);
+      });
+    } catch (...) {
+      fired_.store(false, std::memory_order_relaxed);  // out of memory: the answer is still owed
+      throw;
+    }
+  }
+
+  auto Stream(ServerResponse head) -> ReplyStream {
+    if (fired_.exchange(true, std::memory_order_relaxed)) {
+      return {};
+    }
+    return {ticket_, number_, *handler_, std::move(head)};  // which gives it up if it throws
+  }
+
+ private:
+  // Has `send` called with the exchange, if it still waits for an answer.
+  template <typename Action>
+  auto Post(Action send) -> bool {
+    return ticket_.Post([number = number_, send = std::move(send)](Connection* client) mutable {
+      auto& session = *static_cast<HttpSession*>(client->State());
+      Exchange* const exchange = session.FindOpen(number);
+      if (exchange != nullptr && !exchange->Begun()) {
+        send(*exchange);
+      }
+    });
+  }
+
+  void Drop() noexcept {
+    try {
+      Post([handler = handler_](Exchange& exchange) {
+        Log(LogLevel::kError, "a request was dropped without an answer");
+        ServerResponse response;
+        handler->ReplyLate(exchange, response.Page(500));
+      });
+    } catch (...) {
+      LogException("dropped Responder");
+    }
+  }
+
+  const ConnectionTicket ticket_;
+  const std::uint32_t number_;
+  RouteHandler* const handler_;  // lives as long as its loop has connections
+  std::atomic<bool> fired_{false};
+};
+
+Responder::Responder(const Exchange& exchange, RouteHandler& handler)
+    : shot_(std::make_shared<Shot>(exchange, handler)) {}
+
+auto Responder::Reply(ServerResponse response) const -> bool {
+  return shot_->Fire(
+      [response = std::move(response)](RouteHandler& handler, Exchange& exchange) mutable {
+        handler.ReplyLate(exchange, response);
+      });
+}
+
+auto Responder::Fail(std::exception_ptr thrown) const -> bool {
+  return shot_->Fire([thrown = std::move(thrown)](RouteHandler& handler, Exchange& exchange) {
+    handler.FailLate(exchange, thrown);
+  });
+}
+
+auto Responder::Stream(ServerResponse head) const -> ReplyStream {
+  return shot_->Stream(std::move(head));
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,64 @@
+// The reply to one request, to be given by whoever has it, whenever, from any thread.
+//
+//   server.Get("/slow", [&pool](const ServerRequest& req, Responder responder) {
+//     pool.Submit([responder, name = std::string(req.Parameter("name"))] {
+//       responder.Reply(ServerResponse().Text(Ask(name)));
+//     });
+//   });
+//
+// Interface:
+//  * Reply() answers, once. If the client has gone by then, nothing happens.
+//  * Fail() answers what was thrown, as if the handler had thrown it on the loop.
+//  * Stream() answers in pieces.
+//  * When the last copy goes and nobody has answered, the client gets a 500.
+//
+// It holds no pointer to the connection, but a ticket for it (core/connection_ticket.h) and the
+// number of its request. The reply goes home as a task of the loop. There the number is compared: a
+// connection that has gone on to its next request is not given the answer to the last.
+//
+// Thread: any.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+
+#include "web/reply_stream.h"
+#include "web/server_response.h"
+
+namespace TURTLE_SERVER {
+
+class Exchange;
+class RouteHandler;
+
+/// The right to answer one request. Copies share it.
+class Responder {
+ public:
+  /// For RouteHandler, on the loop's thread.
+  /// @param exchange to be answered
+  /// @param handler of that loop, which does it
+  Responder(const Exchange& exchange, RouteHandler& handler);
+
+  /// Answers. Throws std::bad_alloc only, and may then be called again.
+  /// @return false: an answer was given before, and this one is dropped; or the server has ended.
+  ///     True does not mean that the client is still there.
+  auto Reply(ServerResponse response) const -> bool;
+
+  /// Answers an exception: HttpError by its status, whatever else by a logged 500; middleware is
+  /// told, on the loop's thread. Throws std::bad_alloc only.
+  /// @param thrown std::current_exception()
+  /// @return as Reply()
+  auto Fail(std::exception_ptr thrown) const -> bool;
+
+  /// Begins an answer whose body is written later. Throws std::bad_alloc only.
+  /// @param head status and fields; its body is the first piece
+  /// @return the right to write it; StreamState::kGone if an answer was given before
+  [[nodiscard]] auto Stream(ServerResponse head) const -> ReplyStream;
+
+ private:
+  class Shot;
+
+  std::shared_ptr<Shot> shot_;  // shared by the copies: std::function wants its contents copyable
+};
+
+}  // namespace TURTLE_SERVER

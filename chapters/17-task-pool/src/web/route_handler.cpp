@@ -1,0 +1,294 @@
+#include "web/route_handler.h"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "http/http_error.h"
+#include "http/multipart.h"
+#include "log/log.h"
+#include "web/responder.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// A body until it is complete.
+struct CollectedBody : public ExchangeState {
+  std::string text;
+};
+
+// The same, as a form with files.
+struct ReceivedUpload : public ExchangeState {
+  ReceivedUpload(std::string_view boundary, const UploadOptions& options)
+      : upload(boundary, options) {}
+
+  Upload upload;
+};
+
+// That is no fault of the client's, so it is logged.
+void RequireKept(const HeadFault& fault, const Upload& upload, const UploadOptions& options) {
+  if (upload.FileError() != 0) {
+    Log(LogLevel::kError,
+        "upload to " + options.folder + ": " +
+            std::error_code(upload.FileError(), std::generic_category()).message());
+  }
+  Require(fault);
+}
+
+}  // namespace
+
+RouteHandler::RouteHandler(const Routes& routes, MethodSet others) : routes_(routes) {
+  for (const Routes::Route& route : routes.All()) {
+    router_.Add(route.method, route.pattern);
+  }
+  server_methods_ = router_.Methods();
+  server_methods_.Add(others);
+}
+
+auto RouteHandler::TryHandle(Exchange& exchange) -> bool {
+  const Request& request = exchange.GetRequest();
+  RouteMatch match;
+  if (request.uri.Form() == TargetForm::kAsterisk) {  // the server itself
+    match.result = RouteResult::kNoMethod;
+    match.allowed = server_methods_;
+  } else {
+    match = Match(exchange);
+  }
+  if (match.result == RouteResult::kNoPath) {
+    return false;
+  }
+  Answer(exchange, match);
+  return true;
+}
+
+auto RouteHandler::Match(const Exchange& exchange) const -> RouteMatch {
+  const Request& request = exchange.GetRequest();
+  return router_.Find(request.method, request.uri.Path());
+}
+
+// The head is there. What can be said without the body is said now: whoever may not upload, or
+// not here, is told so before he does.
+void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
+  const ServerRequest request(exchange, match.parameters, nullptr, fields_);
+  try {
+    for (const Middleware& each : routes_.Around()) {
+      if (auto response = each.before ? each.before(request) : std::nullopt) {
+        Reply(exchange, request, *response);
+        return;
+      }
+    }
+  } catch (...) {
+    MakeErrorReply(request, response_);
+    Reply(exchange, request, response_);
+    return;
+  }
+  if (match.result == RouteResult::kFound) {
+    Begin(exchange, match, request);
+  } else {
+    response_.Reset();
+    const bool asks = exchange.GetRequest().method == Method::kOptions;
+    static_cast<void>(asks ? response_.Status(204) : response_.Page(405));
+    response_.Set("Allow", match.allowed.AllowField());
+    Reply(exchange, request, response_);
+  }
+}
+
+void RouteHandler::Begin(Exchange& exchange, const RouteMatch& match,
+                         const ServerRequest& request) {
+  const RouteAction& action = routes_.All()[match.route].action;
+  if (const auto* streaming = std::get_if<StreamingHandler>(&action)) {
+    ReplyLater(exchange, request, [&](const Responder& responder) {
+      (*streaming)(request, RequestBody(exchange, *this), responder);
+    });
+  } else if (const auto* upload = std::get_if<UploadAction>(&action)) {
+    Receive(exchange, request, *upload);
+  } else if (exchange.GetRequest().framing.HasBody()) {
+    Collect(exchange);
+  } else {
+    Run(exchange, match, nullptr);
+  }
+}
+
+void RouteHandler::BringBody(Exchange& exchange, BodyCallback callback) {
+  exchange.OnBody(
+      [this, &exchange, callback = std::move(callback)](std::string_view piece, bool last) {
+        try {
+          callback(piece, last);
+        } catch (...) {
+          if (exchange.Begun()) {
+            throw;  // nothing can be answered any more: the session cuts it
+          }
+          const RouteMatch match = Match(exchange);
+          const ServerRequest request(exchange, match.parameters, nullptr, fields_);
+          MakeErrorReply(request, response_);
+          Reply(exchange, request, response_);
+        }
+      });
+}
+
+void RouteHandler::Collect(Exchange& exchange) {
+  auto state = std::make_unique<CollectedBody>();
+  std::string& text = state->text;
+  exchange.Attach(std::move(state));
+  BringBody(exchange, [this, &exchange, &text](std::string_view piece, bool last) {
+    text.append(piece);
+    if (last) {
+      Run(exchange, Match(exchange), &text);  // anew: the request has moved
+    }
+  });
+}
+
+void RouteHandler::Receive(Exchange& exchange, const ServerRequest& request,
+                           const UploadAction& action) {
+  std::string boundary;
+  const std::string_view type = request.Header("Content-Type").value_or("");
+  if (const HeadFault fault = MultipartBoundary(type, boundary)) {
+    ReplyNow(exchange, request, [&] { Require(fault); });
+    return;
+  }
+  auto state = std::make_unique<ReceivedUpload>(boundary, action.options);
+  Upload& upload = state->upload;
+  exchange.Attach(std::move(state));
+  BringBody(exchange, [this, &exchange, &action, &upload](std::string_view piece, bool last) {
+    RequireKept(upload.Write(piece), upload, action.options);
+    if (last) {
+      Require(upload.Finish());
+      const RouteMatch match = Match(exchange);
+      const ServerRequest again(exchange, match.parameters, nullptr, fields_);
+      ReplyNow(exchange, again, [&] { action.handler(again, upload, response_); });
+    }
+  });
+}
+
+void RouteHandler::Run(Exchange& exchange, const RouteMatch& match, std::string* body) {
+  const ServerRequest request(exchange, match.parameters, body, fields_);
+  const RouteAction& action = routes_.All()[match.route].action;
+  if (const auto* later = std::get_if<AsyncHandler>(&action)) {
+    ReplyLater(exchange, request,
+               [&](const Responder& responder) { (*later)(request, responder); });
+  } else {
+    ReplyNow(exchange, request, [&] { std::get<SyncHandler>(action)(request, response_); });
+  }
+}
+
+template <typename Handler>
+void RouteHandler::ReplyNow(Exchange& exchange, const ServerRequest& request,
+                            const Handler& handler) {
+  response_.Reset();
+  try {
+    handler();
+  } catch (...) {
+    MakeErrorReply(request, response_);
+  }
+  Reply(exchange, request, response_);
+}
+
+template <typename Handler>
+void RouteHandler::ReplyLater(Exchange& exchange, const ServerRequest& request,
+                              const Handler& handler) {
+  const Responder responder(exchange, *this);
+  try {
+    handler(responder);
+  } catch (...) {
+    ServerResponse response;
+    MakeErrorReply(request, response);
+    responder.Reply(std::move(response));  // unless the handler has answered before it threw
+  }
+}
+
+void RouteHandler::ReplyLate(Exchange& exchange, ServerResponse& response) noexcept {
+  AnswerLate(
+      exchange, response, [](const ServerRequest&) {}, [&] { response.SendTo(exchange); });
+}
+
+void RouteHandler::FailLate(Exchange& exchange, const std::exception_ptr& thrown) noexcept {
+  const auto make = [&](const ServerRequest& request) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (...) {
+      MakeErrorReply(request, response_);
+    }
+  };
+  AnswerLate(exchange, response_, make, [&] { response_.SendTo(exchange); });
+}
+
+void RouteHandler::BeginLate(Exchange& exchange, ServerResponse& head) noexcept {
+  AnswerLate(
+      exchange, head, [](const ServerRequest&) {}, [&] { head.BeginAt(exchange); });
+}
+
+template <typename Make, typename Send>
+void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response, const Make& make,
+                              const Send& send) noexcept {
+  try {
+    const RouteMatch match = Match(exchange);  // anew: the request has moved
+    const ServerRequest request(exchange, match.parameters, nullptr, fields_);
+    make(request);
+    CallAfter(request, response);
+    send();
+    return;
+  } catch (...) {
+    LogException("late reply");
+  }
+  try {
+    exchange.Abort(500, {});
+  } catch (...) {
+    LogException("error page");
+  }
+}
+
+void RouteHandler::Reply(Exchange& exchange, const ServerRequest& request,
+                         ServerResponse& response) {
+  CallAfter(request, response);
+  response.SendTo(exchange);
+}
+
+void RouteHandler::CallAfter(const ServerRequest& request, ServerResponse& response) const {
+  const auto& around = routes_.Around();
+  for (auto each = around.rbegin(); each != around.rend(); ++each) {
+    if (each->after) {
+      each->after(request, response);
+    }
+  }
+}
+
+// Within a catch block: makes the reply for what was thrown.
+void RouteHandler::MakeErrorReply(const ServerRequest& request, ServerResponse& response) {
+  response.Reset();
+  try {
+    throw;
+  } catch (const HttpError& error) {
+    response.Page(error.Status(), error.what());
+    TellError(request, response, error);
+  } catch (const nlohmann::json::exception& error) {
+    // JSON of another form than the handler takes apart: the client's doing, if it has sent any.
+    const bool sent = request.Head().framing.HasBody();
+    if (!sent) {
+      LogException("request handler");
+    }
+    response.Page(sent ? 400 : 500, sent ? "The JSON is not of the form that is wanted here." : "");
+    TellError(request, response, error);
+  } catch (const std::exception& error) {
+    LogException("request handler");
+    response.Page(500);
+    TellError(request, response, error);
+  } catch (...) {
+    LogException("request handler");
+    response.Page(500);
+  }
+}
+
+void RouteHandler::TellError(const ServerRequest& request, ServerResponse& response,
+                             const std::exception& error) {
+  for (const Middleware& each : routes_.Around()) {
+    if (each.error) {
+      each.error(request, response, error);
+    }
+  }
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,82 @@
+// Answers the requests whose path has a route, on one loop.
+//
+// A request comes by here before the handlers that are mounted are asked, and goes on to them if no
+// route has its path. If one has, it stays here, whatever the method: 405 then says which methods
+// the path has, and a file of the same name is not looked at.
+//
+// A handler is called when the body is complete, which the session reads within its limit, unless
+// it wants the pieces. The way of a request without a body that is answered at once costs no
+// allocation.
+//
+// Interface:
+//  * TryHandle() answers a request, now or later, or says that it has no route.
+//  * BringBody() is where a RequestBody has its pieces from.
+//  * ReplyLate() is where the answer of a Responder arrives, FailLate() what was thrown in place of
+//    one, BeginLate() the beginning of a ReplyStream.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <exception>
+#include <string>
+
+#include "http/router.h"
+#include "web/exchange.h"
+#include "web/routes.h"
+#include "web/server_request.h"
+#include "web/server_response.h"
+
+namespace TURTLE_SERVER {
+
+/// One loop's way through the routes.
+class RouteHandler {
+ public:
+  /// @param routes outlive this object
+  /// @param others what those are asked by that no route answers: for "OPTIONS *"
+  RouteHandler(const Routes& routes, MethodSet others);
+
+  /// Answers `exchange`, before this returns or later. @return false: no route has its path, and
+  /// nothing was done.
+  auto TryHandle(Exchange& exchange) -> bool;
+
+  /// Has the body brought to `callback`, Exchange::OnBody(), and answers what that throws.
+  void BringBody(Exchange& exchange, BodyCallback callback);
+
+  /// Answers `exchange`, which is open and has no reply yet. Does not throw.
+  void ReplyLate(Exchange& exchange, ServerResponse& response) noexcept;
+
+  /// Answers what a handler has thrown on another thread, as if it had been thrown here. Does not
+  /// throw.
+  void FailLate(Exchange& exchange, const std::exception_ptr& thrown) noexcept;
+
+  /// Begins a reply to `exchange`, as ReplyLate(); the rest of its body is written by others.
+  void BeginLate(Exchange& exchange, ServerResponse& head) noexcept;
+
+ private:
+  void Answer(Exchange& exchange, const RouteMatch& match);
+  void Begin(Exchange& exchange, const RouteMatch& match, const ServerRequest& request);
+  void Collect(Exchange& exchange);
+  void Receive(Exchange& exchange, const ServerRequest& request, const UploadAction& action);
+  void Run(Exchange& exchange, const RouteMatch& match, std::string* body);
+  template <typename Handler>
+  void ReplyNow(Exchange& exchange, const ServerRequest& request, const Handler& handler);
+  template <typename Handler>
+  void ReplyLater(Exchange& exchange, const ServerRequest& request, const Handler& handler);
+  void Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response);
+  void CallAfter(const ServerRequest& request, ServerResponse& response) const;
+  template <typename Make, typename Send>
+  void AnswerLate(Exchange& exchange, ServerResponse& response, const Make& make,
+                  const Send& send) noexcept;
+  void MakeErrorReply(const ServerRequest& request, ServerResponse& response);
+  void TellError(const ServerRequest& request, ServerResponse& response,
+                 const std::exception& error);
+  auto Match(const Exchange& exchange) const -> RouteMatch;
+
+  const Routes& routes_;
+  Router router_;
+  MethodSet server_methods_;
+  RequestFields fields_;     // of the request that is looked at now
+  ServerResponse response_;  // of the request that is answered now
+};
+
+}  // namespace TURTLE_SERVER

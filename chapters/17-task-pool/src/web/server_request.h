@@ -1,0 +1,150 @@
+// What a route's handler sees of a request.
+//
+// Interface:
+//  * Parameter(), Integer() are what the path says, Query() what stands behind its '?'.
+//  * Header(), Cookie() and Body() are what the client sent; Json() and Form() are the body,
+//    understood.
+//  * Source() and Destination() are the two ends of the connection.
+//  * Cancelled() says whether anybody still waits for the answer.
+//
+// All texts are views, valid until the handler returns. One that answers later copies what it needs
+// until then, or all of it: OwnedRequest (web/owned_request.h).
+//
+// Thread: the loop's, within the handler; or that of the handler which has a copy.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/net_address.h"
+#include "http/cookies.h"
+#include "http/form.h"
+#include "http/request.h"
+#include "http/router.h"
+
+namespace TURTLE_SERVER {
+
+class Exchange;
+
+/// What is read from a request when a handler asks for it. A loop has one, whose memory is used
+/// again.
+struct RequestFields {
+  Form query;                 ///< behind the '?'
+  Form form;                  ///< in the body
+  Cookies cookies;            ///< in the head
+  bool query_read = false;    ///< of this request
+  bool form_read = false;     ///< of this request
+  bool cookies_read = false;  ///< of this request
+};
+
+/// The two ends of a connection.
+struct ConnectionEnds {
+  NetAddress source;       ///< the client's address
+  NetAddress destination;  ///< the one that it has reached
+};
+
+/// A request for which a route was found.
+class ServerRequest {
+ public:
+  /// @param exchange it belongs to
+  /// @param parameters that the path gave the route; copied
+  /// @param body all of it; nullptr: there is none, or it is not there yet
+  /// @param fields room for what is read; another request must not use it at the same time
+  ServerRequest(Exchange& exchange, const RouteParameters& parameters, std::string* body,
+                RequestFields& fields) noexcept;
+
+  /// Of copies, all of which outlive it; for OwnedRequest.
+  /// @param head as the parser left it
+  /// @param ends of the connection
+  /// @param parameters as above
+  /// @param body all of it
+  /// @param fields as above
+  /// @param cancelled becomes true when nobody waits for the answer any more
+  ServerRequest(const Request& head, const ConnectionEnds& ends, const RouteParameters& parameters,
+                std::string& body, RequestFields& fields,
+                const std::atomic<bool>& cancelled) noexcept;
+
+  ServerRequest(const ServerRequest&) = delete;
+  auto operator=(const ServerRequest&) -> ServerRequest& = delete;
+
+  /// The head, as the parser left it.
+  [[nodiscard]] auto Head() const noexcept -> const Request& { return head_; }
+
+  /// The path, decoded and without dots: "/users/ada".
+  [[nodiscard]] auto Path() const noexcept -> std::string_view { return Head().uri.Path(); }
+
+  /// The target as the client sent it: "/users/ada?full=1".
+  [[nodiscard]] auto Target() const noexcept -> std::string_view { return Head().target; }
+
+  /// The value of the route's parameter `name`, decoded.
+  /// @throws std::out_of_range if the route has no such parameter
+  [[nodiscard]] auto Parameter(std::string_view name) const -> std::string_view;
+
+  /// The value of the route's parameter {name:int}.
+  /// @throws std::out_of_range if the route has no such parameter, or if it is no number
+  [[nodiscard]] auto Integer(std::string_view name) const -> std::int64_t;
+
+  /// The first value of `name` in the query, decoded; nullopt if there is none.
+  /// @throws HttpError 400 when it has too many fields
+  [[nodiscard]] auto Query(std::string_view name) const -> std::optional<std::string_view> {
+    return Query().Find(name);
+  }
+
+  /// All fields of the query. Throws as above.
+  [[nodiscard]] auto Query() const -> const TURTLE_SERVER::Form&;
+
+  /// The value of the first cookie `name`; nullopt if there is none.
+  /// @throws HttpError 431 when there are too many
+  [[nodiscard]] auto Cookie(std::string_view name) const -> std::optional<std::string_view>;
+
+  /// The value of the first field `name` of the head, in any case; nullopt if there is none.
+  [[nodiscard]] auto Header(std::string_view name) const -> std::optional<std::string_view> {
+    return Head().headers.Find(name);
+  }
+
+  /// The whole body; "" without one, and within Middleware::before.
+  [[nodiscard]] auto Body() const noexcept -> std::string_view {
+    return body_ != nullptr ? std::string_view(*body_) : std::string_view();
+  }
+
+  /// The body, understood as JSON, whatever Content-Type says.
+  /// @throws HttpError 400, with the place of the mistake, if it is none
+  [[nodiscard]] auto Json() const -> nlohmann::json;
+
+  /// The body, understood as a form.
+  /// @throws HttpError 415 when it is not application/x-www-form-urlencoded, 400 when it has too
+  ///     many fields
+  [[nodiscard]] auto Form() const -> const TURTLE_SERVER::Form&;
+
+  /// The client's address, asked of the kernel, getpeername(2); an empty one if it has gone.
+  [[nodiscard]] auto Source() const -> NetAddress;
+
+  /// The address that the client has reached, getsockname(2).
+  [[nodiscard]] auto Destination() const -> NetAddress;
+
+  /// True once nobody waits for the answer any more. A handler that takes long, on a thread other
+  /// than the loop's, asks now and then. On the loop's it is false: nobody can come by to tell.
+  [[nodiscard]] auto Cancelled() const noexcept -> bool {
+    return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
+  }
+
+  /// For who answers later, on the loop's thread; not of a copy.
+  [[nodiscard]] auto GetExchange() const noexcept -> Exchange& { return *exchange_; }
+
+ private:
+  friend class OwnedRequest;
+
+  Exchange* const exchange_;  // nullptr: it is a copy
+  const Request& head_;
+  const ConnectionEnds* const ends_;  // of a copy
+  const RouteParameters parameters_;
+  std::string* const body_;
+  RequestFields& fields_;
+  const std::atomic<bool>* const cancelled_;  // of a copy
+};
+
+}  // namespace TURTLE_SERVER

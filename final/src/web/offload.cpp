@@ -1,0 +1,162 @@
+#include "web/offload.h"
+
+#include <sys/socket.h>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/looper.h"
+#include "log/log.h"
+#include "web/exchange.h"
+#include "web/owned_request.h"
+#include "web/responder.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr const char* kTooMany = "Too many requests wait already.";
+constexpr const char* kTooLate = "Its turn did not come in time.";
+constexpr const char* kEnding = "The server does not begin anything new.";
+
+// What the requests of one route share.
+struct Plan {
+  OffloadOptions options;
+  SyncHandler handler;
+
+  [[nodiscard]] auto Refusal(const char* why) const -> ServerResponse {
+    ServerResponse response;
+    response.Page(503, why).Set("Retry-After", std::to_string(options.retry_after.count()));
+    return response;
+  }
+};
+
+// A request that is answered by the pool.
+class OffloadedCall : public PoolTask {
+ public:
+  OffloadedCall(std::shared_ptr<const Plan> plan, const ServerRequest& request, Responder responder)
+      : plan_(std::move(plan)),
+        request_(request, CancelledFlag()),
+        responder_(std::move(responder)) {}
+
+ private:
+  // The responder goes when one of these ends. The task itself may stay as long as its client.
+  void Run() override {
+    const Responder responder = std::move(responder_);
+    ServerResponse response;
+    std::exception_ptr thrown;
+    try {
+      plan_->handler(request_.Get(), response);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    if (thrown) {
+      responder.Fail(std::move(thrown));  // out of the catch block, which would hold it, too
+    } else {
+      responder.Reply(std::move(response));
+    }
+  }
+
+  void Drop(DropReason why) noexcept override {
+    const Responder responder = std::move(responder_);
+    if (why == DropReason::kCancelled) {
+      return;  // there is nobody to answer
+    }
+    try {
+      responder.Reply(plan_->Refusal(why == DropReason::kExpired ? kTooLate : kEnding));
+    } catch (...) {
+      LogException("offloaded request");
+    }
+  }
+
+  const std::shared_ptr<const Plan> plan_;  // shared by the route and its requests
+  const OwnedRequest request_;
+  Responder responder_;
+};
+
+// Hangs on the exchange: when that ends, so does the call. Its timer brings the deadline, even
+// while all threads of the pool are at work.
+class OffloadLink : public ExchangeState {
+ public:
+  OffloadLink(TaskPool& pool, std::shared_ptr<OffloadedCall> call, Exchange& exchange)
+      : pool_(pool),
+        call_(std::move(call)),
+        looper_(exchange.GetLooper()),
+        exchange_(exchange),
+        asked_(exchange.GetRequest().minor_version == 0) {}  // HTTP/1.0 knows no interim reply
+
+  OffloadLink(const OffloadLink&) = delete;
+  auto operator=(const OffloadLink&) -> OffloadLink& = delete;
+
+  ~OffloadLink() override {
+    if (timer_) {
+      looper_.Cancel(*timer_);
+    }
+    pool_.Cancel(*call_);
+  }
+
+  void SetDeadline(Clock::duration wait) {
+    timer_ = looper_.RunAfter(wait, [this] {
+      timer_.reset();
+      pool_.Expire(*call_);
+    });
+  }
+
+  // The client has said that it sends no more. Is it still there to read? Both look the same from
+  // here. But whoever has closed his end answers any byte by a reset, and who waits has to take an
+  // interim reply for nothing (RFC 9110, section 15.2).
+  void AskWhetherItIsThere() {
+    char next = 0;
+    Connection& connection = exchange_.GetConnection();
+    if (!asked_ && ::recv(connection.GetFd(), &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0) {
+      asked_ = true;
+      connection.WriteToWriteBuffer("HTTP/1.1 100 Continue\r\n\r\n");
+    }
+  }
+
+ private:
+  TaskPool& pool_;
+  const std::shared_ptr<OffloadedCall> call_;  // shared with the pool
+  Looper& looper_;
+  Exchange& exchange_;  // owns this
+  bool asked_;
+  std::optional<TimerId> timer_;
+};
+
+void Leave(TaskPool& pool, const std::shared_ptr<const Plan>& plan, const ServerRequest& request,
+           const Responder& responder) {
+  Exchange& exchange = request.GetExchange();
+  const auto call = std::make_shared<OffloadedCall>(plan, request, responder);
+  auto link = std::make_unique<OffloadLink>(pool, call, exchange);
+  const OffloadOptions& options = plan->options;
+  TaskPool::TaskOptions how{options.priority};
+  if (options.deadline.count() != 0) {
+    link->SetDeadline(options.deadline);
+    how.deadline = exchange.GetLooper().Now() + options.deadline;
+  }
+  const SubmitResult result = pool.Submit(call, how);
+  if (result == SubmitResult::kAccepted) {
+    // Also called for nothing: whenever something has happened to the connection.
+    exchange.OnRoom([place = link.get()] { place->AskWhetherItIsThere(); });
+    exchange.Attach(std::move(link));  // in place of the collected body, which the call has
+  } else {
+    responder.Reply(plan->Refusal(result == SubmitResult::kFull ? kTooMany : kEnding));
+  }
+}
+
+}  // namespace
+
+auto Offload(TaskPool& pool, const OffloadOptions& options, SyncHandler handler) -> RouteAction {
+  if (pool.Threads() == 0) {
+    return handler;
+  }
+  const auto plan = std::make_shared<const Plan>(Plan{options, std::move(handler)});
+  return AsyncHandler([&pool, plan](const ServerRequest& request, const Responder& responder) {
+    Leave(pool, plan, request, responder);
+  });
+}
+
+}  // namespace TURTLE_SERVER
