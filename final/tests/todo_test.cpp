@@ -1,183 +1,216 @@
-// The to-do list: as a class, as a service, and after a SIGKILL.
+// The to-do service, an example, from outside: what it answers to whom.
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
-#include <vector>
 
-#include "../examples/todo_store.h"
-#include "db/sqlite_database.h"
 #include "support/child.h"
 #include "support/http_client.h"
-#include "support/mariadb_server.h"
-#include "support/site_folder.h"
+#include "support/own_folder.h"
 
 namespace TURTLE_SERVER {
 namespace {
 
-using example::Todo;
-using example::TodoStore;
 using nlohmann::json;
-using test::ExampleServer;
-using test::Get;
-using test::HttpClient;
 using test::HttpReply;
 
-auto With(const std::string& method, const std::string& target, const std::string& body)
-    -> std::string {
-  return method + " " + target +
-         " HTTP/1.1\r\nHost: t\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
-         body;
-}
+constexpr const char* kJson = "application/json";
 
 class TodoTest : public testing::Test {
  protected:
-  void SetUp() override {
-    if (!test::IsBuiltWith(*SqliteDatabase({}))) {
-      GTEST_SKIP() << "built without";
+  auto Ask(const std::string& method, const std::string& target, const std::string& body = "",
+           const std::string& type = kJson) -> HttpReply {
+    std::string fields;
+    if (!body.empty()) {
+      fields = "Content-Length: " + std::to_string(body.size()) + "\r\n" +
+               (type.empty() ? "" : "Content-Type: " + type + "\r\n");
     }
+    return client_.Ask(method + " " + target + " HTTP/1.1\r\nHost: t\r\n" + fields + "\r\n" + body,
+                       method == "HEAD" ? test::Asked::kHead : test::Asked::kGet);
   }
 
-  [[nodiscard]] auto File() const -> std::string { return folder_.Path("todo.db"); }
-
-  [[nodiscard]] auto MakePool() const -> std::unique_ptr<DbPool> {
-    SqliteOptions options;
-    options.file = File();
-    return std::make_unique<DbPool>(SqliteDatabase(options));
+  auto Add(const std::string& title) -> HttpReply {
+    return Ask("POST", "/api/todos", json{{"title", title}}.dump());
   }
 
-  const test::SiteFolder folder_;
+  auto Read(const std::string& target) -> json { return json::parse(Ask("GET", target).body); }
+
+  // That it is an error of this status, as JSON, whose text is `why`.
+  static void ExpectError(const HttpReply& reply, int status, const std::string& why) {
+    EXPECT_EQ(reply.status, status) << reply.body;
+    EXPECT_EQ(reply.Field("Content-Type"), kJson);
+    EXPECT_EQ(reply.body, json({{"error", why}}).dump());
+  }
+
+  // That POST and PATCH of this body are 400, and change nothing.
+  void ExpectRefused(const std::string& body, const std::string& why) {
+    ExpectError(Ask("POST", "/api/todos", body), 400, why);
+    ExpectError(Ask("PATCH", "/api/todos/1", body), 400, why);
+    EXPECT_EQ(Read("/api/todos"), json::parse(R"([{"id": 1, "title": "milk", "done": false}])"));
+  }
+
+  [[nodiscard]] auto Program() -> test::ExampleServer& { return program_; }
+
+ private:
+  const test::OwnFolder folder_;  // a later chapter's service remembers what is to be done, there
+  test::ExampleServer program_{"todo"};
+  test::HttpClient client_{program_.Port()};
 };
 
-TEST_F(TodoTest, TheStoreAddsChangesAndRemoves) {
-  const auto pool = MakePool();
-  TodoStore store(*pool);
-  EXPECT_TRUE(store.All().empty());
-  const Todo milk = store.Add("milk");
-  const Todo bread = store.Add("'; DROP TABLE todos; --");
-  EXPECT_FALSE(milk.done);
-  EXPECT_EQ(store.All().size(), 2U);
-  EXPECT_EQ(store.Find(bread.id)->title, "'; DROP TABLE todos; --");
-  const auto done = store.Change(milk.id, std::nullopt, true);
-  ASSERT_TRUE(done);
-  EXPECT_EQ(done->title, "milk");
-  EXPECT_TRUE(done->done);
-  EXPECT_EQ(store.Change(milk.id, "oat milk", std::nullopt)->title, "oat milk");
-  EXPECT_TRUE(store.Find(milk.id)->done);
-  EXPECT_FALSE(store.Change(99, "nothing", true));
-  EXPECT_TRUE(store.Remove(bread.id));
-  EXPECT_FALSE(store.Remove(bread.id));
-  EXPECT_FALSE(store.Find(bread.id));
-  EXPECT_GT(store.Add("jam").id, bread.id) << "an id is not given twice";
+TEST_F(TodoTest, WhatIsAddedIsListedInOrder) {
+  const HttpReply empty = Ask("GET", "/api/todos");
+  EXPECT_EQ(empty.status, 200);
+  EXPECT_EQ(empty.Field("Content-Type"), kJson);
+  EXPECT_EQ(empty.body, "[]");
+  const HttpReply milk = Add("milk");
+  EXPECT_EQ(milk.status, 201);
+  EXPECT_EQ(milk.Field("Location"), "/api/todos/1");
+  EXPECT_EQ(milk.Field("Content-Type"), kJson);
+  EXPECT_EQ(json::parse(milk.body), json({{"id", 1}, {"title", "milk"}, {"done", false}}));
+  const HttpReply bread = Ask("POST", "/api/todos", R"({"title": "bread", "done": true})",
+                              "Application/JSON ; charset=utf-8");
+  EXPECT_EQ(bread.status, 201);
+  EXPECT_EQ(Read("/api/todos"), json::array({json::parse(milk.body), json::parse(bread.body)}));
+  EXPECT_EQ(Read("/api/todos?done=true"), json::array({json::parse(bread.body)}));
+  EXPECT_EQ(Read("/api/todos?done=false"), json::array({json::parse(milk.body)}));
+  EXPECT_EQ(Read(bread.Field("Location")), json::parse(bread.body));
+  EXPECT_EQ(Ask("HEAD", "/api/todos/1").status, 200);
+  ExpectError(Ask("GET", "/api/todos?done=maybe"), 400,
+              R"(done must be true or false, not "maybe")");
 }
 
-TEST_F(TodoTest, TheStoreRemembers) {
-  {
-    const auto pool = MakePool();
-    TodoStore(*pool).Add("milk");
-  }
-  const auto pool = MakePool();
-  EXPECT_EQ(TodoStore(*pool).All().at(0).title, "milk");
+TEST_F(TodoTest, APatchChangesWhatItNames) {
+  Add("milk");
+  const auto patch = [this](const std::string& body) {
+    const HttpReply reply = Ask("PATCH", "/api/todos/1", body);
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_EQ(json::parse(reply.body), Read("/api/todos/1"));
+    return json::parse(reply.body);
+  };
+  EXPECT_EQ(patch(R"({"done": true})"), json({{"id", 1}, {"title", "milk"}, {"done", true}}));
+  EXPECT_EQ(patch(R"({"title": "oat milk"})"),
+            json({{"id", 1}, {"title", "oat milk"}, {"done", true}}));
+  EXPECT_EQ(patch(R"({"title": "rye", "done": false})"),
+            json({{"id", 1}, {"title", "rye"}, {"done", false}}));
+  EXPECT_EQ(patch("{}"), json({{"id", 1}, {"title", "rye"}, {"done", false}}));
 }
 
-TEST_F(TodoTest, TheServiceSaysWhatIsWrong) {
-  ExampleServer server("todo", {"0", File()});
-  HttpClient client(server.Port());
-  EXPECT_EQ(client.Ask(Get("/api/todos")).body, "[]");
-  const HttpReply added = client.Ask(With("POST", "/api/todos", R"({"title": "milk"})"));
-  EXPECT_EQ(added.status, 201);
-  EXPECT_EQ(added.Field("Location"), "/api/todos/1");
-  EXPECT_EQ(json::parse(added.body), json({{"id", 1}, {"title", "milk"}, {"done", false}}));
-  EXPECT_EQ(client.Ask(With("POST", "/api/todos", "{}")).status, 400);
-  EXPECT_EQ(client.Ask(With("POST", "/api/todos", "[1]")).status, 400);
-  EXPECT_EQ(client.Ask(With("POST", "/api/todos", R"({"title": ""})")).status, 400);
-  EXPECT_EQ(client.Ask(With("PATCH", "/api/todos/1", R"({"done": 1})")).status, 400);
-  const HttpReply patched = client.Ask(With("PATCH", "/api/todos/1", R"({"done": true})"));
-  EXPECT_EQ(json::parse(patched.body)["done"], true);
-  EXPECT_EQ(json::parse(client.Ask(Get("/api/todos/1")).body)["title"], "milk");
-  EXPECT_EQ(client.Ask(Get("/api/todos/2")).status, 404);
-  EXPECT_EQ(client.Ask(With("DELETE", "/api/todos/1", "")).status, 204);
-  EXPECT_EQ(client.Ask(With("DELETE", "/api/todos/1", "")).status, 404);
-  server.Signal(SIGTERM);
-  EXPECT_EQ(server.Wait(), 0);
+TEST_F(TodoTest, AnIdIsNeverUsedAgain) {
+  Add("milk");
+  Add("bread");
+  const HttpReply reply = Ask("DELETE", "/api/todos/2");
+  EXPECT_EQ(reply.status, 204);
+  EXPECT_EQ(reply.body, "");
+  EXPECT_EQ(Add("jam").Field("Location"), "/api/todos/3");
 }
 
-TEST_F(TodoTest, WithoutAFileItForgets) {
-  for (int i = 0; i < 2; ++i) {
-    ExampleServer server("todo", {"0"});
-    HttpClient client(server.Port());
-    EXPECT_EQ(client.Ask(Get("/api/todos")).body, "[]");
-    EXPECT_EQ(client.Ask(With("POST", "/api/todos", R"({"title": "milk"})")).status, 201);
+TEST_F(TodoTest, WhatIsNotThereIs404) {
+  for (const std::string method : {"GET", "DELETE"}) {
+    ExpectError(Ask(method, "/api/todos/7"), 404, "there is no to-do 7");
+  }
+  ExpectError(Ask("PATCH", "/api/todos/-7", R"({"done": true})"), 404, "there is no to-do -7");
+  for (const std::string path : {"/api", "/api/nothing", "/api/todos/", "/api/todos/milk",
+                                 "/api/todos/9223372036854775808"}) {
+    ExpectError(Ask("GET", path), 404, "there is no such path");
+  }
+  EXPECT_EQ(Ask("GET", "/nothing").status, 404);
+}
+
+TEST_F(TodoTest, AnotherMethodIs405) {
+  const HttpReply list = Ask("DELETE", "/api/todos");
+  ExpectError(list, 405, "this path has no method DELETE");
+  EXPECT_EQ(list.Field("Allow"), "GET, HEAD, POST, OPTIONS");
+  EXPECT_EQ(Ask("PUT", "/api/todos/1").Field("Allow"), "GET, HEAD, PATCH, DELETE, OPTIONS");
+  EXPECT_EQ(Ask("OPTIONS", "/api/todos").status, 204);
+}
+
+TEST_F(TodoTest, WhatIsNotJsonIs415) {
+  Add("milk");
+  for (const std::string type : {"text/plain", "application/x-www-form-urlencoded"}) {
+    const std::string why = "Content-Type must be application/json, not " + type;
+    ExpectError(Ask("POST", "/api/todos", R"({"title": "x"})", type), 415, why);
+    ExpectError(Ask("PATCH", "/api/todos/1", R"({"title": "x"})", type), 415, why);
+  }
+  EXPECT_EQ(Ask("POST", "/api/todos", R"({"title": "x"})", "").status, 415);
+  EXPECT_EQ(Read("/api/todos").size(), 1U);
+}
+
+TEST_F(TodoTest, WrongInputIsNamed) {
+  Add("milk");
+  ExpectRefused(R"({"title": 5})", "title must be some text, not 5");
+  ExpectRefused(R"({"title": null})", "title must be some text, not null");
+  ExpectRefused(R"({"title": ""})", R"(title must be some text, not "")");
+  ExpectRefused(R"({"title": " \t"})", R"(title must be some text, not " \t")");
+  ExpectRefused(R"({"title": "x", "done": "yes"})", R"(done must be true or false, not "yes")");
+  ExpectRefused(R"({"title": "x", "id": 7})", R"(there is no field "id", only title and done)");
+  ExpectRefused(R"(["title"])", R"(the body must be an object, not ["title"])");
+  ExpectRefused(R"({"title": })",
+                "The JSON is wrong at line 1, column 11: unexpected '}'; expected '[', '{', or a "
+                "literal.");
+  ExpectRefused("{\"title\": \"" + std::string(201, 'x') + "\"}",
+                "title must have at most 200 characters, not 201");
+  ExpectError(Ask("POST", "/api/todos", R"({"done": true})"), 400, "title is missing");
+  ExpectError(Ask("POST", "/api/todos", "{}"), 400, "title is missing");
+}
+
+TEST_F(TodoTest, ALengthIsCountedInCharacters) {
+  std::string turtles;
+  for (int i = 0; i < 200; ++i) {
+    turtles += "🐢";
+  }
+  EXPECT_EQ(Add(turtles).status, 201);
+  EXPECT_EQ(Read("/api/todos/1")["title"], turtles);
+  EXPECT_EQ(Add(turtles + "!").status, 400);
+}
+
+TEST_F(TodoTest, AFullListTakesMoreWhenOneIsDeleted) {
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(Add("x").status, 201);
+  }
+  ExpectError(Add("one too many"), 409, "there are 1000 to-dos: delete one first");
+  EXPECT_EQ(Read("/api/todos").size(), 1000U);
+  EXPECT_EQ(Ask("DELETE", "/api/todos/500").status, 204);
+  EXPECT_EQ(Add("the last one").status, 201);
+}
+
+TEST_F(TodoTest, WhoListensHearsOfEachChange) {
+  test::HttpClient listener(Program().Port());
+  ASSERT_TRUE(listener.Send(test::Get("/api/events")));
+  ASSERT_TRUE(listener.HasInput(test::kPatience)) << "the head: from now on it is told";
+  Add("milk");
+  Add("");  // changes nothing
+  Ask("GET", "/api/todos");
+  Ask("PATCH", "/api/todos/1", R"({"done": true})");
+  Ask("DELETE", "/api/todos/1");
+  Ask("DELETE", "/api/todos/1");
+  Program().Signal(SIGTERM);
+  const HttpReply heard = listener.ReadReply();
+  EXPECT_EQ(heard.Field("Content-Type"), "text/event-stream");
+  EXPECT_EQ(heard.body, "data: changed\n\ndata: changed\n\ndata: changed\n\n");
+  EXPECT_TRUE(heard.complete);
+  EXPECT_EQ(Program().Wait(), 0);
+}
+
+TEST_F(TodoTest, ThePageIsServedUnderAStrictPolicy) {
+  const HttpReply page = Ask("GET", "/");
+  EXPECT_EQ(page.Field("Content-Type"), "text/html; charset=utf-8");
+  EXPECT_NE(page.body.find("<script type=\"module\" src=\"todo.js\">"), std::string::npos);
+  EXPECT_EQ(Ask("GET", "/todo.js").Field("Content-Type"), "text/javascript; charset=utf-8");
+  EXPECT_EQ(Ask("GET", "/todo.css").Field("Content-Type"), "text/css; charset=utf-8");
+  EXPECT_EQ(Ask("GET", "/todo.svg").Field("Content-Type"), "image/svg+xml");
+  for (const std::string path : {"/", "/todo.js", "/api/todos", "/api/todos/7"}) {
+    const HttpReply reply = Ask("GET", path);
+    EXPECT_EQ(reply.Field("Content-Security-Policy").rfind("default-src 'none'; ", 0), 0U) << path;
+    EXPECT_EQ(reply.Field("X-Content-Type-Options"), "nosniff") << path;
   }
 }
 
-// Four clients add while the server is killed. What a client was told is there, it finds again.
-TEST_F(TodoTest, WhatWasAcknowledgedSurvivesAKill) {
-  constexpr int kClients = 4;
-  std::vector<std::vector<std::string>> acknowledged(kClients);
-  std::atomic<int> count = 0;
-  {
-    ExampleServer server("todo", {"0", File()});
-    std::vector<std::thread> clients;
-    for (int i = 0; i < kClients; ++i) {
-      clients.emplace_back([&, i] {
-        HttpClient client(server.Port());
-        for (int n = 0;; ++n) {
-          const std::string title = std::to_string(i) + "/" + std::to_string(n);
-          const std::string body = json{{"title", title}}.dump();
-          if (client.Ask(With("POST", "/api/todos", body)).status != 201) {
-            break;  // it has been killed
-          }
-          acknowledged[static_cast<std::size_t>(i)].push_back(title);
-          ++count;
-        }
-      });
-    }
-    const auto end = std::chrono::steady_clock::now() + test::kPatience;
-    while (count < 100 && std::chrono::steady_clock::now() < end) {
-      std::this_thread::yield();
-    }
-    server.Signal(SIGKILL);
-    for (std::thread& client : clients) {
-      client.join();
-    }
-    EXPECT_EQ(server.Wait(), 128 + SIGKILL);
-  }
-  EXPECT_GE(count, 100);
-  ExampleServer server("todo", {"0", File()});
-  HttpClient client(server.Port());
-  const std::string all = client.Ask(Get("/api/todos")).body;
-  for (const auto& titles : acknowledged) {
-    for (const std::string& title : titles) {
-      EXPECT_NE(all.find("\"" + title + "\""), std::string::npos) << title << " is lost";
-    }
-  }
-}
-
-TEST_F(TodoTest, AServerRemembersAsWell) {
-  if (!test::IsBuiltWithMariaDb()) {
-    GTEST_SKIP() << "built without";
-  }
-  test::MariaDbServer mariadb;
-  static_cast<void>(mariadb.Options("todo"));
-  const std::vector<std::string> arguments = {"0", "--mariadb", mariadb.Socket(), "todo"};
-  {
-    ExampleServer server("todo", arguments);
-    HttpClient client(server.Port());
-    EXPECT_EQ(client.Ask(With("POST", "/api/todos", R"({"title": "🐢"})")).status, 201);
-  }
-  ExampleServer server("todo", arguments);
-  HttpClient client(server.Port());
-  const json all = json::parse(client.Ask(Get("/api/todos")).body);
-  EXPECT_EQ(all, json::array({{{"id", 1}, {"title", "🐢"}, {"done", false}}}));
-  mariadb.Kill();
-  const HttpReply unavailable = client.Ask(Get("/api/todos"));
-  EXPECT_EQ(unavailable.status, 503);
-  EXPECT_EQ(unavailable.Field("Retry-After"), "1");
-  mariadb.Start();
-  EXPECT_EQ(client.Ask(Get("/api/todos")).status, 200) << "on a new connection";
+TEST(TodoPageTest, AFolderWithoutThePageIsSaidAtOnce) {
+  const test::OwnFolder folder;
+  test::Child program(test::ExamplePath("todo"), {"0", "/nowhere"});
+  EXPECT_EQ(program.Wait(), 1);
+  EXPECT_EQ(program.ReadErrors(), "todo: can't read /nowhere/index.html\n");
 }
 
 }  // namespace

@@ -1,13 +1,21 @@
-// The to-do list: as a class, as a service, and after a SIGKILL.
+// The to-do list in a database: as a class, after a SIGKILL of its service, and while its server is
+// away.
+#include "../examples/todo_list.h"
+
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "../examples/todo_store.h"
 #include "db/sqlite_database.h"
 #include "support/child.h"
 #include "support/http_client.h"
@@ -17,22 +25,30 @@
 namespace TURTLE_SERVER {
 namespace {
 
-using example::Todo;
-using example::TodoStore;
 using nlohmann::json;
 using test::ExampleServer;
 using test::Get;
 using test::HttpClient;
 using test::HttpReply;
 
+using Texts = std::vector<std::string>;
+
+auto Titles(const std::vector<Todo>& todos) -> Texts {
+  Texts titles;
+  for (const Todo& todo : todos) {
+    titles.push_back(todo.title);
+  }
+  return titles;
+}
+
 auto With(const std::string& method, const std::string& target, const std::string& body)
     -> std::string {
   return method + " " + target +
-         " HTTP/1.1\r\nHost: t\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
-         body;
+         " HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-class TodoTest : public testing::Test {
+class TodoListTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!test::IsBuiltWith(*SqliteDatabase({}))) {
@@ -40,6 +56,7 @@ class TodoTest : public testing::Test {
     }
   }
 
+  static auto Page() -> std::string { return test::ExamplePath("todo_page"); }
   [[nodiscard]] auto File() const -> std::string { return folder_.Path("todo.db"); }
 
   [[nodiscard]] auto MakePool() const -> std::unique_ptr<DbPool> {
@@ -51,75 +68,70 @@ class TodoTest : public testing::Test {
   const test::SiteFolder folder_;
 };
 
-TEST_F(TodoTest, TheStoreAddsChangesAndRemoves) {
+TEST_F(TodoListTest, AddsChangesAndRemoves) {
   const auto pool = MakePool();
-  TodoStore store(*pool);
-  EXPECT_TRUE(store.All().empty());
-  const Todo milk = store.Add("milk");
-  const Todo bread = store.Add("'; DROP TABLE todos; --");
+  TodoList todos(*pool, 100);
+  EXPECT_TRUE(todos.All().empty());
+  const Todo milk = todos.Add("milk", false).value();
+  const Todo bread = todos.Add("'; DROP TABLE todos; --", true).value();
   EXPECT_FALSE(milk.done);
-  EXPECT_EQ(store.All().size(), 2U);
-  EXPECT_EQ(store.Find(bread.id)->title, "'; DROP TABLE todos; --");
-  const auto done = store.Change(milk.id, std::nullopt, true);
+  EXPECT_EQ(Titles(todos.All()), (Texts{"milk", bread.title}));
+  EXPECT_EQ(Titles(todos.All(false)), Texts{"milk"});
+  EXPECT_EQ(Titles(todos.All(true)), Texts{bread.title});
+  EXPECT_EQ(todos.Find(bread.id).value().title, "'; DROP TABLE todos; --");
+  const auto done = todos.Change(milk.id, {std::nullopt, true});
   ASSERT_TRUE(done);
   EXPECT_EQ(done->title, "milk");
   EXPECT_TRUE(done->done);
-  EXPECT_EQ(store.Change(milk.id, "oat milk", std::nullopt)->title, "oat milk");
-  EXPECT_TRUE(store.Find(milk.id)->done);
-  EXPECT_FALSE(store.Change(99, "nothing", true));
-  EXPECT_TRUE(store.Remove(bread.id));
-  EXPECT_FALSE(store.Remove(bread.id));
-  EXPECT_FALSE(store.Find(bread.id));
-  EXPECT_GT(store.Add("jam").id, bread.id) << "an id is not given twice";
+  EXPECT_EQ(todos.Change(milk.id, {"oat milk", std::nullopt}).value().title, "oat milk");
+  EXPECT_TRUE(todos.Find(milk.id).value().done);
+  EXPECT_FALSE(todos.Change(99, {"nothing", true}));
+  EXPECT_TRUE(todos.Remove(bread.id));
+  EXPECT_FALSE(todos.Remove(bread.id));
+  EXPECT_FALSE(todos.Find(bread.id));
+  EXPECT_GT(todos.Add("jam", false).value().id, bread.id) << "an id is not given twice";
 }
 
-TEST_F(TodoTest, TheStoreRemembers) {
+TEST_F(TodoListTest, AFullListIsFullForAllWhoAddAtOnce) {
+  constexpr std::size_t kMaxTodos = 10;
+  const auto pool = MakePool();
+  TodoList todos(*pool, kMaxTodos);
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.emplace_back([&todos] {
+      for (std::size_t n = 0; n < kMaxTodos; ++n) {
+        todos.Add("x", false);
+      }
+    });
+  }
+  for (std::thread& client : clients) {
+    client.join();
+  }
+  EXPECT_EQ(todos.All().size(), kMaxTodos);
+}
+
+TEST_F(TodoListTest, RemembersAndGivesNoIdTwice) {
+  std::int64_t last = 0;
   {
     const auto pool = MakePool();
-    TodoStore(*pool).Add("milk");
+    TodoList todos(*pool, 100);
+    todos.Add("milk", false);
+    last = todos.Add("bread", false).value().id;
+    todos.Remove(last);
   }
   const auto pool = MakePool();
-  EXPECT_EQ(TodoStore(*pool).All().at(0).title, "milk");
-}
-
-TEST_F(TodoTest, TheServiceSaysWhatIsWrong) {
-  ExampleServer server("todo", {"0", File()});
-  HttpClient client(server.Port());
-  EXPECT_EQ(client.Ask(Get("/api/todos")).body, "[]");
-  const HttpReply added = client.Ask(With("POST", "/api/todos", R"({"title": "milk"})"));
-  EXPECT_EQ(added.status, 201);
-  EXPECT_EQ(added.Field("Location"), "/api/todos/1");
-  EXPECT_EQ(json::parse(added.body), json({{"id", 1}, {"title", "milk"}, {"done", false}}));
-  EXPECT_EQ(client.Ask(With("POST", "/api/todos", "{}")).status, 400);
-  EXPECT_EQ(client.Ask(With("POST", "/api/todos", "[1]")).status, 400);
-  EXPECT_EQ(client.Ask(With("POST", "/api/todos", R"({"title": ""})")).status, 400);
-  EXPECT_EQ(client.Ask(With("PATCH", "/api/todos/1", R"({"done": 1})")).status, 400);
-  const HttpReply patched = client.Ask(With("PATCH", "/api/todos/1", R"({"done": true})"));
-  EXPECT_EQ(json::parse(patched.body)["done"], true);
-  EXPECT_EQ(json::parse(client.Ask(Get("/api/todos/1")).body)["title"], "milk");
-  EXPECT_EQ(client.Ask(Get("/api/todos/2")).status, 404);
-  EXPECT_EQ(client.Ask(With("DELETE", "/api/todos/1", "")).status, 204);
-  EXPECT_EQ(client.Ask(With("DELETE", "/api/todos/1", "")).status, 404);
-  server.Signal(SIGTERM);
-  EXPECT_EQ(server.Wait(), 0);
-}
-
-TEST_F(TodoTest, WithoutAFileItForgets) {
-  for (int i = 0; i < 2; ++i) {
-    ExampleServer server("todo", {"0"});
-    HttpClient client(server.Port());
-    EXPECT_EQ(client.Ask(Get("/api/todos")).body, "[]");
-    EXPECT_EQ(client.Ask(With("POST", "/api/todos", R"({"title": "milk"})")).status, 201);
-  }
+  TodoList todos(*pool, 100);
+  EXPECT_EQ(Titles(todos.All()), Texts{"milk"});
+  EXPECT_GT(todos.Add("jam", false).value().id, last);
 }
 
 // Four clients add while the server is killed. What a client was told is there, it finds again.
-TEST_F(TodoTest, WhatWasAcknowledgedSurvivesAKill) {
+TEST_F(TodoListTest, WhatWasAcknowledgedSurvivesAKill) {
   constexpr int kClients = 4;
   std::vector<std::vector<std::string>> acknowledged(kClients);
   std::atomic<int> count = 0;
   {
-    ExampleServer server("todo", {"0", File()});
+    ExampleServer server("todo", {"0", Page(), File()});
     std::vector<std::thread> clients;
     for (int i = 0; i < kClients; ++i) {
       clients.emplace_back([&, i] {
@@ -146,7 +158,7 @@ TEST_F(TodoTest, WhatWasAcknowledgedSurvivesAKill) {
     EXPECT_EQ(server.Wait(), 128 + SIGKILL);
   }
   EXPECT_GE(count, 100);
-  ExampleServer server("todo", {"0", File()});
+  ExampleServer server("todo", {"0", Page(), File()});
   HttpClient client(server.Port());
   const std::string all = client.Ask(Get("/api/todos")).body;
   for (const auto& titles : acknowledged) {
@@ -156,13 +168,13 @@ TEST_F(TodoTest, WhatWasAcknowledgedSurvivesAKill) {
   }
 }
 
-TEST_F(TodoTest, AServerRemembersAsWell) {
+TEST_F(TodoListTest, AServerRemembersAsWell) {
   if (!test::IsBuiltWithMariaDb()) {
     GTEST_SKIP() << "built without";
   }
   test::MariaDbServer mariadb;
   static_cast<void>(mariadb.Options("todo"));
-  const std::vector<std::string> arguments = {"0", "--mariadb", mariadb.Socket(), "todo"};
+  const std::vector<std::string> arguments = {"0", Page(), "--mariadb", mariadb.Socket(), "todo"};
   {
     ExampleServer server("todo", arguments);
     HttpClient client(server.Port());
@@ -176,6 +188,7 @@ TEST_F(TodoTest, AServerRemembersAsWell) {
   const HttpReply unavailable = client.Ask(Get("/api/todos"));
   EXPECT_EQ(unavailable.status, 503);
   EXPECT_EQ(unavailable.Field("Retry-After"), "1");
+  EXPECT_EQ(unavailable.body, R"({"error":"Service Unavailable"})");
   mariadb.Start();
   EXPECT_EQ(client.Ask(Get("/api/todos")).status, 200) << "on a new connection";
 }
