@@ -299,8 +299,8 @@ TEST(UdpSocket, BothFamiliesSideBySide) {
 
 TEST(UdpSocket, IsClosedOnExecAndNeverBlocks) {
   const UdpSocket socket = BoundTo("127.0.0.1");
-  EXPECT_TRUE((::fcntl(socket.GetFd(), F_GETFD) & FD_CLOEXEC) != 0);
-  EXPECT_TRUE((::fcntl(socket.GetFd(), F_GETFL) & O_NONBLOCK) != 0);
+  EXPECT_NE(::fcntl(socket.GetFd(), F_GETFD) & FD_CLOEXEC, 0);
+  EXPECT_NE(::fcntl(socket.GetFd(), F_GETFL) & O_NONBLOCK, 0);
 }
 
 TEST(UdpSocket, ABlockingOneThatIsTakenOverDoesNotBlockEither) {
