@@ -36,7 +36,7 @@ struct Metric {
   MetricKind kind = MetricKind::kCounter;
   double value = 0;         ///< of a counter, gauge or timer
   bool relative = false;    ///< a gauge's value had a sign: it is added
-  double rate = 1;          ///< of a counter or timer: which part of the events was told, (0, 1]
+  double rate = 1;          ///< of a counter or timer: which part of the events was told, at most 1
   std::string_view member;  ///< of a set
 };
 
@@ -44,15 +44,18 @@ struct Metric {
 enum class LineFault : std::uint8_t {
   kNone,
   kName,   ///< none, longer than kMaxMetricName, or other bytes than letters, digits and "._-/"
-  kValue,  ///< none, no number, or no finite one; a set's member longer than kMaxMember
+  kValue,  ///< none, no number, or one beyond kMostValue; a set's member longer than kMaxMember
   kType,   ///< none, or another than c, g, ms, h, s
-  kRate,   ///< no number, not in (0, 1], or where there can be none; or a field that is unknown
+  kRate,   ///< no number, not in [kLeastRate, 1], or where there can be none; or a field that is
+           ///< unknown
 };
 
 inline constexpr std::size_t kLineFaults = 5;       ///< how many LineFaults there are
 inline constexpr std::size_t kMaxMetricName = 200;  ///< bytes
 inline constexpr std::size_t kMaxMember = 200;      ///< bytes
 inline constexpr std::size_t kMaxNumber = 40;       ///< bytes
+inline constexpr double kMostValue = 1e15;          ///< so that no sum of them becomes infinite
+inline constexpr double kLeastRate = 1e-6;          ///< likewise
 
 /// In words, for a report.
 constexpr auto FaultName(LineFault fault) -> std::string_view {
@@ -87,7 +90,7 @@ inline auto ParseNumber(std::string_view text) -> std::optional<double> {
   std::memcpy(copy.data(), text.data(), text.size());
   char* end = nullptr;
   const double number = std::strtod(copy.data(), &end);
-  if (end != copy.data() + text.size() || !std::isfinite(number)) {
+  if (end != copy.data() + text.size() || !(std::abs(number) <= kMostValue)) {
     return std::nullopt;
   }
   return number;
@@ -153,7 +156,7 @@ inline auto ReadExtra(std::string_view field, Metric& metric) -> bool {
   }
   const std::optional<double> rate = ParseNumber(field.substr(1));
   metric.rate = rate.value_or(0);
-  return metric.rate > 0 && metric.rate <= 1;
+  return metric.rate >= kLeastRate && metric.rate <= 1;
 }
 
 }  // namespace detail

@@ -50,7 +50,8 @@ extern const int kTellLength;
     -> int;
 
 /// Sends from the front of the batch, and leaves it as it is. Does not wait.
-/// @return how many the kernel took, at least 1; or -1 and errno, which is of the first one
+/// @return how many the kernel took, 0 only of an empty batch; or -1 and errno, which is of the
+/// first
 [[nodiscard]] auto SendDatagrams(int fd, DatagramBatch& batch) noexcept -> int;
 
 }  // namespace TURTLE_SERVER

@@ -121,7 +121,7 @@ auto SendDatagrams(int fd, DatagramBatch& batch) noexcept -> int {
       break;
     }
   }
-  return total == 0 ? -1 : total;
+  return total == 0 && !batch.Empty() ? -1 : total;
 }
 
 }  // namespace TURTLE_SERVER

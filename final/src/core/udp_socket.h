@@ -79,8 +79,8 @@ class UdpSocket {
   /// and :: side by side, on two sockets.
   ///
   /// SO_REUSEADDR is never set. A TCP server needs it to start again while old connections are in
-  /// TIME_WAIT; UDP has no such state, and on Linux the option lets any second socket of the same
-  /// user take over the port, and all that is sent to it, without a word.
+  /// TIME_WAIT; UDP has no such state, and on Linux the option lets a second socket that sets it
+  /// take over the port, and all that is sent to it, without a word.
   ///
   /// @param local the address to bind to
   /// @param sharing who else may bind it
