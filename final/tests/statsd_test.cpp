@@ -83,7 +83,7 @@ TEST(StatsdLine, WhatIsWrongIsNamed) {
       {"a:1.1e15|c", LineFault::kValue},
       {"a:-1.1e15|g", LineFault::kValue},
       {"a:1|c|@1e-7", LineFault::kRate},
-      {"a:" + std::string(41, '1') + "|c", LineFault::kValue},
+      {"a:0." + std::string(39, '1') + "|c", LineFault::kValue},
       {"a:-1|ms", LineFault::kValue},
       {"a:|s", LineFault::kValue},
       {"a:" + std::string(201, 'm') + "|s", LineFault::kValue},
@@ -104,7 +104,7 @@ TEST(StatsdLine, WhatIsWrongIsNamed) {
   for (const auto& [line, fault] : lines) {
     EXPECT_EQ(FaultOf(line), fault) << line;
   }
-  EXPECT_EQ(FaultOf(std::string(200, 'a') + ":" + std::string(40, '1') + "|c"), LineFault::kNone);
+  EXPECT_EQ(FaultOf(std::string(200, 'a') + ":0." + std::string(38, '1') + "|c"), LineFault::kNone);
   EXPECT_EQ(FaultOf("a:" + std::string(200, 'm') + "|s"), LineFault::kNone);
 }
 
