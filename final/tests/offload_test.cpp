@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "http/http_error.h"
+#include "http/router.h"
 #include "support/captured_stderr.h"
 #include "support/clocked_server.h"
 #include "support/gate.h"
@@ -572,6 +573,44 @@ TEST(OffloadTest, SurvivesClientsThatLeaveInTheMiddle) {
     }
   }
   pool.Stop();
+}
+
+TEST(RouteParametersTest, ACopyOutlivesRouterAndPath) {
+  std::vector<std::string> names;
+  std::string copy;
+  RouteParameters parameters;
+  {
+    Router router;
+    router.Add(Method::kGet, "/users/{name}/{path...}");
+    const std::string path = "/users/ada/photos/7";
+    parameters = router.Find(Method::kGet, path).parameters;
+    copy = path;
+    parameters.Rebase({path.data(), copy.data()}, names);
+  }
+  EXPECT_EQ(parameters.Find("name"), "ada");
+  EXPECT_EQ(parameters.Find("path"), "photos/7");
+  EXPECT_EQ(parameters.Find("other"), std::nullopt);
+}
+
+// A group that took no part in the match has a value that lies nowhere.
+TEST(RouteParametersTest, AnUnsetValueStaysUnset) {
+  std::vector<std::string> names;
+  Router router;
+  router.Add(Method::kGet, "~/(a)?(b)?");
+  const std::string path = "/b";
+  const std::string copy = path;
+  RouteParameters parameters = router.Find(Method::kGet, path).parameters;
+  parameters.Rebase({path.data(), copy.data()}, names);
+  EXPECT_EQ(parameters.Find("1"), "");
+  EXPECT_EQ(parameters.Find("2"), "b");
+}
+
+TEST(RouteParametersTest, NoneAreNoneAfterwards) {
+  std::vector<std::string> names;
+  RouteParameters parameters;
+  parameters.Rebase({"", ""}, names);
+  EXPECT_EQ(parameters.Find("name"), std::nullopt);
+  EXPECT_TRUE(names.empty());
 }
 
 }  // namespace

@@ -140,6 +140,27 @@ TEST(RouterTest, TheRouteOfAnotherMethodIsPassedOver) {
   EXPECT_EQ(router.Methods().AllowField(), "GET, HEAD, POST, DELETE, OPTIONS");
 }
 
+TEST(RouterTest, ARestOfAnotherMethodIsPassedOverToo) {
+  Router router;
+  router.Add(Method::kPost, "/files/{path...}");
+  router.Add(Method::kGet, "~/files/(.*)");
+  EXPECT_EQ(RouteOf(router, "/files/a/b"), 1);
+  EXPECT_EQ(Value(router, "/files/a/b", "1"), "a/b");
+  EXPECT_EQ(Value(router, "/files/a/b", "path"), "(no such parameter)");
+  EXPECT_EQ(RouteOf(router, "/files/a/b", Method::kPost), 0);
+}
+
+TEST(RouterTest, ANameHasLettersDigitsAndUnderscores) {
+  const Router router = Make({"/users/{user_id2}"});
+  EXPECT_EQ(Value(router, "/users/ada", "user_id2"), "ada");
+}
+
+TEST(RouterTest, ALiteralAndARestAreNoKindsOfOneSegment) {
+  EXPECT_FALSE(FitsSegment(SegmentKind::kLiteral, "a"));
+  EXPECT_FALSE(FitsSegment(SegmentKind::kRest, "a"));
+  EXPECT_TRUE(FitsSegment(SegmentKind::kPlain, "a"));
+}
+
 TEST(RouterTest, HeadIsGetUnlessItHasARouteOfItsOwn) {
   Router router;
   router.Add(Method::kGet, "/a");

@@ -12,7 +12,7 @@ using Json = nlohmann::json;
 
 // "line 3, column 14": where byte number `byte` is; the first has the number 1.
 auto PlaceOf(std::string_view text, std::size_t byte) -> std::string {
-  const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
+  const std::string_view before = text.substr(0, byte - 1);
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t column = before.size() - (before.rfind('\n') + 1);  // npos + 1 is 0
   return "line " + std::to_string(line) + ", column " + std::to_string(column + 1);
