@@ -1,7 +1,12 @@
 // A list of to-dos: a REST service, and a page that uses it. Pages that are open at the same time
-// see each other's changes at once.
+// see each other's changes at once. A database remembers them.
 //
-//   todo PORT [FOLDER]      FOLDER has the page's files; todo_page beside the program unless given
+//   todo PORT [FOLDER [FILE]]
+//   todo PORT FOLDER --mariadb SOCKET DATABASE
+//
+//   FOLDER has the page's files; todo_page beside the program unless given
+//   FILE is a database of SQLite; todo.db, where the program was started, unless given
+//   SOCKET leads to a server of MariaDB, which knows who runs this by his name in the system
 //
 //   GET    /api/todos         the list; with ?done=true or ?done=false a part of it
 //   POST   /api/todos         {"title": "buy milk"} is added
@@ -27,13 +32,17 @@
 
 #include "base/ascii.h"
 #include "core/signal_watch.h"
+#include "db/mariadb_database.h"
+#include "db/sqlite_database.h"
 #include "http/http_error.h"
 #include "http/mime.h"
 #include "http/status.h"
 #include "listeners.h"
+#include "task/task_pool.h"
 #include "todo_list.h"
 #include "web/exchange.h"
 #include "web/http_server.h"
+#include "web/offload.h"
 
 using namespace turtle;
 using nlohmann::json;
@@ -123,15 +132,19 @@ auto NotThere(const ServerRequest& req) -> HttpError {
 
 // --- what is served ------------------------------------------------------------------------------
 
-void ServeTodos(HttpServer& server, TodoList& todos, Listeners& listeners) {
-  server.Get("/api/todos", [&](const ServerRequest& req, ServerResponse& res) {
+// What asks the list waits for the database: the pool does that, and no loop.
+void ServeTodos(HttpServer& server, TaskPool& pool, TodoList& todos, Listeners& listeners) {
+  const auto route = [&](Method method, const char* pattern, SyncHandler handler) {
+    server.Route(method, pattern, Offload(pool, Priority::kNormal, std::move(handler)));
+  };
+  route(Method::kGet, "/api/todos", [&](const ServerRequest& req, ServerResponse& res) {
     json list = json::array();
     for (const Todo& todo : todos.All(DoneFromQuery(req))) {
       list.push_back(ToJson(todo));
     }
     res.Json(list);
   });
-  server.Post("/api/todos", [&](const ServerRequest& req, ServerResponse& res) {
+  route(Method::kPost, "/api/todos", [&](const ServerRequest& req, ServerResponse& res) {
     const TodoChange wanted = ChangeFrom(req);
     if (!wanted.title) {
       throw HttpError(400, "title is missing");
@@ -143,14 +156,14 @@ void ServeTodos(HttpServer& server, TodoList& todos, Listeners& listeners) {
     listeners.Tell(kChanged);
     res.Status(201).Set("Location", "/api/todos/" + std::to_string(todo->id)).Json(ToJson(*todo));
   });
-  server.Get("/api/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
+  route(Method::kGet, "/api/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
     const auto todo = todos.Find(req.Integer("id"));
     if (!todo) {
       throw NotThere(req);
     }
     res.Json(ToJson(*todo));
   });
-  server.Patch("/api/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
+  route(Method::kPatch, "/api/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
     const auto todo = todos.Change(req.Integer("id"), ChangeFrom(req));
     if (!todo) {
       throw NotThere(req);
@@ -158,7 +171,7 @@ void ServeTodos(HttpServer& server, TodoList& todos, Listeners& listeners) {
     listeners.Tell(kChanged);
     res.Json(ToJson(*todo));
   });
-  server.Delete("/api/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
+  route(Method::kDelete, "/api/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
     if (!todos.Remove(req.Integer("id"))) {
       throw NotThere(req);
     }
@@ -186,12 +199,18 @@ void ServePage(HttpServer& server, const std::filesystem::path& folder) {
 auto JsonErrors() -> Middleware {
   Middleware errors;
   errors.error = [](const ServerRequest&, ServerResponse& res, const std::exception& error) {
+    const auto* database = dynamic_cast<const DbError*>(&error);
+    if (database != nullptr && database->IsPassing()) {
+      res.Status(503).Set("Retry-After", "1");
+    }
     const auto* told = dynamic_cast<const HttpError*>(&error);  // others aren't meant for clients
     res.Json({{"error", told != nullptr ? told->what() : ReasonPhrase(res.Status())}});
   };
   errors.after = [](const ServerRequest& req, ServerResponse& res) {
     if (res.Status() == 405) {  // nobody has thrown it
       res.Json({{"error", "this path has no method " + std::string(req.Head().method_text)}});
+    } else if (res.Status() == 503) {  // nor this, if too many wait for the pool
+      res.Json({{"error", ReasonPhrase(503)}});
     }
   };
   return errors;
@@ -219,25 +238,42 @@ class NoSuchPath : public RequestHandler {
   }
 };
 
+auto DatabaseOf(int argc, char** argv) -> std::unique_ptr<Database> {
+  if (argc == 6) {
+    MariaDbOptions options;
+    options.unix_socket = argv[4];
+    options.database_name = argv[5];
+    return MariaDbDatabase(options);
+  }
+  SqliteOptions options;
+  options.file = argc == 4 ? argv[3] : "todo.db";
+  return SqliteDatabase(options);
+}
+
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
-  if (argc != 2 && argc != 3) {
-    std::cerr << "usage: todo PORT [FOLDER]\n";
+  const bool on_server = argc == 6 && argv[3] == std::string_view("--mariadb");
+  if (!on_server && (argc < 2 || argc > 4)) {
+    std::cerr << "usage: todo PORT [FOLDER [FILE | --mariadb SOCKET DATABASE]]\n";
     return 2;
   }
-  TodoList todos(kMaxTodos);
+  const DbPoolOptions limits;
+  DbPool connections(DatabaseOf(argc, argv), limits);
+  TodoList todos(connections, kMaxTodos);
   Listeners listeners;
+  TaskPool pool({limits.max_connections});  // more threads would wait for a connection
   HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));
   server.Use(SecurityFields()).Use(JsonErrors());
-  ServeTodos(server, todos, listeners);
+  ServeTodos(server, pool, todos, listeners);
   ServePage(server,
-            argc == 3 ? argv[2] : std::filesystem::path(argv[0]).parent_path() / "todo_page");
+            argc > 2 ? argv[2] : std::filesystem::path(argv[0]).parent_path() / "todo_page");
   server.Mount("/api", [](Looper&) { return std::make_unique<NoSuchPath>(); });
   const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) {
     listeners.End();
     server.Stop();
   });
+  pool.Start();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

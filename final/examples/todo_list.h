@@ -1,16 +1,15 @@
-// A list of to-dos, in memory. The service knows it by this interface only, behind which a database
-// could be.
+// A list of to-dos, in a database. The service knows it by this interface only, behind which
+// chapter 16 had a map.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "base/mutex.h"
+#include "core/namespace.h"
+#include "db/db_pool.h"
 
 /// Something that is to be done.
 struct Todo {
@@ -26,63 +25,91 @@ struct TodoChange {
 };
 
 /// All to-dos, in the order in which they were added. Any thread may call; what it gets is a copy.
+/// What has been returned has been written down: it is there after a crash, too. Every function
+/// waits for the database, so none is for a loop, and throws turtle::DbError.
 class TodoList {
  public:
+  /// Makes the table, if there is none.
+  /// @param pool of connections; outlives it
   /// @param max_todos that it takes; a list that strangers fill needs an end
-  explicit TodoList(std::size_t max_todos) : max_todos_(max_todos) {}
+  TodoList(turtle::DbPool& pool, std::size_t max_todos) : pool_(pool), max_todos_(max_todos) {
+    const turtle::DbLease connection = pool_.Acquire();
+    if (connection->Dialect() == turtle::DbDialect::kMariaDb) {
+      connection->Execute(
+          "CREATE TABLE IF NOT EXISTS todos (id BIGINT PRIMARY KEY AUTO_INCREMENT, "
+          "title TEXT NOT NULL, done BOOLEAN NOT NULL) CHARACTER SET utf8mb4");
+    } else {
+      connection->Execute(
+          "CREATE TABLE IF NOT EXISTS todos (id INTEGER PRIMARY KEY AUTOINCREMENT, "
+          "title TEXT NOT NULL, done INTEGER NOT NULL) STRICT");
+    }
+  }
 
   /// All of them, or those that are `done`, or those that aren't.
   auto All(std::optional<bool> done = std::nullopt) const -> std::vector<Todo> {
-    const turtle::MutexLock lock(mutex_);
+    const turtle::DbLease connection = pool_.Acquire();
+    turtle::Rows rows = connection->Query(
+        "SELECT id, title, done FROM todos WHERE done = COALESCE(?, done) ORDER BY id", done);
     std::vector<Todo> all;
-    for (const auto& [id, todo] : todos_) {
-      if (!done || todo.done == *done) {
-        all.push_back(todo);
-      }
+    while (const turtle::Row* const row = rows.Next()) {
+      all.push_back(Read(*row));
     }
     return all;
   }
 
   /// One of them; nullopt: there is none of that id.
   auto Find(std::int64_t id) const -> std::optional<Todo> {
-    const turtle::MutexLock lock(mutex_);
-    const auto found = todos_.find(id);
-    return found == todos_.end() ? std::nullopt : std::optional(found->second);
+    const turtle::DbLease connection = pool_.Acquire();
+    return Find(*connection, id);
   }
 
   /// Adds one, and gives it an id; nullopt: the list is full.
-  auto Add(std::string title, bool done) -> std::optional<Todo> {
-    const turtle::MutexLock lock(mutex_);
-    if (todos_.size() >= max_todos_) {
+  auto Add(const std::string& title, bool done) -> std::optional<Todo> {
+    const turtle::DbLease connection = pool_.Acquire();
+    turtle::Transaction transaction(*connection);  // nobody adds between the two
+    if (Count(*connection) >= max_todos_) {
       return std::nullopt;
     }
-    const std::int64_t id = ++last_id_;
-    return todos_.emplace(id, Todo{id, std::move(title), done}).first->second;
+    const std::int64_t id =
+        connection->Execute("INSERT INTO todos (title, done) VALUES (?, ?)", title, done).last_id;
+    transaction.Commit();
+    return Todo{id, title, done};
   }
 
   /// Changes one; nullopt: there is none of that id.
   /// @return how it is now
   auto Change(std::int64_t id, const TodoChange& change) -> std::optional<Todo> {
-    const turtle::MutexLock lock(mutex_);
-    const auto found = todos_.find(id);
-    if (found == todos_.end()) {
-      return std::nullopt;
-    }
-    Todo& todo = found->second;
-    todo.title = change.title.value_or(todo.title);
-    todo.done = change.done.value_or(todo.done);
+    const turtle::DbLease connection = pool_.Acquire();
+    turtle::Transaction transaction(*connection);
+    connection->Execute(
+        "UPDATE todos SET title = COALESCE(?, title), done = COALESCE(?, done) WHERE id = ?",
+        change.title, change.done, id);
+    std::optional<Todo> todo = Find(*connection, id);
+    transaction.Commit();
     return todo;
   }
 
   /// Takes one away. @return false: there is none of that id
   auto Remove(std::int64_t id) -> bool {
-    const turtle::MutexLock lock(mutex_);
-    return todos_.erase(id) == 1;
+    return pool_.Acquire()->Execute("DELETE FROM todos WHERE id = ?", id).affected_rows == 1;
   }
 
  private:
+  static auto Read(const turtle::Row& row) -> Todo {
+    return {row.Get<std::int64_t>("id"), row.Get<std::string>("title"), row.Get<bool>("done")};
+  }
+
+  static auto Find(turtle::DbConnection& connection, std::int64_t id) -> std::optional<Todo> {
+    turtle::Rows rows = connection.Query("SELECT id, title, done FROM todos WHERE id = ?", id);
+    const turtle::Row* const row = rows.Next();
+    return row == nullptr ? std::nullopt : std::optional(Read(*row));
+  }
+
+  static auto Count(turtle::DbConnection& connection) -> std::size_t {
+    turtle::Rows rows = connection.Query("SELECT COUNT(*) FROM todos");
+    return static_cast<std::size_t>(rows.Next()->Get<std::int64_t>(0));
+  }
+
+  turtle::DbPool& pool_;
   const std::size_t max_todos_;
-  mutable turtle::Mutex mutex_;
-  std::map<std::int64_t, Todo> todos_ TURTLE_GUARDED_BY(mutex_);  // ids grow, so it is in order
-  std::int64_t last_id_ TURTLE_GUARDED_BY(mutex_) = 0;
 };

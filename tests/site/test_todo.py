@@ -1,6 +1,8 @@
-"""A browser uses the page of the to-do service, an example of chapter 16."""
+"""A browser uses the page of the to-do service, an example of chapters 16 and 18."""
 
 import contextlib
+import pathlib
+import tempfile
 
 import pytest
 import serving
@@ -10,11 +12,15 @@ TITLES = "[...document.querySelectorAll('#list .title')].map(title => title.inne
 DONE = "[...document.querySelectorAll('#list :checked + .title')].map(title => title.innerText)"
 
 
+@contextlib.contextmanager
 def todo(port=0):
-    """A new service, to be closed."""
+    """A new service, which has never known anything; for a `with`."""
     program = serving.BINARY.parent / "examples" / "todo"
     assert program.is_file(), f"{program} is not there: build all of final"
-    return contextlib.closing(serving.Server(program, port))
+    with tempfile.TemporaryDirectory() as folder:
+        database = pathlib.Path(folder, "todo.db")
+        with contextlib.closing(serving.Server(program, port, program.parent / "todo_page", database)) as service:
+            yield service
 
 
 @pytest.fixture

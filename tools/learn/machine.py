@@ -65,8 +65,14 @@ PROGRAM = (
     Need(header("spdlog/spdlog.h"), "libspdlog-dev", "spdlog"),
     Need(header("nlohmann/json.hpp"), "nlohmann-json3-dev", "nlohmann-json"),
     Need(header("re2/re2.h"), "libre2-dev", "re2"),
+    Need(header("sqlite3.h"), "libsqlite3-dev", "sqlite"),
+    Need(header("mariadb/mysql.h"), "libmariadb-dev", "mariadb-connector-c"),
 )
-TESTS = (Need(header("gtest/gtest.h"), "libgtest-dev", "googletest"),)
+TESTS = (
+    Need(header("gtest/gtest.h"), "libgtest-dev", "googletest"),
+    # A server of their own is started by the tests of chapter 18, on a socket in a temporary folder.
+    Need(lambda: command("mariadbd")() or file("/usr/sbin/mariadbd")(), "mariadb-server", "mariadb"),
+)
 PYTHON = (
     Need(python_module("ensurepip"), "python3-venv"),
     Need(lambda: sys.platform == "darwin" or file("/etc/ssl/certs/ca-certificates.crt")(), "ca-certificates"),

@@ -7,6 +7,7 @@
 
 #include "support/child.h"
 #include "support/http_client.h"
+#include "support/own_folder.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -52,6 +53,7 @@ class TodoTest : public testing::Test {
   [[nodiscard]] auto Program() -> test::ExampleServer& { return program_; }
 
  private:
+  const test::OwnFolder folder_;  // a later chapter's service remembers what is to be done, there
   test::ExampleServer program_{"todo"};
   test::HttpClient client_{program_.Port()};
 };
@@ -205,6 +207,7 @@ TEST_F(TodoTest, ThePageIsServedUnderAStrictPolicy) {
 }
 
 TEST(TodoPageTest, AFolderWithoutThePageIsSaidAtOnce) {
+  const test::OwnFolder folder;
   test::Child program(test::ExamplePath("todo"), {"0", "/nowhere"});
   EXPECT_EQ(program.Wait(), 1);
   EXPECT_EQ(program.ReadErrors(), "todo: can't read /nowhere/index.html\n");

@@ -34,6 +34,17 @@ if(TARGET re2::re2)
   string(APPEND libraries " -lre2")
   install(FILES "${CMAKE_CURRENT_LIST_DIR}/Findre2.cmake" DESTINATION "${package}")
 endif()
+if(TARGET SQLite::SQLite3)
+  string(APPEND dependencies "\nfind_dependency(SQLite3)")
+  string(APPEND libraries " -lsqlite3")
+endif()
+if(TARGET MariaDB::client)
+  string(APPEND dependencies "\nlist(PREPEND CMAKE_MODULE_PATH \"\${CMAKE_CURRENT_LIST_DIR}\")"
+                             "\nfind_dependency(MariaDB)"
+                             "\nlist(POP_FRONT CMAKE_MODULE_PATH)")
+  string(APPEND libraries " -lmariadb")
+  install(FILES "${CMAKE_CURRENT_LIST_DIR}/FindMariaDB.cmake" DESTINATION "${package}")
+endif()
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/turtle-config.cmake" @ONLY CONTENT
 "include(CMakeFindDependencyMacro)
 @dependencies@

@@ -44,6 +44,11 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/http/router.cpp")
   target_link_libraries(turtle_library PUBLIC nlohmann_json::nlohmann_json PRIVATE re2::re2)
 endif()
 
+# From chapter 18 on: databases. The library does without, and says so when one is opened.
+if(EXISTS "${PROJECT_SOURCE_DIR}/src/db/database.h")
+  include("${CMAKE_CURRENT_LIST_DIR}/databases.cmake")
+endif()
+
 # Many functions of the library are a line or two. In a release GCC may inline them across files;
 # the archive holds ordinary code as well, for other compilers and for programs that don't want it.
 if(library_sources AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT APPLE)
@@ -84,6 +89,10 @@ foreach(source IN LISTS examples cgi_programs)
   file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${folder}")
   add_executable(${name} "${source}")
   target_link_libraries(${name} PRIVATE turtle_library)
+  if(name STREQUAL "nonblocking_query" AND TARGET MariaDB::client)
+    target_link_libraries(${name} PRIVATE MariaDB::client)
+    target_compile_definitions(${name} PRIVATE TURTLE_WITH_MARIADB)
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/${folder}")
   add_dependencies(all_examples ${name})
 endforeach()

@@ -43,6 +43,12 @@ auto PlaceOf(std::string_view text, std::size_t byte) -> std::string {
 auto PlainReason(const Json::exception& error, std::string_view mark) -> std::string {
   constexpr std::size_t kMaxReason = 160;
   std::string reason = error.what();
+  // "; last read: '"sesame'": what it has just read may have been meant for a password.
+  const std::size_t read = reason.find("; last read: ");
+  const std::size_t wanted = reason.find("; expected ");
+  if (read != std::string::npos) {
+    reason.erase(read, wanted == std::string::npos || wanted < read ? wanted : wanted - read);
+  }
   const std::size_t place = reason.find(mark);
   reason.erase(0, place == std::string::npos ? 0 : place + mark.size());
   reason.resize(std::min(reason.size(), kMaxReason));
@@ -87,7 +93,11 @@ auto Suggestion(std::string_view key, const std::vector<Setting>& settings) -> s
 // --- reading ------------------------------------------------------------------------------------
 
 // The value as it would stand on the command line; nullopt: nothing of this kind could.
-auto TextOf(const Json& value, SettingType type) -> std::optional<std::string> {
+auto TextOf(const Json& value, const Setting& setting) -> std::optional<std::string> {
+  const SettingType type = setting.type;
+  if (value.is_null() && setting.or_none) {
+    return "";
+  }
   const bool number = type == SettingType::kNumber || type == SettingType::kSize;
   if (value.is_number_integer() && number) {
     return value.dump();
@@ -195,13 +205,15 @@ class Reader {
   }
 
   void Take(const Setting& setting, const std::string& key, const Json& value) {
-    const std::optional<std::string> text = TextOf(value, setting.type);
+    const std::optional<std::string> text = TextOf(value, setting);
     if (!taken_.insert(&setting).second) {
       faults_.push_back(key + " and its other spelling stand in one configuration");
     } else if (value.is_array() && setting.type == SettingType::kList) {
       TakeList(setting, key, value);
     } else if (!text || !setting.take(*text)) {
-      faults_.push_back(key + ": " + Shown(value) + " is not " + WantedBy(setting));
+      const bool secret = setting.type == SettingType::kSecret;  // a number, without quotes
+      faults_.push_back(key + ": " + (secret ? "what stands there" : Shown(value)) + " is not " +
+                        WantedBy(setting));
     }
   }
 
@@ -255,7 +267,15 @@ auto SchemaOf(const Setting& setting) -> Json {
       schema["items"]["type"] = "string";
       schema["minItems"] = setting.lowest;
       break;
+    case SettingType::kSecret:
+      schema["type"] = {"string", "null"};
+      return schema;
     case SettingType::kText:
+      if (setting.or_none) {
+        schema["type"] = {"string", "null"};
+        break;
+      }
+      [[fallthrough]];
     case SettingType::kFolder:
     case SettingType::kFile:
       schema["type"] = "string";

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "db/mariadb_database.h"
 #include "http/parser_limits.h"
 #include "log/logging.h"
 #include "web/access_log.h"
@@ -74,6 +75,8 @@ struct ServeOptions {
   std::string log_path = ".";               ///< --log-path: an existing directory.
   std::string log_base_name;    ///< --log-base-name: set, the log is log_path/log_base_name.log.
   AccessLogOptions access_log;  ///< --access-log…
+  bool mysql_started = false;   ///< --mysql: not without this database.
+  MariaDbOptions mysql;         ///< --mysql-…
 };
 
 /// What the program has to do.

@@ -20,6 +20,7 @@
 #include "core/cidr_set.h"
 #include "core/signal_watch.h"
 #include "core/unix_listener.h"
+#include "db/mariadb_database.h"
 #include "log/log.h"
 #include "log/logging.h"
 #include "task/task_pool.h"
@@ -139,6 +140,9 @@ void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
                                   "' until the next start, and '" + value + "' from then on");
     }
   }
+  if (running.mysql.password != wanted.mysql.password) {  // which shows nothing
+    Log(LogLevel::kWarning, "mysql.password is another one from the next start on");
+  }
 }
 
 // Has the settings read anew at each SIGHUP. A folder may be far away, and a list of networks may
@@ -202,6 +206,9 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   }
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   Logging logging(options.log);
+  if (options.mysql_started) {
+    static_cast<void>(MariaDbDatabase(options.mysql)->Open());  // or we go, and say why
+  }
   ServerOptions threads;
   threads.threads = options.threads;
   threads.stop_timeout = options.stop_timeout;

@@ -14,6 +14,7 @@ constexpr std::uint64_t kMaxQueue = 1'000'000;
 constexpr std::uint64_t kMaxRate = 1'000'000'000;
 constexpr std::uint64_t kMaxSize = std::numeric_limits<std::size_t>::max();
 constexpr std::uint64_t kMaxHead = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxFlags = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMaxFields = 65'534;
 
 auto IsPlace(const std::string& text) -> bool { return !text.empty() && text != kUnixPrefix; }
@@ -115,6 +116,24 @@ void AddAccessLog(SettingList& list, AccessLogOptions& access) {
             "what such a line looks like");
 }
 
+void AddMySql(SettingList& list, ServeOptions& options) {
+  MariaDbOptions& mysql = options.mysql;
+  list.Switch({"mysql.mysql_started", "--mysql"}, options.mysql_started, true, false,
+              "on: start only if this database, of MariaDB or MySQL, lets us in");
+  list.TextOrNone({"mysql.address", "--mysql-address"}, "ADDRESS", mysql.address,
+                  "where its server is");
+  list.Count({"mysql.port", "--mysql-port"}, mysql.port, 0, 65535, "its port; 0: the usual one");
+  list.TextOrNone({"mysql.unix_socket", "--mysql-socket"}, "PATH", mysql.unix_socket,
+                  "its socket in the file system, instead of address and port");
+  list.TextOrNone({"mysql.user", "--mysql-user"}, "NAME", mysql.user, "who we are there");
+  list.Secret({"mysql.password", "--mysql-password"}, "TEXT", mysql.password,
+              "and how we prove it; better in a file: a command line can be read by everybody");
+  list.TextOrNone({"mysql.database_name", "--mysql-database"}, "NAME", mysql.database_name,
+                  "which of its databases");
+  list.Count({"mysql.client_flag", "--mysql-flags"}, mysql.client_flag, 0, kMaxFlags,
+             "bits of mysql_real_connect(); CLIENT_MULTI_STATEMENTS is refused");
+}
+
 }  // namespace
 
 auto ServeSettings(ServeOptions& options) -> SettingList {
@@ -128,6 +147,7 @@ auto ServeSettings(ServeOptions& options) -> SettingList {
   list.From(Reload::kNextStart);
   AddLog(list, options);
   AddAccessLog(list, options.access_log);
+  AddMySql(list, options);
   return list;
 }
 

@@ -70,7 +70,9 @@ auto WantedBy(const Setting& setting) -> std::string {
       return "a size such as 512, 64K, 16M or 1G, from " + FormatByteSize(setting.lowest) + " to " +
              FormatByteSize(setting.highest);
     case SettingType::kText:
-      return "a name or an address";
+      return setting.or_none ? "a text, or null" : "a name or an address";
+    case SettingType::kSecret:
+      return "a text, or null";
     case SettingType::kList:
       return setting.wanted;
     case SettingType::kFolder:
@@ -144,6 +146,24 @@ void SettingList::Text(SettingName name, std::string unit, std::string& value, s
   };
   setting.show = [&value] { return value; };
   Add(std::move(setting));
+}
+
+void SettingList::TextOrNone(SettingName name, std::string unit, std::string& value,
+                             std::string help) {
+  Text(std::move(name), std::move(unit), value, std::move(help));
+  Setting& setting = all_.back();
+  setting.or_none = true;
+  setting.take = [&value](const std::string& text) {
+    value = text;
+    return true;
+  };
+}
+
+void SettingList::Secret(SettingName name, std::string unit, std::string& value, std::string help) {
+  TextOrNone(std::move(name), std::move(unit), value, std::move(help));
+  Setting& setting = all_.back();
+  setting.type = SettingType::kSecret;
+  setting.show = [] { return std::string(); };
 }
 
 void SettingList::List(SettingName name, std::string unit, std::string& value, std::size_t least,

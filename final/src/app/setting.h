@@ -25,7 +25,8 @@ namespace TURTLE_SERVER {
 enum class SettingType : std::uint8_t {
   kNumber,  ///< From `lowest` to `highest`, or one of `words`.
   kSize,    ///< Bytes, as ParseByteSize() reads them; in JSON a number, too.
-  kText,    ///< Anything but nothing.
+  kText,    ///< Anything but nothing, unless `or_none`.
+  kSecret,  ///< A text, or nothing. It is never shown: not in a message, nor as a standard.
   kList,    ///< Several that `fits` each, with commas between them; in JSON an array, too.
   kFolder,  ///< An existing one.
   kFile,    ///< The name of one, which may not exist yet.
@@ -55,13 +56,14 @@ struct Setting {
   std::uint64_t highest = 0;           ///< kNumber, kSize.
   std::vector<std::string> words;      ///< kWord, kSwitch, kNumber.
   std::string wanted;                  ///< kList: what each has to be.
+  bool or_none = false;                ///< kText: nothing is a value; in JSON null, too.
   std::string help;                    ///< A part of a sentence.
   Reload reload = Reload::kNextStart;  ///< When a new value counts.
 
   /// Stores a value. @return false, and nothing is stored: it is not what WantedBy() says.
   std::function<bool(const std::string&)> take;
 
-  /// The value that is stored, as take() would read it.
+  /// The value that is stored, as take() would read it; of a secret "".
   std::function<std::string()> show;
 
   /// kList: may this be a part of it?
@@ -121,6 +123,12 @@ class SettingList {
 
   /// A name, an address: anything but nothing.
   void Text(SettingName name, std::string unit, std::string& value, std::string help);
+
+  /// A text, or none: "", in JSON null, too.
+  void TextOrNone(SettingName name, std::string unit, std::string& value, std::string help);
+
+  /// A text that is never shown, or none.
+  void Secret(SettingName name, std::string unit, std::string& value, std::string help);
 
   /// Several texts, stored as SplitList() takes them apart.
   /// @param name key and flag

@@ -7,6 +7,7 @@
 
 #include "support/child.h"
 #include "support/http_client.h"
+#include "support/own_folder.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 TEST(Restart, AToDoIsStillToBeDone) {
+  const test::OwnFolder folder;  // both services are started here
   const std::string todo = R"({"title": "buy milk"})";
   json added;
   {

@@ -1,0 +1,29 @@
+// For tests of programs that leave something where they were started.
+#pragma once
+
+#include <filesystem>
+#include <system_error>
+
+#include "support/site_folder.h"
+
+namespace TURTLE_SERVER::test {
+
+/// A new folder, where this program is, and what it starts, until the object goes.
+class OwnFolder {
+ public:
+  OwnFolder() { std::filesystem::current_path(folder_.Path()); }
+
+  OwnFolder(const OwnFolder&) = delete;
+  auto operator=(const OwnFolder&) -> OwnFolder& = delete;
+
+  ~OwnFolder() {
+    std::error_code ignored;
+    std::filesystem::current_path(before_, ignored);
+  }
+
+ private:
+  const std::filesystem::path before_ = std::filesystem::current_path();
+  const SiteFolder folder_;
+};
+
+}  // namespace TURTLE_SERVER::test

@@ -1,0 +1,360 @@
+#include "app/config.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// --- what is said to mistakes -------------------------------------------------------------------
+
+// A value as a part of a sentence: a line, and not a long one. ASCII alone, so that it may be cut
+// anywhere, and so that no terminal is told anything by it.
+auto Shown(const Json& value) -> std::string {
+  constexpr std::size_t kMaxShown = 60;
+  std::string text = value.dump(-1, ' ', true);
+  if (text.size() > kMaxShown) {
+    text.replace(kMaxShown - 3, std::string::npos, "...");
+  }
+  return text;
+}
+
+// "3:14", the place of the byte with this number; the first has the number 1.
+auto PlaceOf(std::string_view text, std::size_t byte) -> std::string {
+  const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t column = before.size() - (before.rfind('\n') + 1);  // npos + 1 is 0
+  return std::to_string(line) + ":" + std::to_string(column + 1);
+}
+
+// Of "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error …" what stands
+// behind `mark`.
+auto PlainReason(const Json::exception& error, std::string_view mark) -> std::string {
+  constexpr std::size_t kMaxReason = 160;
+  std::string reason = error.what();
+  // "; last read: '"sesame'": what it has just read may have been meant for a password.
+  const std::size_t read = reason.find("; last read: ");
+  const std::size_t wanted = reason.find("; expected ");
+  if (read != std::string::npos) {
+    reason.erase(read, wanted == std::string::npos || wanted < read ? wanted : wanted - read);
+  }
+  const std::size_t place = reason.find(mark);
+  reason.erase(0, place == std::string::npos ? 0 : place + mark.size());
+  reason.resize(std::min(reason.size(), kMaxReason));
+  std::replace_if(
+      reason.begin(), reason.end(), [](char byte) { return byte < ' ' || byte > '~'; }, '?');
+  return reason;
+}
+
+// How many letters have to be changed, left out or put in to make one word of another.
+auto Distance(std::string_view one, std::string_view other) -> std::size_t {
+  std::vector<std::size_t> row(other.size() + 1);
+  std::iota(row.begin(), row.end(), 0U);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < other.size(); ++j) {
+      const std::size_t changed = diagonal + (one[i] == other[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+// "; did you mean port?", or nothing.
+auto Suggestion(std::string_view key, const std::vector<Setting>& settings) -> std::string {
+  constexpr std::size_t kMaxKey = 64;  // nobody means a setting by more
+  const auto own = [](std::string_view name) { return name.substr(name.rfind('.') + 1); };
+  std::string_view best;
+  std::size_t least = 3;  // so far away is another word
+  for (const Setting& setting : settings) {
+    const std::string_view name = setting.name.key;
+    const std::size_t distance =
+        key.size() > kMaxKey ? least : std::min(Distance(key, name), Distance(own(key), own(name)));
+    if (distance < least) {
+      least = distance;
+      best = name;
+    }
+  }
+  return best.empty() ? "" : "; did you mean " + std::string(best) + "?";
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+// The value as it would stand on the command line; nullopt: nothing of this kind could.
+auto TextOf(const Json& value, const Setting& setting) -> std::optional<std::string> {
+  const SettingType type = setting.type;
+  if (value.is_null() && setting.or_none) {
+    return "";
+  }
+  const bool number = type == SettingType::kNumber || type == SettingType::kSize;
+  if (value.is_number_integer() && number) {
+    return value.dump();
+  }
+  if (value.is_boolean() && type == SettingType::kSwitch) {
+    return value.get<bool>() ? "on" : "off";
+  }
+  if (value.is_string() && type != SettingType::kNumber) {
+    return value.get<std::string>();
+  }
+  return std::nullopt;
+}
+
+// Looks on while the parser reads, for what it would take without a word. It takes a key twice and
+// keeps one: of two ports, which did you mean? And it takes any depth, which whoever walks through
+// the values afterwards would pay for with his stack.
+class Watcher {
+ public:
+  auto operator()(int depth, Json::parse_event_t event, const Json& parsed) -> bool {
+    using Event = Json::parse_event_t;
+    switch (event) {
+      case Event::object_start:
+        open_.emplace_back();
+        return IsShallow(depth);
+      case Event::array_start:
+        return IsShallow(depth);
+      case Event::object_end:
+        open_.pop_back();
+        break;
+      case Event::key:
+        if (!open_.back().insert(parsed.get<std::string>()).second) {
+          faults_.push_back(Shown(parsed) + " stands twice in one object");
+        }
+        break;
+      case Event::array_end:
+      case Event::value:
+        break;
+    }
+    return true;
+  }
+
+  [[nodiscard]] auto TakeFaults() noexcept -> std::vector<std::string> {
+    if (too_deep_) {
+      return {"more than " + std::to_string(kMaxDepth) + " values stand in each other"};
+    }
+    return std::move(faults_);
+  }
+
+ private:
+  static constexpr int kMaxDepth = 16;
+
+  auto IsShallow(int depth) noexcept -> bool {
+    too_deep_ = too_deep_ || depth >= kMaxDepth;
+    return depth < kMaxDepth;
+  }
+
+  std::vector<std::set<std::string>> open_;  // of each object that is being read, its keys so far
+  std::vector<std::string> faults_;
+  bool too_deep_ = false;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::vector<Setting>& settings) : settings_(settings) {}
+
+  // Returns what is wrong with the configuration.
+  auto Read(const Json& config) -> std::vector<std::string> {
+    if (!config.is_object()) {
+      return {Shown(config) + " is not an object with keys"};
+    }
+    ReadKeys(config, "");
+    return std::move(faults_);
+  }
+
+ private:
+  void ReadKeys(const Json& object, const std::string& prefix) {
+    for (const auto& [name, value] : object.items()) {
+      const std::string key = prefix + name;
+      if (key == "$schema") {
+        continue;  // where an editor finds what ConfigSchema() returns
+      }
+      if (const Setting* setting = Find(key)) {
+        Take(*setting, key, value);
+      } else if (!IsGroup(key)) {
+        faults_.push_back(Shown(key) + " is no key" + Suggestion(key, settings_));
+      } else if (value.is_object()) {
+        ReadKeys(value, key + ".");
+      } else {
+        faults_.push_back(key + ": " + Shown(value) + " is not an object with keys of its own");
+      }
+    }
+  }
+
+  [[nodiscard]] auto Find(std::string_view key) const -> const Setting* {
+    const auto found = std::find_if(settings_.begin(), settings_.end(), [key](const Setting& each) {
+      return each.name.key == key || (each.name.also == key && !key.empty());
+    });
+    return found == settings_.end() ? nullptr : &*found;
+  }
+
+  [[nodiscard]] auto IsGroup(const std::string& key) const -> bool {
+    return std::any_of(settings_.begin(), settings_.end(), [&key](const Setting& each) {
+      return each.name.key.compare(0, key.size() + 1, key + ".") == 0;
+    });
+  }
+
+  void Take(const Setting& setting, const std::string& key, const Json& value) {
+    const std::optional<std::string> text = TextOf(value, setting);
+    if (!taken_.insert(&setting).second) {
+      faults_.push_back(key + " and its other spelling stand in one configuration");
+    } else if (value.is_array() && setting.type == SettingType::kList) {
+      TakeList(setting, key, value);
+    } else if (!text || !setting.take(*text)) {
+      const bool secret = setting.type == SettingType::kSecret;  // a number, without quotes
+      faults_.push_back(key + ": " + (secret ? "what stands there" : Shown(value)) + " is not " +
+                        WantedBy(setting));
+    }
+  }
+
+  void TakeList(const Setting& setting, const std::string& key, const Json& list) {
+    std::string text;
+    const std::size_t faults = faults_.size();
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::string part = list[i].is_string() ? list[i].get<std::string>() : "";
+      if (part.find(',') != std::string::npos || !setting.fits(part)) {
+        faults_.push_back(key + "[" + std::to_string(i) + "]: " + Shown(list[i]) + " is not " +
+                          WantedBy(setting));
+      }
+      text += (i == 0 ? "" : ",") + part;
+    }
+    if (faults_.size() == faults && !setting.take(text)) {
+      faults_.push_back(key + ": " + Shown(list) + " is not " + WantedBy(setting));
+    }
+  }
+
+  const std::vector<Setting>& settings_;
+  std::set<const Setting*> taken_;
+  std::vector<std::string> faults_;
+};
+
+// --- the schema ---------------------------------------------------------------------------------
+
+auto SchemaOf(const Setting& setting) -> Json {
+  Json schema;
+  schema["description"] = setting.help;
+  const std::string standard = setting.show();
+  switch (setting.type) {
+    case SettingType::kNumber:
+      schema["type"] = "integer";
+      schema["minimum"] = setting.words.empty() ? static_cast<std::int64_t>(setting.lowest) : -1;
+      schema["maximum"] = setting.highest;
+      schema["default"] = std::stoll(standard);
+      return schema;
+    case SettingType::kSize:
+      schema["type"] = {"integer", "string"};
+      schema["minimum"] = setting.lowest;
+      schema["pattern"] = "^[0-9]+[KMGTkmgt]?$";
+      break;
+    case SettingType::kSwitch:
+      schema["enum"] = {"on", "off", true, false};
+      break;
+    case SettingType::kWord:
+      schema["enum"] = setting.words;
+      break;
+    case SettingType::kList:
+      schema["type"] = {"string", "array"};
+      schema["items"]["type"] = "string";
+      schema["minItems"] = setting.lowest;
+      break;
+    case SettingType::kSecret:
+      schema["type"] = {"string", "null"};
+      return schema;
+    case SettingType::kText:
+      if (setting.or_none) {
+        schema["type"] = {"string", "null"};
+        break;
+      }
+      [[fallthrough]];
+    case SettingType::kFolder:
+    case SettingType::kFile:
+      schema["type"] = "string";
+      schema["minLength"] = 1;
+      break;
+  }
+  if (!standard.empty()) {
+    schema["default"] = standard;
+  }
+  return schema;
+}
+
+void Declare(const std::string& key, const Json& schema, Json& object) {
+  const std::size_t dot = key.find('.');
+  Json& properties = object["properties"];
+  if (dot == std::string::npos) {
+    properties[key] = schema;
+    return;
+  }
+  Json& group = properties[key.substr(0, dot)];
+  group["type"] = "object";
+  group["additionalProperties"] = false;
+  Declare(key.substr(dot + 1), schema, group);
+}
+
+}  // namespace
+
+auto ReadConfig(std::string_view text, const std::string& name,
+                const std::vector<Setting>& settings) -> std::vector<std::string> {
+  Watcher watcher;
+  Json config;
+  try {
+    config = Json::parse(text.begin(), text.end(), std::ref(watcher), true, true);
+  } catch (const Json::parse_error& error) {
+    return {name + ":" + PlaceOf(text, error.byte) + ": " + PlainReason(error, ": ")};
+  } catch (const Json::out_of_range& error) {
+    return {name + ": " + PlainReason(error, "] ")};  // 1e999
+  }
+  Reader reader(settings);
+  std::vector<std::string> faults = watcher.TakeFaults();
+  if (faults.empty()) {
+    faults = reader.Read(config);
+  }
+  for (std::string& fault : faults) {
+    fault.insert(0, name + ": ");
+  }
+  return faults;
+}
+
+auto ReadConfigFile(const std::string& path, const std::vector<Setting>& settings)
+    -> std::vector<std::string> {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMaxConfigBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad()) {
+    return {path + ": " + std::generic_category().message(errno)};
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMaxConfigBytes) {
+    return {path + ": longer than " + std::to_string(kMaxConfigBytes) + " bytes"};
+  }
+  return ReadConfig(text, path, settings);
+}
+
+auto ConfigSchema(const std::vector<Setting>& settings) -> std::string {
+  Json schema;
+  schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  schema["title"] = "What turtle -f can be told";
+  schema["type"] = "object";
+  schema["additionalProperties"] = false;
+  schema["properties"]["$schema"]["type"] = "string";
+  for (const Setting& setting : settings) {
+    Declare(setting.name.key, SchemaOf(setting), schema);
+    if (!setting.name.also.empty()) {
+      Declare(setting.name.also, SchemaOf(setting), schema);
+    }
+  }
+  return schema.dump(2) + "\n";
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,157 @@
+#include "db/db_pool.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+DbLease::~DbLease() {
+  if (connection_) {
+    pool_->GiveBack(std::move(connection_), broken_);
+  }
+}
+
+DbPool::DbPool(std::unique_ptr<Database> database, DbPoolOptions options, DbClock clock)
+    : database_(std::move(database)), options_(options), clock_(std::move(clock)) {
+  const MutexLock lock(mutex_);
+  idle_.reserve(options_.max_connections);  // so that to give one back can't fail
+}
+
+DbPool::~DbPool() {
+  const MutexLock lock(mutex_);
+  if (stats_.in_use != 0) {
+    Log(LogLevel::kFatal, "a connection is lent by a pool that goes");
+    std::abort();
+  }
+}
+
+auto DbPool::Acquire() -> DbLease {
+  AwaitTurn();
+  try {
+    bool is_fresh = false;
+    std::unique_ptr<DbConnection> connection = TakeIdle(is_fresh);
+    while (connection && !is_fresh && !connection->Ping()) {
+      connection.reset();  // closed before the next is looked at: the server counts both
+      {
+        const MutexLock lock(mutex_);
+        CountBroken();
+      }
+      connection = TakeIdle(is_fresh);
+    }
+    const bool opens = connection == nullptr;
+    if (opens) {
+      connection = database_->Open();
+    }
+    const MutexLock lock(mutex_);
+    ++stats_.lent;
+    stats_.opened += opens ? 1 : 0;
+    return {*this, std::move(connection), stats_.broken};
+  } catch (...) {
+    const MutexLock lock(mutex_);
+    PassTurnOn();  // the next one may have more luck
+    throw;
+  }
+}
+
+// Returns with the right to one connection, which is counted in `in_use`.
+void DbPool::AwaitTurn() {
+  Waiter self;
+  const TimePoint end = clock_() + options_.acquire_time;
+  const MutexLock lock(mutex_);
+  if (stats_.in_use < options_.max_connections) {  // then nobody waits
+    ++stats_.in_use;
+    return;
+  }
+  if (waiting_.size() >= options_.max_waiting) {
+    ++stats_.refused;
+    throw DbError(DbErrorKind::kBusy, Name(), "too many wait for a connection");
+  }
+  waiting_.push_back(&self);
+  while (!self.served) {
+    const TimePoint now = clock_();
+    if (now >= end) {
+      waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &self));
+      ++stats_.timeouts;
+      throw DbError(DbErrorKind::kTimeout, Name(), "no connection was given back in time");
+    }
+    self.changed.WaitUntil(mutex_, std::chrono::steady_clock::now() + (end - now));
+  }
+}
+
+// The right of one who has it goes to whoever waits longest, or back to the pool.
+void DbPool::PassTurnOn() noexcept {
+  if (waiting_.empty()) {
+    --stats_.in_use;
+    return;
+  }
+  Waiter& next = *waiting_.front();
+  waiting_.pop_front();
+  next.served = true;
+  next.changed.NotifyOne();
+}
+
+auto DbPool::TakeIdle(bool& is_fresh) -> std::unique_ptr<DbConnection> {
+  const TimePoint now = clock_();
+  const MutexLock lock(mutex_);
+  if (idle_.empty()) {
+    return nullptr;
+  }
+  Idle taken = std::move(idle_.back());
+  idle_.pop_back();
+  is_fresh = taken.trusted && now - taken.since < options_.trust_time;
+  return std::move(taken.connection);
+}
+
+void DbPool::GiveBack(std::unique_ptr<DbConnection> connection,
+                      std::uint64_t broken_before) noexcept {
+  // A transaction that outlives its lease has nobody who could end it.
+  const bool broken = connection->IsBroken() || connection->InTransaction();
+  connection->CutOff();
+  if (broken) {
+    connection.reset();  // outside of the lock: it may say good-bye to the server
+  }
+  const TimePoint now = clock_();
+  const MutexLock lock(mutex_);
+  if (broken) {
+    CountBroken();
+  } else {
+    idle_.push_back({std::move(connection), now, stats_.broken == broken_before});
+  }
+  PassTurnOn();
+}
+
+// What has ended one may have ended all: a server that was started anew, a cable.
+void DbPool::CountBroken() noexcept {
+  ++stats_.broken;
+  for (Idle& other : idle_) {
+    other.trusted = false;
+  }
+}
+
+void DbPool::Tend() {
+  std::vector<std::unique_ptr<DbConnection>> old;
+  old.reserve(options_.max_connections);
+  const TimePoint now = clock_();
+  const MutexLock lock(mutex_);
+  // The longest idle stand in front.
+  while (!idle_.empty() && now - idle_.front().since >= options_.idle_time) {
+    old.push_back(std::move(idle_.front().connection));
+    idle_.erase(idle_.begin());
+    ++stats_.closed;
+  }
+  for (Waiter* const waiter : waiting_) {
+    waiter->changed.NotifyOne();
+  }
+}
+
+auto DbPool::Stats() const -> DbPoolStats {
+  const MutexLock lock(mutex_);
+  DbPoolStats stats = stats_;
+  stats.idle = idle_.size();
+  stats.waiting = waiting_.size();
+  return stats;
+}
+
+}  // namespace TURTLE_SERVER

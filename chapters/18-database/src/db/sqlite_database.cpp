@@ -1,0 +1,289 @@
+// SqliteDatabase(), by sqlite3.h. https://www.sqlite.org/c3ref/intro.html
+#ifdef TURTLE_WITH_SQLITE
+
+#include "db/sqlite_database.h"
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <utility>
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The codes that SQLite extends have their kind in the lowest byte.
+auto KindOf(int code) noexcept -> DbErrorKind {
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return DbErrorKind::kBusy;
+    case SQLITE_INTERRUPT:
+      return DbErrorKind::kTimeout;
+    case SQLITE_CONSTRAINT:
+    case SQLITE_TOOBIG:
+    case SQLITE_MISMATCH:
+      return DbErrorKind::kConstraint;
+    case SQLITE_FULL:
+      return DbErrorKind::kFull;
+    case SQLITE_ERROR:
+    case SQLITE_RANGE:
+      return DbErrorKind::kSyntax;
+    case SQLITE_CANTOPEN:
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+    case SQLITE_IOERR:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+    case SQLITE_PROTOCOL:
+      return DbErrorKind::kUnavailable;
+    case SQLITE_MISUSE:
+      return DbErrorKind::kMisuse;
+    default:
+      return DbErrorKind::kOther;
+  }
+}
+
+struct CloseDatabase {
+  void operator()(sqlite3* handle) const noexcept { sqlite3_close_v2(handle); }
+};
+
+struct Finalize {
+  void operator()(sqlite3_stmt* handle) const noexcept { sqlite3_finalize(handle); }
+};
+
+// The state of a connection that its statements need as well.
+struct Shared {
+  std::unique_ptr<sqlite3, CloseDatabase> handle;
+  std::chrono::milliseconds timeout{};
+  Clock::time_point deadline = Clock::time_point::max();  // of the statement that is being stepped
+  bool broken = false;
+
+  [[noreturn]] void Fail(int code, std::string_view where) {
+    const DbErrorKind kind = KindOf(code);
+    broken = broken || kind == DbErrorKind::kUnavailable;
+    // SQLite's own texts name tables and columns, and no values.
+    throw DbError(
+        kind, where,
+        kind == DbErrorKind::kTimeout ? "it took too long" : sqlite3_errmsg(handle.get()));
+  }
+};
+
+class SqliteStatement : public DbDriverStatement {
+ public:
+  SqliteStatement(Shared& shared, std::string_view sql) : shared_(shared) {
+    sqlite3_stmt* statement = nullptr;
+    const char* rest = nullptr;
+    const int code =
+        sqlite3_prepare_v3(shared_.handle.get(), sql.data(), static_cast<int>(sql.size()),
+                           SQLITE_PREPARE_PERSISTENT, &statement, &rest);
+    statement_.reset(statement);
+    if (code != SQLITE_OK) {
+      shared_.Fail(code, sql);
+    }
+    const std::string_view behind = sql.substr(static_cast<std::size_t>(rest - sql.data()));
+    if (!statement_ || behind.find_first_not_of(" \t\r\n;") != std::string_view::npos) {
+      throw DbError(DbErrorKind::kSyntax, sql, "exactly one statement is wanted");
+    }
+  }
+
+  [[nodiscard]] auto ParameterCount() const -> std::size_t override {
+    return static_cast<std::size_t>(sqlite3_bind_parameter_count(statement_.get()));
+  }
+
+  void Start(const std::vector<DbValue>& values) override {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const int code = Bind(static_cast<int>(i) + 1, values[i]);
+      if (code != SQLITE_OK) {
+        Reset();
+        shared_.Fail(code, Text());
+      }
+    }
+    end_ = Clock::now() + shared_.timeout;
+    changes_ = sqlite3_total_changes64(shared_.handle.get());
+    started_ = true;
+  }
+
+  auto Step() -> bool override {
+    shared_.deadline = end_;
+    const int code = sqlite3_step(statement_.get());
+    shared_.deadline = Clock::time_point::max();
+    if (std::exchange(started_, false)) {
+      // By now: a table that was altered has had the statement prepared anew.
+      ReadColumns();
+    }
+    if (code == SQLITE_ROW) {
+      return true;
+    }
+    if (code != SQLITE_DONE) {
+      shared_.Fail(code, Text());
+    }
+    return false;
+  }
+
+  [[nodiscard]] auto Columns() const -> const std::vector<std::string>& override {
+    return columns_;
+  }
+
+  [[nodiscard]] auto Column(std::size_t index) const -> DbValue override {
+    const int column = static_cast<int>(index);
+    sqlite3_stmt* const row = statement_.get();
+    switch (sqlite3_column_type(row, column)) {
+      case SQLITE_INTEGER:
+        return std::int64_t{sqlite3_column_int64(row, column)};
+      case SQLITE_FLOAT:
+        return sqlite3_column_double(row, column);
+      case SQLITE_TEXT: {
+        const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
+        return std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(row, column)));
+      }
+      case SQLITE_BLOB: {
+        const auto* const bytes = static_cast<const char*>(sqlite3_column_blob(row, column));
+        return Blob{{bytes, static_cast<std::size_t>(sqlite3_column_bytes(row, column))}};
+      }
+      default:
+        return nullptr;
+    }
+  }
+
+  [[nodiscard]] auto Outcome() const -> DbOutcome override {
+    sqlite3* const handle = shared_.handle.get();
+    if (sqlite3_total_changes64(handle) == changes_) {
+      return {};  // else it would be told what the statement before has done
+    }
+    return {static_cast<std::uint64_t>(sqlite3_changes64(handle)),
+            sqlite3_last_insert_rowid(handle)};
+  }
+
+  void Reset() noexcept override {
+    sqlite3_reset(statement_.get());  // its result is that of the last step, which was told
+    sqlite3_clear_bindings(statement_.get());
+  }
+
+ private:
+  [[nodiscard]] auto Text() const -> std::string_view { return sqlite3_sql(statement_.get()); }
+
+  // The first row comes when the values that were given have gone: so they are copied.
+  auto Bind(int index, const DbValue& value) noexcept -> int {
+    sqlite3_stmt* const to = statement_.get();
+    if (const auto* const number = std::get_if<std::int64_t>(&value)) {
+      return sqlite3_bind_int64(to, index, *number);
+    }
+    if (const auto* const number = std::get_if<double>(&value)) {
+      return sqlite3_bind_double(to, index, *number);
+    }
+    if (const auto* const text = std::get_if<std::string_view>(&value)) {
+      // A view of nothing may point nowhere, and that would be NULL.
+      return sqlite3_bind_text64(to, index, text->empty() ? "" : text->data(), text->size(),
+                                 SQLITE_TRANSIENT, SQLITE_UTF8);
+    }
+    if (const auto* const blob = std::get_if<Blob>(&value)) {
+      return sqlite3_bind_blob64(to, index, blob->bytes.empty() ? "" : blob->bytes.data(),
+                                 blob->bytes.size(), SQLITE_TRANSIENT);
+    }
+    return sqlite3_bind_null(to, index);
+  }
+
+  void ReadColumns() {
+    const int count = sqlite3_column_count(statement_.get());
+    columns_.clear();
+    for (int i = 0; i < count; ++i) {
+      columns_.emplace_back(sqlite3_column_name(statement_.get(), i));
+    }
+  }
+
+  Shared& shared_;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  std::vector<std::string> columns_;
+  Clock::time_point end_;
+  sqlite3_int64 changes_ = 0;  // of all statements before this one
+  bool started_ = false;
+};
+
+class SqliteDriver : public DbDriver {
+ public:
+  explicit SqliteDriver(const SqliteOptions& options) : shared_{{}, options.timeout} {
+    constexpr int kSteps = 10'000;  // of SQLite's machine, well under a millisecond
+    sqlite3* handle = nullptr;
+    // NOMUTEX: that one thread at a time is here, the pool sees to.
+    const int code = sqlite3_open_v2(
+        options.file.c_str(), &handle,
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+        nullptr);
+    shared_.handle.reset(handle);
+    if (code != SQLITE_OK) {
+      shared_.Fail(code, "SQLite " + options.file);
+    }
+    sqlite3_busy_timeout(handle, static_cast<int>(options.busy.count()));
+    sqlite3_progress_handler(
+        handle, kSteps,
+        [](void* shared) { return Clock::now() >= static_cast<Shared*>(shared)->deadline ? 1 : 0; },
+        &shared_);
+    // A double-quoted name that is no column would be taken for a text.
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
+    Run("PRAGMA journal_mode = WAL");
+    Run(options.sync == SqliteSync::kFull ? "PRAGMA synchronous = FULL"
+                                          : "PRAGMA synchronous = NORMAL");
+    Run("PRAGMA foreign_keys = ON");
+  }
+
+  [[nodiscard]] auto Dialect() const noexcept -> DbDialect override { return DbDialect::kSqlite; }
+
+  auto Prepare(std::string_view sql) -> std::unique_ptr<DbDriverStatement> override {
+    return std::make_unique<SqliteStatement>(shared_, sql);
+  }
+
+  // IMMEDIATE: a transaction that has only read by now, and wants to write when another has, can't
+  // wait. It would see what was, and has to fail.
+  void Begin() override { Run("BEGIN IMMEDIATE"); }
+
+  void Commit() override { Run("COMMIT"); }
+
+  void Rollback() override {
+    if (sqlite3_get_autocommit(shared_.handle.get()) == 0) {  // else an error has done it
+      Run("ROLLBACK");
+    }
+  }
+
+  [[nodiscard]] auto Ping() noexcept -> bool override { return !shared_.broken; }
+
+  [[nodiscard]] auto IsBroken() const noexcept -> bool override { return shared_.broken; }
+
+ private:
+  void Run(std::string_view sql) {
+    SqliteStatement statement(shared_, sql);
+    statement.Start({});
+    while (statement.Step()) {
+    }
+  }
+
+  Shared shared_;
+};
+
+class SqliteFile : public Database {
+ public:
+  explicit SqliteFile(SqliteOptions options) : options_(std::move(options)) {}
+
+  auto Open() -> std::unique_ptr<DbConnection> override {
+    return std::make_unique<DbConnection>(std::make_unique<SqliteDriver>(options_),
+                                          options_.max_statements);
+  }
+
+  [[nodiscard]] auto Name() const -> std::string override { return "SQLite " + options_.file; }
+
+ private:
+  const SqliteOptions options_;
+};
+
+}  // namespace
+
+auto SqliteDatabase(SqliteOptions options) -> std::unique_ptr<Database> {
+  return std::make_unique<SqliteFile>(std::move(options));
+}
+
+}  // namespace TURTLE_SERVER
+
+#endif  // TURTLE_WITH_SQLITE

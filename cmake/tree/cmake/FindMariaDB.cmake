@@ -1,0 +1,16 @@
+# MariaDB Connector/C, as a target MariaDB::client.
+find_package(PkgConfig QUIET)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(PC_MARIADB QUIET libmariadb)
+endif()
+find_path(MARIADB_INCLUDE_DIR mysql.h HINTS ${PC_MARIADB_INCLUDE_DIRS} PATH_SUFFIXES mariadb mysql)
+find_library(MARIADB_LIBRARY NAMES mariadb HINTS ${PC_MARIADB_LIBRARY_DIRS})
+mark_as_advanced(MARIADB_INCLUDE_DIR MARIADB_LIBRARY)
+set(MariaDB_VERSION "${PC_MARIADB_VERSION}")
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(MariaDB REQUIRED_VARS MARIADB_LIBRARY MARIADB_INCLUDE_DIR)
+if(MariaDB_FOUND AND NOT TARGET MariaDB::client)
+  add_library(MariaDB::client UNKNOWN IMPORTED)
+  set_target_properties(MariaDB::client PROPERTIES IMPORTED_LOCATION "${MARIADB_LIBRARY}"
+                        INTERFACE_INCLUDE_DIRECTORIES "${MARIADB_INCLUDE_DIR}")
+endif()

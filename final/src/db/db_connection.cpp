@@ -1,0 +1,152 @@
+#include "db/db_connection.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "db/prepared_sql.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// The cache counts bytes. Entries that weigh nothing of their own weigh all the same, and so many
+// of them fit.
+auto BytesFor(std::size_t statements) -> std::size_t {
+  return statements * LruCache<std::string, std::shared_ptr<PreparedSql>>::OverheadBytes();
+}
+
+}  // namespace
+
+// --- Row, Rows, Statement -----------------------------------------------------------------------
+
+auto Row::Size() const -> std::size_t { return statement_.Driver().Columns().size(); }
+
+auto Row::At(std::size_t column) const -> DbValue {
+  if (column >= Size()) {
+    throw DbError(DbErrorKind::kType, statement_.Text(),
+                  "there is no column " + std::to_string(column));
+  }
+  return statement_.Driver().Column(column);
+}
+
+auto Row::IndexOf(std::string_view name) const -> std::size_t {
+  const std::vector<std::string>& names = statement_.Driver().Columns();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw DbError(DbErrorKind::kType, statement_.Text(), "there is no column " + std::string(name));
+  }
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+void Row::FailConversion(std::size_t column, const DbValue& value) const {
+  throw DbError(DbErrorKind::kType, statement_.Text(),
+                "column " + std::to_string(column) + ", " +
+                    statement_.Driver().Columns().at(column) + ", is " +
+                    std::string(TypeName(value)) + ", and was read as something else");
+}
+
+Rows::Rows(std::shared_ptr<PreparedSql> statement)
+    : statement_(std::move(statement)), row_(*statement_) {
+  try {
+    first_ = statement_->Driver().Step();
+    ended_ = !first_;
+  } catch (...) {
+    statement_->Reset();
+    throw;
+  }
+}
+
+Rows::~Rows() {
+  if (statement_) {  // else it has moved
+    statement_->Reset();
+  }
+}
+
+auto Rows::Next() -> const Row* {
+  if (ended_) {
+    return nullptr;
+  }
+  if (!std::exchange(first_, false) && !statement_->Driver().Step()) {
+    ended_ = true;
+    return nullptr;
+  }
+  return &row_;
+}
+
+auto Statement::QueryWith(const std::vector<DbValue>& values) -> Rows {
+  prepared_->Start(values);
+  return Rows(prepared_);
+}
+
+auto Statement::ExecuteWith(const std::vector<DbValue>& values) -> DbOutcome {
+  Rows rows = QueryWith(values);
+  while (rows.Next() != nullptr) {
+  }
+  return prepared_->Driver().Outcome();
+}
+
+// --- DbConnection -------------------------------------------------------------------------------
+
+DbConnection::DbConnection(std::unique_ptr<DbDriver> driver, std::size_t max_statements)
+    : driver_(std::move(driver)), cache_(BytesFor(max_statements), BytesFor(1)) {}
+
+DbConnection::~DbConnection() {
+  CutOff();
+  cache_.Clear();
+}
+
+auto DbConnection::Prepare(const Sql& sql) -> Statement {
+  std::shared_ptr<PreparedSql>* const kept = cache_.Find(sql.Text());
+  // Somebody may hold it, with rows that he is reading; then there are two for a while.
+  if (kept != nullptr && kept->use_count() == 1) {
+    return Statement(*kept);
+  }
+  auto prepared =
+      std::make_shared<PreparedSql>(*this, std::string(sql.Text()), driver_->Prepare(sql.Text()));
+  cache_.Insert(std::string(sql.Text()), prepared, 0);
+  return Statement(std::move(prepared));
+}
+
+void DbConnection::CutOff() noexcept {
+  for (PreparedSql* const prepared : prepared_) {
+    prepared->SetHeld(true);  // whoever is not in the cache is held by somebody else
+  }
+  cache_.ForEach([](const std::string&, const std::shared_ptr<PreparedSql>& prepared) {
+    prepared->SetHeld(prepared.use_count() > 1);
+  });
+  cache_.EraseIf([](const std::string&, const std::shared_ptr<PreparedSql>& prepared) {
+    return prepared->IsHeld();
+  });
+  for (auto each = prepared_.begin(); each != prepared_.end();) {
+    PreparedSql& prepared = **each;
+    each = prepared.IsHeld() ? prepared_.erase(each) : std::next(each);
+    if (prepared.IsHeld()) {
+      prepared.CutOff();
+    }
+  }
+}
+
+void DbConnection::Begin() {
+  if (in_transaction_) {
+    throw DbError(DbErrorKind::kMisuse, "BEGIN", "the connection has a transaction already");
+  }
+  driver_->Begin();
+  in_transaction_ = true;
+}
+
+void DbConnection::Commit() {
+  driver_->Commit();
+  in_transaction_ = false;
+}
+
+void DbConnection::Rollback() noexcept {
+  in_transaction_ = false;
+  try {
+    driver_->Rollback();
+  } catch (const std::exception&) {
+    broken_ = true;  // closing it takes back what it has not committed
+  }
+}
+
+}  // namespace TURTLE_SERVER

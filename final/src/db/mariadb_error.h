@@ -1,0 +1,24 @@
+// What the errors of MariaDB mean. For mariadb_database.cpp.
+//
+// Thread: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "db/db_error.h"
+
+namespace TURTLE_SERVER {
+
+/// The kind of an error with this number: of the server's (mysqld_error.h), 1000 and more, or of
+/// the client's (errmsg.h), 2000 and more.
+[[nodiscard]] auto MariaDbErrorKind(unsigned code) noexcept -> DbErrorKind;
+
+/// True if the connection has gone with it.
+[[nodiscard]] auto IsMariaDbConnectionLost(unsigned code) noexcept -> bool;
+
+/// What may be told of it. The server likes to quote: "Duplicate entry 'ada@home' for key 'mail'".
+/// Texts that may hold a value are replaced.
+[[nodiscard]] auto MariaDbReason(unsigned code, std::string_view text) -> std::string;
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,132 @@
+// What only a file can be: locked, broken, missing. And how it is opened.
+#include "db/sqlite_database.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "support/mariadb_server.h"
+#include "support/site_folder.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+// What a statement's text can be made of, the compiler says.
+static_assert(std::is_convertible_v<const char (&)[9], Sql>);
+static_assert(!std::is_convertible_v<char (&)[9], Sql>, "a buffer");
+static_assert(!std::is_convertible_v<std::string, Sql>, "put together while the program runs");
+static_assert(!std::is_convertible_v<std::string_view, Sql>);
+static_assert(!std::is_convertible_v<const char*, Sql>);
+
+class SqliteTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::IsBuiltWith(*SqliteDatabase({}))) {
+      GTEST_SKIP() << "built without";
+    }
+  }
+
+  [[nodiscard]] auto Options() const -> SqliteOptions {
+    SqliteOptions options;
+    options.file = folder_.Path("test.db");
+    return options;
+  }
+
+  static auto Pragma(DbConnection& connection, const Sql& sql) -> DbValue {
+    Rows rows = connection.Query(sql);
+    const Row& row = *rows.Next();
+    return row.Get<std::int64_t>(0);
+  }
+
+  static auto Failure(const std::function<void()>& what) -> DbError {
+    try {
+      what();
+    } catch (const DbError& error) {
+      return error;
+    }
+    return {DbErrorKind::kOther, "nothing", "was thrown"};
+  }
+
+  const test::SiteFolder folder_;
+};
+
+TEST_F(SqliteTest, ACommitWaitsForTheDisk) {
+  const auto connection = SqliteDatabase(Options())->Open();
+  Rows journal = connection->Query("PRAGMA journal_mode");
+  EXPECT_EQ(journal.Next()->Get<std::string>(0), "wal");
+  constexpr std::int64_t kFull = 2;
+  EXPECT_EQ(std::get<std::int64_t>(Pragma(*connection, "PRAGMA synchronous")), kFull);
+  EXPECT_EQ(std::get<std::int64_t>(Pragma(*connection, "PRAGMA foreign_keys")), 1);
+  EXPECT_EQ(std::get<std::int64_t>(Pragma(*connection, "PRAGMA busy_timeout")), 5000);
+  SqliteOptions options = Options();
+  options.sync = SqliteSync::kNormal;
+  EXPECT_EQ(std::get<std::int64_t>(Pragma(*SqliteDatabase(options)->Open(), "PRAGMA synchronous")),
+            1);
+}
+
+TEST_F(SqliteTest, AFileThatIsNoneIsNamed) {
+  SqliteOptions options;
+  options.file = folder_.Path("no/such/folder/test.db");
+  const DbError missing = Failure([&] { static_cast<void>(SqliteDatabase(options)->Open()); });
+  EXPECT_EQ(missing.Kind(), DbErrorKind::kUnavailable);
+  EXPECT_NE(std::string(missing.what()).find(options.file), std::string::npos) << missing.what();
+  folder_.Write("text.db", std::string(5000, 'x'));
+  options.file = folder_.Path("text.db");
+  EXPECT_EQ(Failure([&] { static_cast<void>(SqliteDatabase(options)->Open()); }).Kind(),
+            DbErrorKind::kUnavailable);
+}
+
+// The reader's snapshot is from before the write: if it could write now, it would write over what
+// it has not seen. BEGIN IMMEDIATE lets it wait at its beginning instead.
+TEST_F(SqliteTest, ATransactionThatReadsFirstMayWrite) {
+  const auto one = SqliteDatabase(Options())->Open();
+  const auto other = SqliteDatabase(Options())->Open();
+  one->Execute("CREATE TABLE t (n INTEGER) STRICT");
+  one->Execute("INSERT INTO t VALUES (1)");
+  Transaction transaction(*one);
+  EXPECT_EQ(one->Query("SELECT n FROM t").Next()->Get<int>(0), 1);
+  other->Execute("PRAGMA busy_timeout = 1");
+  EXPECT_EQ(Failure([&] { other->Execute("UPDATE t SET n = 5"); }).Kind(), DbErrorKind::kBusy);
+  EXPECT_EQ(other->Query("SELECT n FROM t").Next()->Get<int>(0), 1) << "to read is no problem";
+  one->Execute("UPDATE t SET n = n + 1");
+  transaction.Commit();
+  EXPECT_EQ(other->Query("SELECT n FROM t").Next()->Get<int>(0), 2);
+}
+
+TEST_F(SqliteTest, AStrictTableRefusesOtherTypes) {
+  const auto connection = SqliteDatabase(Options())->Open();
+  connection->Execute("CREATE TABLE loose (n INTEGER)");
+  connection->Execute("INSERT INTO loose VALUES (?)", "many");
+  EXPECT_EQ(connection->Query("SELECT n FROM loose").Next()->Get<std::string>(0), "many");
+  connection->Execute("CREATE TABLE tight (n INTEGER) STRICT");
+  EXPECT_EQ(Failure([&] { connection->Execute("INSERT INTO tight VALUES (?)", "many"); }).Kind(),
+            DbErrorKind::kConstraint);
+}
+
+TEST_F(SqliteTest, ATextInDoubleQuotesIsNone) {
+  const auto connection = SqliteDatabase(Options())->Open();
+  EXPECT_EQ(Failure([&] { connection->Execute("SELECT \"nothing\""); }).Kind(),
+            DbErrorKind::kSyntax)
+      << "a misspelt column would be its own name";
+}
+
+TEST_F(SqliteTest, ALimitOfThePagesIsAFullDisk) {
+  const auto connection = SqliteDatabase(Options())->Open();
+  connection->Execute("CREATE TABLE t (text TEXT)");
+  connection->Execute("PRAGMA max_page_count = 10");
+  EXPECT_EQ(Failure([&] {
+              Transaction transaction(*connection);
+              connection->Execute("INSERT INTO t VALUES (?)", std::string(1'000'000, 'x'));
+            }).Kind(),
+            DbErrorKind::kFull);
+  EXPECT_FALSE(connection->IsBroken());
+  connection->Execute("INSERT INTO t VALUES (?)", "short");
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER
