@@ -1,0 +1,83 @@
+// A sink for statistics: programs send it what they count, and never wait for it.
+//
+//   statsd [PORT [HTTP_PORT [SECONDS [ADDRESS]]]]
+//
+// 20080, 20081, 10 and 127.0.0.1 unless given; port 0: any free one. Datagrams are in the statsd
+// format (statsd_line.h). Every SECONDS, and at SIGINT and SIGTERM, a report goes to stdout; what
+// it says can be had at any time at http://ADDRESS:HTTP_PORT/metrics.
+//
+// No name and no password: whoever reaches the port can write. Let nobody reach it but your own
+// programs.
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <string>
+
+#include "core/looper.h"
+#include "core/signal_watch.h"
+#include "core/udp_server.h"
+#include "statsd_table.h"
+#include "web/http_server.h"
+
+using namespace turtle;
+using turtle_examples::StatsdTable;
+
+namespace {
+
+constexpr std::size_t kMaxNames = 1000;
+
+// What was lost on the way belongs to the report: without it the sums are a guess.
+auto Describe(StatsdTable& table, UdpServer& server) -> std::string {
+  const UdpFigures figures = server.Figures();
+  return table.Report() + "datagrams " + std::to_string(figures.received) +
+         ", dropped by the kernel " + std::to_string(figures.kernel_dropped) + ", truncated " +
+         std::to_string(figures.truncated) + "\n";
+}
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  const auto number = [&](int index, int otherwise) {
+    return argc > index ? std::atoi(argv[index]) : otherwise;
+  };
+  const std::string address = argc > 4 ? argv[4] : "127.0.0.1";
+  const std::chrono::seconds interval(std::max(number(3, 10), 1));
+
+  ServerOptions one_loop;  // so that table and socket belong to one thread
+  one_loop.threads = 1;
+  HttpServer http(NetAddress(address, number(2, 20081)), {}, one_loop);
+  Looper& looper = *http.Loopers().front();
+
+  StatsdTable table(kMaxNames);
+  UdpOptions options;
+  options.max_payload = 8192;
+  options.receive_buffer = 4U << 20U;  // what comes while the loop is busy has to lie somewhere
+  UdpServer server(looper, NetAddress(address, number(1, 20080)), options);
+  server.OnDatagram([&table](const Datagram& told) { table.Take(told.payload, told.truncated); });
+  http.Get("/metrics",
+           [&](const ServerRequest&, ServerResponse& res) { res.Text(Describe(table, server)); });
+
+  const auto report = [&] {
+    std::cout << Describe(table, server) << std::endl;
+    table.BeginInterval();
+  };
+  const std::function<void()> report_again = [&] {
+    report();
+    looper.RunAfter(interval, report_again);
+  };
+  looper.RunAfter(interval, report_again);
+  const SignalWatch signals(looper, {SIGINT, SIGTERM}, [&http](int) { http.Stop(); });
+  server.Start();
+  std::cout << "listening on " << server.LocalAddress().ToString() << ", metrics at http://"
+            << http.LocalAddress().ToString() << "/metrics" << std::endl;
+  http.Begin();
+  server.Stop();
+  report();
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "statsd: " << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,82 @@
+// Sends each datagram back to whoever sent it, until SIGINT or SIGTERM; then it says what it
+// counted.
+//
+//   udp_echo [PORT [ADDRESS [LOOPS]]]
+//
+// 20080, 127.0.0.1 and 1 unless given; port 0: any free one. With more than one loop the kernel
+// spreads the senders over them.
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/looper.h"
+#include "core/signal_watch.h"
+#include "core/udp_server.h"
+
+using namespace turtle;
+
+namespace {
+
+// A loop and its socket.
+struct EchoLoop {
+  EchoLoop(const NetAddress& local, const UdpOptions& options) : server(looper, local, options) {
+    server.OnDatagram([this](const Datagram& asked) { server.Reply(asked, asked.payload); });
+    server.Start();
+  }
+
+  Looper looper;
+  UdpServer server;
+};
+
+void Tell(const UdpFigures& figures) {
+  std::cout << "received " << figures.received << ", truncated " << figures.truncated
+            << ", dropped by the kernel " << figures.kernel_dropped << ", sent " << figures.sent
+            << ", dropped " << figures.dropped << ", failed " << figures.failed << std::endl;
+}
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  const int port = argc > 1 ? std::atoi(argv[1]) : 20080;
+  const int wanted = argc > 3 ? std::atoi(argv[3]) : 1;
+  UdpOptions options;
+  options.max_payload = kMaxUdpPayload;  // pages that nobody uses cost nothing
+  options.report_destination = true;
+  options.sharing = wanted > 1 ? PortSharing::kBalanced : PortSharing::kExclusive;
+
+  std::vector<std::unique_ptr<EchoLoop>> loops;
+  NetAddress local(argc > 2 ? argv[2] : "127.0.0.1", port);
+  for (int i = 0; i < std::clamp(wanted, 1, 64); ++i) {
+    loops.push_back(std::make_unique<EchoLoop>(local, options));
+    local = loops.front()->server.LocalAddress();  // the others take the port that the first got
+  }
+  const SignalWatch signals(loops.front()->looper, {SIGINT, SIGTERM}, [&loops](int) {
+    for (const auto& loop : loops) {
+      loop->looper.Stop();
+    }
+  });
+  std::cout << "listening on " << local.ToString() << std::endl;
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < loops.size(); ++i) {
+    threads.emplace_back([&loop = loops[i]->looper] { loop.Loop(); });
+  }
+  loops.front()->looper.Loop();
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  for (const auto& loop : loops) {
+    loop->server.Stop();
+    Tell(loop->server.Figures());
+  }
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "udp_echo: " << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,67 @@
+// A UDP client for tests: every wait of it ends.
+#pragma once
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/datagram_batch.h"
+#include "core/udp_socket.h"
+#include "support/client.h"
+
+namespace TURTLE_SERVER::test {
+
+/// Waits until a datagram, or an error, can be read. @return false when the time is over
+inline auto AwaitDatagram(const UdpSocket& socket, std::chrono::milliseconds limit = kPatience)
+    -> bool {
+  pollfd waiting{socket.GetFd(), POLLIN, 0};
+  return ::poll(&waiting, 1, static_cast<int>(limit.count())) == 1;
+}
+
+/// A socket that calls a server.
+class UdpClient {
+ public:
+  /// Connects, so that nothing from others is received.
+  explicit UdpClient(const NetAddress& server) { socket_.Connect(server); }
+
+  /// The socket.
+  [[nodiscard]] auto Get() -> UdpSocket& { return socket_; }
+
+  /// Its own address.
+  [[nodiscard]] auto Address() const -> NetAddress { return socket_.LocalAddress(); }
+
+  /// Sends one datagram. Loopback delivers it before this returns.
+  auto Send(std::string_view payload) -> bool {
+    return socket_.Send(payload).status == IoStatus::kBytes;
+  }
+
+  /// The next datagram; nullopt when none comes within `limit`.
+  auto Receive(std::chrono::milliseconds limit = kPatience) -> std::optional<std::string> {
+    NetAddress peer;
+    std::string text(kMaxUdpPayload, '\0');
+    if (!AwaitDatagram(socket_, limit)) {
+      return std::nullopt;
+    }
+    const ReceiveResult result = socket_.Receive(text.data(), text.size(), peer);
+    if (result.status != IoStatus::kBytes) {
+      return std::nullopt;
+    }
+    text.resize(result.bytes);
+    return text;
+  }
+
+  /// Sends, and waits for the answer.
+  auto Ask(std::string_view payload) -> std::optional<std::string> {
+    return Send(payload) ? Receive() : std::nullopt;
+  }
+
+ private:
+  UdpSocket socket_;
+};
+
+}  // namespace TURTLE_SERVER::test

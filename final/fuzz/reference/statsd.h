@@ -1,0 +1,22 @@
+// A line of statistics by a regular expression (final/examples/statsd_line.h tells the format).
+//
+// Thread: pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace TURTLE_SERVER::reference {
+
+/// What a line says, each part as it was written.
+struct Statistic {
+  std::string name;
+  std::string value;
+  std::string type;
+  std::string rate;  ///< of the last @; "" without one
+};
+
+/// Reads one line. @return nullopt: it is malformed
+auto ReadStatistic(const std::string& line) -> std::optional<Statistic>;
+
+}  // namespace TURTLE_SERVER::reference
