@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/drop_count.h"
 #include "support/captured_stderr.h"
 #include "support/loop_thread.h"
 #include "support/manual_clock.h"
@@ -583,22 +582,6 @@ TEST(UdpServer, ManySendersAtOnce) {
     EXPECT_EQ(clients[static_cast<std::size_t>(i)]->Receive(), std::to_string(i));
   }
   EXPECT_EQ(served.Loop().Ask([&] { return ports.size(); }), std::size_t{kSenders});
-}
-
-TEST(DropCount, GoesOnWhereTheKernelBeginsAnew) {
-  DropCount drops;
-  drops.Note(5);
-  drops.Note(5);
-  EXPECT_EQ(drops.Total(), 5U);
-  drops.Note(3);
-  EXPECT_EQ(drops.Total(), 5U) << "told late: it came with a datagram";
-  drops.Note(0x7FFFFFFFU);
-  drops.Note(0xFFFFFFFEU);
-  EXPECT_EQ(drops.Total(), 0xFFFFFFFEU);
-  drops.Note(2);  // four more
-  EXPECT_EQ(drops.Total(), 0x100000002U);
-  drops.Note(0xFFFFFFFEU);
-  EXPECT_EQ(drops.Total(), 0x100000002U) << "told late, by the old count";
 }
 
 #ifdef __linux__
