@@ -4,10 +4,12 @@
 //
 // 20080, 20081, 10 and 127.0.0.1 unless given; port 0: any free one. Datagrams are in the statsd
 // format (statsd_line.h). Every SECONDS, and at SIGINT and SIGTERM, a report goes to stdout; what
-// it says can be had at any time at http://ADDRESS:HTTP_PORT/metrics.
+// it says can be had at any time at http://ADDRESS:HTTP_PORT/metrics. What has reached the kernel
+// by the time of the signal is in the last one.
 //
-// No name and no password: whoever reaches the port can write. Let nobody reach it but your own
-// programs.
+// No name and no password: whoever reaches the port can write, and use up all names. Let nobody
+// reach it but your own programs.
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -15,11 +17,13 @@
 #include <functional>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include "core/looper.h"
 #include "core/signal_watch.h"
 #include "core/udp_server.h"
 #include "statsd_table.h"
+#include "task/thread_pool.h"
 #include "web/http_server.h"
 
 using namespace turtle;
@@ -28,6 +32,32 @@ using turtle_examples::StatsdTable;
 namespace {
 
 constexpr std::size_t kMaxNames = 1000;
+constexpr std::size_t kMaxDrained = 100'000;  // datagrams: more than any usual buffer holds
+
+// Prints on a thread of its own: who holds up a terminal, or does not read from a pipe, must not
+// hold up the loop.
+class Printer {
+ public:
+  Printer() : thread_(1) { thread_.Start(); }
+
+  // @return false: it has not got rid of the text before this one yet, and takes no other
+  auto Print(std::string text) -> bool {
+    if (busy_.exchange(true)) {
+      return false;
+    }
+    return thread_.Submit([this, text = std::move(text)] {
+      std::cout << text << std::endl;
+      busy_ = false;
+    });
+  }
+
+  // Waits until all is printed.
+  void Stop() { thread_.Stop(); }
+
+ private:
+  std::atomic<bool> busy_{false};
+  ThreadPool thread_;  // the last member: its thread uses the other
+};
 
 // What was lost on the way belongs to the report: without it the sums are a guess.
 auto Describe(StatsdTable& table, UdpServer& server) -> std::string {
@@ -60,12 +90,11 @@ auto main(int argc, char** argv) -> int try {
   http.Get("/metrics",
            [&](const ServerRequest&, ServerResponse& res) { res.Text(Describe(table, server)); });
 
-  const auto report = [&] {
-    std::cout << Describe(table, server) << std::endl;
-    table.BeginInterval();
-  };
+  Printer printer;
   const std::function<void()> report_again = [&] {
-    report();
+    if (printer.Print(Describe(table, server))) {
+      table.BeginInterval();  // else it goes on, and the next report is about both
+    }
     looper.RunAfter(interval, report_again);
   };
   looper.RunAfter(interval, report_again);
@@ -74,8 +103,10 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << ", metrics at http://"
             << http.LocalAddress().ToString() << "/metrics" << std::endl;
   http.Begin();
+  server.Drain(kMaxDrained);
   server.Stop();
-  report();
+  printer.Stop();
+  std::cout << Describe(table, server) << std::endl;
   return 0;
 } catch (const std::exception& error) {
   std::cerr << "statsd: " << error.what() << '\n';

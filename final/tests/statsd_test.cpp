@@ -1,9 +1,11 @@
 // The statsd format, what a sink keeps of it, and the sink itself.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -175,6 +177,12 @@ TEST(StatsdTable, AddsUp) {
   EXPECT_NE(table.Report().find("count=2 min=7 p50=7 p90=7 p99=7 max=7"), std::string::npos);
 }
 
+TEST(StatsdTable, LargeCountsAreNotRounded) {
+  StatsdTable table(3);
+  table.Take("a:12345678901|c\na:1|c\nb:0.1|g\nb:+0.2|g\nc:123456789012345|g");
+  EXPECT_EQ(table.Report(), "counter a 12345678902\ngauge b 0.3\ngauge c 123456789012345\n");
+}
+
 TEST(StatsdTable, NamesHaveALimit) {
   StatsdTable table(2);
   table.Take("a:1|c\nb:1|g\nc:1|c\na:1|c\nc:1|s");
@@ -234,6 +242,100 @@ TEST(StatsdExample, ReportsOverHttpAndAtItsEnd) {
   EXPECT_EQ(sink.ReadOutput(), text + "\n");
 }
 
+// A running sink and who talks to it.
+class Sink {
+ public:
+  explicit Sink(const std::string& seconds)
+      : program_(test::ExamplePath("statsd"), {"0", "0", seconds}), line_(program_.ReadLine()) {}
+
+  [[nodiscard]] auto Program() -> test::Child& { return program_; }
+  // listening on A:P, metrics at http://A:Q/metrics
+  [[nodiscard]] auto Address() const -> NetAddress {
+    return {"127.0.0.1", std::stoi(line_.substr(line_.find(':') + 1))};
+  }
+  [[nodiscard]] auto HttpPort() const -> int {
+    return std::stoi(line_.substr(line_.rfind(':') + 1));
+  }
+
+ private:
+  test::Child program_;
+  std::string line_;
+};
+
+TEST(StatsdExample, WhatTheKernelHasAtTheEndIsCounted) {
+  Sink sink("3600");
+  test::UdpClient client(sink.Address());
+  ASSERT_TRUE(client.Send("requests:1|c"));
+  sink.Program().Signal(SIGSTOP);  // as one that has much to do: the kernel goes on without it
+  constexpr int kLate = 300;
+  for (int i = 0; i < kLate; ++i) {
+    ASSERT_TRUE(client.Send("requests:1|c"));
+  }
+  sink.Program().Signal(SIGTERM);
+  sink.Program().Signal(SIGCONT);
+  EXPECT_EQ(sink.Program().ReadOutput(),
+            "counter requests 301\ndatagrams 301, dropped by the kernel 0, truncated 0\n\n");
+  EXPECT_EQ(sink.Program().Wait(), 0);
+}
+
+TEST(StatsdExample, WhoDoesNotReadItsReportsDoesNotStopIt) {
+  Sink sink("1");
+  test::UdpClient client(sink.Address());
+  test::HttpClient http(sink.HttpPort());
+  for (int i = 0; i < 900; ++i) {  // more than a pipe holds
+    ASSERT_TRUE(client.Send(std::string(190, 'a') + std::to_string(i) + ":1|c"));
+  }
+  ASSERT_TRUE(client.Send("render:7|ms"));
+  std::string text;
+  const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
+  while (text.find("timer render count=0") == std::string::npos) {  // until an interval has ended
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << text.size();
+    const test::HttpReply reply = http.Ask(test::Get("/metrics"));
+    ASSERT_EQ(reply.status, 200) << "the report holds up the loop";
+    text = reply.body;
+  }
+  ASSERT_TRUE(client.Send("last:1|c"));
+  sink.Program().Signal(SIGTERM);
+  const std::string printed = sink.Program().ReadOutput();
+  EXPECT_NE(printed.find("timer render count=1 "), std::string::npos) << "the report of then";
+  EXPECT_NE(printed.find("counter last 1\n"), std::string::npos) << "and the last one";
+  EXPECT_EQ(sink.Program().Wait(), 0);
+}
+
+TEST(CountedServerExample, TellsASinkOfEachRequest) {
+  UdpSocket sink;
+  sink.Bind(NetAddress("127.0.0.1", 0));
+  const std::string port = std::to_string(sink.LocalAddress().Port());
+  test::ExampleServer server("counted_server", {"0", port});
+  test::HttpClient client(server.Port());
+  DatagramBatch batch(4, 64);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(client.Ask(test::Get("/hello")).body, "hello\n");
+    ASSERT_TRUE(test::AwaitDatagram(sink));
+    ASSERT_EQ(sink.ReceiveMany(batch).count, 1U);
+    EXPECT_EQ(batch[0].payload, "requests:1|c");
+  }
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+}
+
+TEST(CountedServerExample, WhatTheKernelRefusesIsToldLater) {
+  UdpSocket sink;
+  sink.Bind(NetAddress("127.0.0.1", 0));
+  const NetAddress address = sink.LocalAddress();
+  sink = UdpSocket();
+  test::ExampleServer server("counted_server", {"0", std::to_string(address.Port())});
+  test::HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(test::Get("/hello")).body, "hello\n");  // is lost
+  EXPECT_EQ(client.Ask(test::Get("/hello")).body, "hello\n");  // is refused: nobody was there
+  sink.Bind(address);
+  EXPECT_EQ(client.Ask(test::Get("/hello")).body, "hello\n");
+  ASSERT_TRUE(test::AwaitDatagram(sink));
+  DatagramBatch batch(4, 64);
+  ASSERT_EQ(sink.ReceiveMany(batch).count, 1U);
+  EXPECT_EQ(batch[0].payload, "requests:2|c");
+}
+
 TEST(UdpEchoExample, Echoes) {
   for (const std::string loops : {"1", "2"}) {
     test::ExampleServer echo("udp_echo", {"0", "::1", loops});
@@ -244,6 +346,35 @@ TEST(UdpEchoExample, Echoes) {
     EXPECT_NE(echo.ReadOutput().find("received 1, truncated 0, dropped by the kernel 0, sent 1"),
               std::string::npos);
   }
+}
+
+// A stranger sends a datagram with another server's address as its sender: the two would talk for
+// ever, and about nothing.
+TEST(UdpEchoExample, DoesNotAnswerWhoMayAnswerToo) {
+  test::ExampleServer echo("udp_echo", {"0"});
+  const NetAddress address("127.0.0.1", echo.Port());
+  UdpSocket like_it;
+  like_it.Bind(NetAddress("127.0.0.2", echo.Port()));
+  UdpSocket low;
+  int unanswered = 1;
+  ASSERT_EQ(like_it.Send("hello", address).status, IoStatus::kBytes);
+  try {
+    low.Bind(NetAddress("127.0.0.2", 7));
+    ASSERT_EQ(low.Send("hello", address).status, IoStatus::kBytes);
+    ++unanswered;
+  } catch (const std::system_error&) {
+    // Only root may.
+  }
+  test::UdpClient client(address);
+  EXPECT_EQ(client.Ask("hello"), "hello");
+  EXPECT_FALSE(test::AwaitDatagram(like_it, std::chrono::milliseconds(0)));
+  if (unanswered == 2) {
+    EXPECT_FALSE(test::AwaitDatagram(low, std::chrono::milliseconds(0)));
+  }
+  echo.Signal(SIGTERM);
+  EXPECT_EQ(echo.Wait(), 0);
+  EXPECT_NE(echo.ReadOutput().find(", not answered " + std::to_string(unanswered) + "\n"),
+            std::string::npos);
 }
 
 TEST(MetricsCostExample, OverUdpNoRequestWaits) {

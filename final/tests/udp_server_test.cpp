@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -253,6 +254,59 @@ TEST(UdpServer, IcmpIsNotTheEndOfAConnectedOne) {
   EXPECT_EQ(back.ReceiveMany(batch).count, 1U);
 }
 
+// A connected socket tells what ICMP said of one datagram when it is given the next, which has then
+// not left.
+TEST(UdpServer, NewsOfAnEarlierDatagramCostsNoneThatFollows) {
+  UdpSocket peer;
+  peer.Bind(kLocal);
+  const NetAddress address = peer.LocalAddress();
+  UdpSocket socket;
+  socket.Connect(address);
+  peer = UdpSocket();
+  UdpOptions options;
+  options.queue = 1;
+  Served served(std::move(socket), options);
+  served.Start([](const Datagram&) {});
+  UdpSocket back;
+  served.Loop().Ask([&] {
+    EXPECT_TRUE(served.Get().Send("nobody hears this", {}));
+    EXPECT_TRUE(served.Get().Send("this is heard", {}));  // the first leaves, to make room
+    back.Bind(address);
+  });
+  ASSERT_TRUE(test::AwaitDatagram(back));
+  DatagramBatch batch(2, 32);
+  ASSERT_EQ(back.ReceiveMany(batch).count, 1U);
+  EXPECT_EQ(batch[0].payload, "this is heard");
+  EXPECT_EQ(served.Figures().sent, 2U);
+  EXPECT_EQ(served.Figures().failed, 0U);
+  EXPECT_EQ(served.Figures().errors, 1U);
+}
+
+TEST(UdpServer, WhoIsLateAtASharedSocketFindsNothing) {
+  UdpSocket socket;
+  socket.Bind(kLocal);
+  const NetAddress address = socket.LocalAddress();
+  UdpSocket same{UniqueFd(::dup(socket.GetFd()))};
+  LoopThread loop;
+  UdpServer first(loop.Get(), std::move(socket));
+  UdpServer second(loop.Get(), std::move(same));
+  loop.Ask([&] {
+    first.OnDatagram([](const Datagram&) {}).Start();
+    second.OnDatagram([](const Datagram&) {}).Start();
+  });
+  UdpClient client(address);
+  for (std::uint64_t i = 1; i <= 20; ++i) {  // both are woken for each
+    ASSERT_TRUE(client.Send("x"));
+    ASSERT_TRUE(
+        loop.Await([&] { return first.Figures().received + second.Figures().received == i; }));
+  }
+  loop.Ask([&] {
+    EXPECT_EQ(first.Figures().errors + second.Figures().errors, 0U);
+    first.Stop();
+    second.Stop();
+  });
+}
+
 // A pair of Unix sockets: unlike the network, the kernel lets its sender know that there is no
 // room.
 class Refusing {
@@ -342,6 +396,16 @@ TEST(UdpServer, ReceivesWhileNothingCanBeSent) {
   EXPECT_EQ(peer.Read(), "2");
 }
 
+TEST(UdpServer, WhatHadNoRoomBeforeStartLeavesAfterIt) {
+  Refusing peer;
+  Served served(peer.Take());
+  served.Loop().Ask([&] { EXPECT_TRUE(served.Get().Send("early", {})); });
+  served.Loop().RunRounds(2);  // the kernel has refused it by now
+  served.Start([](const Datagram&) {});
+  peer.MakeRoom();
+  EXPECT_EQ(peer.Read(), "early");
+}
+
 TEST(UdpServer, StopDropsWhatTheKernelDoesNotTake) {
   Refusing peer;
   Served served(peer.Take());
@@ -416,6 +480,50 @@ TEST(UdpServer, StopInACallbackIsTheLastCall) {
   UdpSocket again;
   again.Bind(address);  // the port is free
   served.Loop().Ask([&] { EXPECT_THROW(served.Get().Start(), std::logic_error); });
+}
+
+TEST(UdpServer, DrainGivesWhatTheKernelHasUpToABound) {
+  UdpOptions options;
+  options.batch = 10;
+  Served served(options);  // not started: nobody else reads
+  std::vector<std::string> given;
+  served.Get().OnDatagram([&](const Datagram& told) {
+    given.emplace_back(told.payload);
+    served.Get().Reply(told, "yes");
+  });
+  UdpClient client(served.Address());
+  for (int i = 0; i < 35; ++i) {
+    ASSERT_TRUE(client.Send(std::to_string(i)));
+  }
+  served.Loop().Ask([&] {
+    EXPECT_EQ(served.Get().Drain(0), 0U);
+    EXPECT_EQ(served.Get().Drain(20), 20U);
+    EXPECT_EQ(served.Get().Drain(1000), 15U);
+    EXPECT_EQ(served.Get().Drain(1000), 0U);
+  });
+  ASSERT_EQ(given.size(), 35U);
+  EXPECT_EQ(given.back(), "34");
+  EXPECT_EQ(served.Figures().sent, 35U);
+  EXPECT_EQ(client.Receive(), "yes");
+}
+
+TEST(UdpServer, StopEndsDrain) {
+  Served served;
+  std::size_t inside = 1;
+  served.Get().OnDatagram([&](const Datagram&) {
+    inside = served.Get().Drain(1000);
+    served.Get().Stop();
+  });
+  UdpClient client(served.Address());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(client.Send("x"));
+  }
+  served.Loop().Ask([&] {
+    EXPECT_EQ(served.Get().Drain(1000), 1U);
+    EXPECT_EQ(served.Get().Drain(1000), 0U);
+  });
+  EXPECT_EQ(inside, 0U) << "not while a batch is given out";
+  EXPECT_EQ(served.Figures().unread, 2U);
 }
 
 TEST(UdpServer, ACallbackThatThrowsCostsItsDatagramAlone) {

@@ -115,7 +115,6 @@ TEST_P(UdpSocketTest, TheLargestComesWholeAndALargerOneIsRefused) {
   const IoResult refused = client.Get().Send(text + "x");
   EXPECT_EQ(refused.status, IoStatus::kError);
   EXPECT_EQ(refused.error, EMSGSIZE);
-  EXPECT_TRUE(IsOfOneDatagram(refused.error));
   EXPECT_TRUE(client.Send("as before"));
 }
 
@@ -215,7 +214,6 @@ TEST_P(UdpSocketTest, NobodyThereIsAnErrorOfOneDatagramToTheConnected) {
   const BatchResult refused = client.Get().ReceiveMany(batch);
   EXPECT_EQ(refused.status, IoStatus::kError);
   EXPECT_EQ(refused.error, ECONNREFUSED);
-  EXPECT_TRUE(IsOfOneDatagram(refused.error));
   EXPECT_EQ(client.Get().ReceiveMany(batch).status, IoStatus::kWouldBlock) << "told once";
 
   UdpSocket back = BoundTo(GetParam(), PortSharing::kExclusive, nobody.Port());
@@ -370,7 +368,6 @@ TEST(UdpSocket, WithoutADescriptorNothingIsMoved) {
   char byte;
   EXPECT_EQ(none.Receive(&byte, 1, peer).error, EBADF);
   EXPECT_EQ(none.ReceiveMany(batch).error, EBADF);
-  EXPECT_FALSE(IsOfOneDatagram(EBADF));
   EXPECT_FALSE(none.ReportDestination());
   EXPECT_FALSE(none.ReportDrops());
   EXPECT_EQ(none.KernelDrops(), std::nullopt);

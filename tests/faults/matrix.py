@@ -35,6 +35,7 @@ from serving import BINARY, DidNotServe, Turtle  # noqa: E402
 RESOURCES = "EMFILE ENFILE ENOMEM"
 # What each function may fail with: names of <errno.h>, `short` for one byte, `nothing` for 0, and
 # for those that return them, numbers. What is not here can't fail as it is called.
+# recvmmsg and sendmmsg: `turtle serve` has no UDP, they fail in final/tests/udp_faults_test.cpp.
 FAULTS = {
     "accept4": f"{RESOURCES} ENOBUFS EINTR EAGAIN ECONNABORTED EPROTO EPERM",
     "bind": "EADDRINUSE EACCES ENOMEM",

@@ -5,8 +5,13 @@
 //
 // 20080, 127.0.0.1 and 1 unless given; port 0: any free one. With more than one loop the kernel
 // spreads the senders over them.
+//
+// Two programs that answer whatever they get talk for ever once a stranger has sent one of them a
+// datagram with the address of the other as its sender. So this one leaves unanswered what comes
+// from a port where such programs are: below 1024 (echo is 7, chargen 19), or its own.
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -27,18 +32,26 @@ namespace {
 // A loop and its socket.
 struct EchoLoop {
   EchoLoop(const NetAddress& local, const UdpOptions& options) : server(looper, local, options) {
-    server.OnDatagram([this](const Datagram& asked) { server.Reply(asked, asked.payload); });
+    server.OnDatagram([this](const Datagram& asked) {
+      if (asked.peer.Port() < 1024 || asked.peer.Port() == server.LocalAddress().Port()) {
+        ++unanswered;
+      } else {
+        server.Reply(asked, asked.payload);
+      }
+    });
     server.Start();
   }
 
   Looper looper;
   UdpServer server;
+  std::uint64_t unanswered = 0;
 };
 
-void Tell(const UdpFigures& figures) {
+void Tell(const UdpFigures& figures, std::uint64_t unanswered) {
   std::cout << "received " << figures.received << ", truncated " << figures.truncated
             << ", dropped by the kernel " << figures.kernel_dropped << ", sent " << figures.sent
-            << ", dropped " << figures.dropped << ", failed " << figures.failed << std::endl;
+            << ", dropped " << figures.dropped << ", failed " << figures.failed << ", not answered "
+            << unanswered << std::endl;
 }
 
 }  // namespace
@@ -73,7 +86,7 @@ auto main(int argc, char** argv) -> int try {
   }
   for (const auto& loop : loops) {
     loop->server.Stop();
-    Tell(loop->server.Figures());
+    Tell(loop->server.Figures(), loop->unanswered);
   }
   return 0;
 } catch (const std::exception& error) {

@@ -95,7 +95,7 @@ auto ReceiveDatagrams(int fd, DatagramBatch& batch, in_port_t local_port) noexce
     } while (count < 0 && errno == EINTR);
     if (count < 0) {
       batch.SetSize(total);
-      return total == 0 ? -1 : static_cast<int>(total);  // the next call meets the error
+      return total == 0 ? -1 : static_cast<int>(total);  // an error that lasts is met again
     }
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       FinishReceive(headers[i].msg_hdr, headers[i].msg_len, batch, total + i, local_port);

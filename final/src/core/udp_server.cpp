@@ -58,7 +58,15 @@ void UdpServer::Start() {
   if (!watch_) {
     watch_ = looper_.Watch(socket_.GetFd(), Interest::kRead,
                            [this](const PollEvent& event) { OnReady(event); });
+    SetInterest();  // what was sent before may wait for room
   }
+}
+
+auto UdpServer::Drain(std::size_t most) -> std::size_t {
+  const std::uint64_t before = figures_.received;
+  while (!stopped_ && !in_round_ && figures_.received - before < most && ReceiveBatch()) {
+  }
+  return static_cast<std::size_t>(figures_.received - before);
 }
 
 void UdpServer::Stop() {
@@ -66,20 +74,20 @@ void UdpServer::Stop() {
     return;
   }
   stopped_ = true;
+  if (watch_) {
+    looper_.Unwatch(*watch_);
+    watch_.reset();
+  }
   room_wanted_ = false;  // perhaps there is some by now
   Flush();
   figures_.dropped += out_.Size();
   out_.Clear();
-  static_cast<void>(Figures());  // the kernel's count goes with the socket
+  AskForDrops();  // the kernel's count goes with the socket
   for (std::optional<TimerId>* timer : {&retry_, &flush_}) {
     if (*timer) {
       looper_.Cancel(**timer);
       timer->reset();
     }
-  }
-  if (watch_) {
-    looper_.Unwatch(*watch_);
-    watch_.reset();
   }
   socket_ = UdpSocket();
 }
@@ -104,10 +112,10 @@ auto UdpServer::Send(std::string_view payload, const NetAddress& peer, const Net
 }
 
 auto UdpServer::Figures() noexcept -> UdpFigures {
-  if (const auto count = socket_.KernelDrops()) {
-    NoteKernelDrops(*count);
-  }
-  return figures_;
+  AskForDrops();
+  UdpFigures figures = figures_;
+  figures.kernel_dropped = drops_.Total();
+  return figures;
 }
 
 void UdpServer::OnReady(const PollEvent& event) {
@@ -116,20 +124,25 @@ void UdpServer::OnReady(const PollEvent& event) {
     Flush();
   }
   if (event.readable || event.error) {
-    ReceiveBatch();
+    static_cast<void>(ReceiveBatch());  // the socket stays readable if there is more
   }
 }
 
-void UdpServer::ReceiveBatch() {
-  const BatchResult received = socket_.ReceiveMany(in_);
+// What ICMP says of a datagram that was sent earlier is told once, and the socket is as good as
+// before. An error that is told twice will be told for ever.
+auto UdpServer::ReceiveBatch() -> bool {
+  BatchResult received = socket_.ReceiveMany(in_);
   if (received.status == IoStatus::kError) {
     ++figures_.errors;
-    if (!IsOfOneDatagram(received.error)) {
-      Rest(received.error);
-    }
-    return;  // the socket is as good as before, and readable if there is more
+    received = socket_.ReceiveMany(in_);
   }
-  NoteKernelDrops(in_.KernelDrops());
+  if (received.status == IoStatus::kError) {
+    Rest(received.error);
+  }
+  if (received.status != IoStatus::kBytes) {
+    return false;  // perhaps a wrong checksum: it was there, and is no more
+  }
+  drops_.Note(in_.KernelDrops());
   in_round_ = true;
   for (std::size_t i = 0; i < in_.Size(); ++i) {
     if (stopped_) {
@@ -140,6 +153,7 @@ void UdpServer::ReceiveBatch() {
   }
   in_round_ = false;
   Flush();
+  return true;
 }
 
 void UdpServer::Deliver(const Datagram& datagram) {
@@ -161,21 +175,28 @@ void UdpServer::TellOfException() {
   }
 }
 
-// One call for all that is queued, and one more for each datagram that the kernel refuses. Such a
-// one has failed, and only that one: what is behind it goes to others.
+// One call for all that is queued, and two more for each datagram that the kernel refuses. The
+// first refusal may be news of one that was sent earlier, so it is offered again. After the second
+// it has failed, and it alone: what is behind it goes to others.
 void UdpServer::Flush() {
+  bool refused = false;
   while (!out_.Empty() && !room_wanted_) {
     const BatchResult taken = socket_.SendMany(out_);
     switch (taken.status) {
       case IoStatus::kBytes:
         figures_.sent += taken.count;
+        figures_.errors += refused ? 1 : 0;
+        refused = false;
         break;
       case IoStatus::kWouldBlock:
         room_wanted_ = true;
         break;
       default:
-        ++figures_.failed;
-        out_.DropFront(1);
+        if (refused) {
+          ++figures_.failed;
+          out_.DropFront(1);
+        }
+        refused = !refused;
         break;
     }
   }
@@ -206,16 +227,14 @@ void UdpServer::SetInterest() {
   }
 }
 
-// The difference, because the kernel's count is of 32 bits.
-void UdpServer::NoteKernelDrops(std::uint32_t count) noexcept {
-  const std::uint32_t more = count - kernel_drops_;
-  if (more < 0x80000000U) {  // else it is older than what was asked for in between
-    figures_.kernel_dropped += more;
-    kernel_drops_ = count;
+void UdpServer::AskForDrops() noexcept {
+  if (const auto count = socket_.KernelDrops()) {
+    drops_.Note(*count);
   }
 }
 
-// The kernel has no memory for us, and the socket stays readable: to try again at once would spin.
+// The kernel has no memory for us, or a rule against us, and the socket stays readable: to try
+// again at once would spin.
 void UdpServer::Rest(int error) {
   if (retry_) {
     return;

@@ -36,32 +36,6 @@ auto SetV6Only(int fd) noexcept -> int {
 
 }  // namespace
 
-auto IsOfOneDatagram(int error) noexcept -> bool {
-  switch (error) {
-    case ECONNREFUSED:  // ICMP: port unreachable
-    case EHOSTUNREACH:
-    case ENETUNREACH:
-    case EHOSTDOWN:
-    case ENETDOWN:
-    case ENOPROTOOPT:  // ICMP: protocol unreachable
-    case EPROTO:
-    case EMSGSIZE:  // longer than the protocol or the way allows
-    case EPERM:     // a firewall's word
-    case EACCES:    // a broadcast, without leave
-    case EADDRNOTAVAIL:
-    case EAFNOSUPPORT:  // an IPv4 address on a socket for IPv6
-    case EDESTADDRREQ:
-    case EINVAL:  // port 0, or a source that is not ours
-    case ENOTCONN:
-    case EISCONN:
-    case EPIPE:
-    case ECONNRESET:
-      return true;
-    default:
-      return false;
-  }
-}
-
 UdpSocket::UdpSocket(UniqueFd fd) noexcept : fd_(std::move(fd)) {
   NetAddress local;
   if (::getsockname(fd_.Get(), local.Data(), local.Length()) == 0) {
@@ -161,6 +135,9 @@ auto UdpSocket::Receive(char* into, std::size_t room, NetAddress& peer) noexcept
 auto UdpSocket::Send(std::string_view payload, const NetAddress& peer) noexcept -> IoResult {
   if (!fd_) {
     fd_.Reset(OpenUdp(peer.Family()));
+  }
+  if (!fd_) {
+    return IoFailure(errno);
   }
   const bool connected = peer.Family() == AF_UNSPEC;
   for (;;) {

@@ -102,7 +102,7 @@ auto ReceiveDatagrams(int fd, DatagramBatch& batch, in_port_t local_port) noexce
       FinishReceive(header, static_cast<std::size_t>(bytes), batch, total, local_port);
       ++total;
     } else if (errno != EINTR) {
-      break;  // the next call meets the error
+      break;  // an error that lasts is met again
     }
   }
   batch.SetSize(total);

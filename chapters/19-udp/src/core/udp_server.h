@@ -7,7 +7,9 @@
 // Interface:
 //  * The constructor binds, so that the port is known before anything runs.
 //  * OnDatagram() is called with each datagram; Reply() and Send() send some.
-//  * Start() watches the socket, Stop() lets go of it and closes it.
+//  * Start() watches the socket, Stop() lets go of it and closes it. Drain() before Stop() takes
+//  what
+//    the kernel has already.
 //  * Figures() counts what came, what left, and what was lost, where.
 //
 // A round takes one batch: one call receives up to UdpOptions::batch datagrams, the callback gets
@@ -37,6 +39,7 @@
 #include <string_view>
 
 #include "core/datagram_batch.h"
+#include "core/drop_count.h"
 #include "core/looper.h"
 #include "core/udp_socket.h"
 
@@ -54,21 +57,22 @@ struct UdpOptions {
   /// Datagrams tell the address that they were sent to, and Reply() answers from it. Needed where
   /// the server is bound to 0.0.0.0 or :: on a host of several addresses.
   bool report_destination = false;
-  /// How long receiving rests when the kernel is out of memory.
+  /// How long receiving rests after an error that does not pass: the kernel is out of memory, say.
   std::chrono::milliseconds retry{100};
 };
 
 /// What has happened to datagrams so far.
 struct UdpFigures {
-  std::uint64_t received = 0;        ///< given to the callback
-  std::uint64_t truncated = 0;       ///< of them, those that were longer than max_payload
-  std::uint64_t kernel_dropped = 0;  ///< found no room in the kernel's receive buffer (Linux)
-  std::uint64_t unread = 0;          ///< received when Stop() came from a callback, and not given
-  std::uint64_t errors = 0;          ///< of receiving: ICMP, mostly
-  std::uint64_t sent = 0;            ///< taken by the kernel
-  std::uint64_t dropped = 0;         ///< by us: the queue was full, or the server stopped
-  std::uint64_t failed = 0;          ///< refused by the kernel, or longer than max_payload
-  std::uint64_t exceptions = 0;      ///< thrown by the callback
+  std::uint64_t received = 0;   ///< given to the callback
+  std::uint64_t truncated = 0;  ///< of them, those that were longer than max_payload
+  /// Found no room in the kernel's receive buffer, or had a wrong checksum (Linux).
+  std::uint64_t kernel_dropped = 0;
+  std::uint64_t unread = 0;      ///< received when Stop() came from a callback, and not given
+  std::uint64_t errors = 0;      ///< of receiving, or of what was sent earlier: ICMP, mostly
+  std::uint64_t sent = 0;        ///< taken by the kernel
+  std::uint64_t dropped = 0;     ///< by us: the queue was full, or the server stopped
+  std::uint64_t failed = 0;      ///< refused by the kernel, or longer than max_payload
+  std::uint64_t exceptions = 0;  ///< thrown by the callback
 };
 
 /// Called with a datagram, on the loop's thread.
@@ -99,6 +103,14 @@ class UdpServer {
   /// Begins to receive. Throws std::logic_error without OnDatagram() or after Stop(), and
   /// std::system_error if the poller can't watch the socket. Repeated, nothing happens.
   void Start();
+
+  /// Gives the callback what lies in the kernel by now, and sends the replies. For the end of a
+  /// program: who stops without it loses what was accepted and not yet read.
+  /// @param most about so many datagrams, rounded up to whole batches: somebody who sends without
+  /// end
+  ///     must not keep the program from ending
+  /// @return how many there were; 0 after Stop(), and in the callback
+  auto Drain(std::size_t most) -> std::size_t;
 
   /// Receives no more and closes the socket. What is in the queue is offered to the kernel once
   /// more, and dropped if it does not take it. Repeated, nothing happens.
@@ -135,13 +147,13 @@ class UdpServer {
 
  private:
   void OnReady(const PollEvent& event);
-  void ReceiveBatch();
+  [[nodiscard]] auto ReceiveBatch() -> bool;
   void Deliver(const Datagram& datagram);
   void TellOfException();
   void Flush();
   void FlushSoon();
   void SetInterest();
-  void NoteKernelDrops(std::uint32_t count) noexcept;
+  void AskForDrops() noexcept;
   void Rest(int error);
 
   Looper& looper_;
@@ -152,8 +164,8 @@ class UdpServer {
   DatagramCallback on_datagram_;
   DatagramBatch in_;
   DatagramBatch out_;
-  UdpFigures figures_;
-  std::uint32_t kernel_drops_ = 0;  // the kernel's count, which begins anew after 2^32
+  UdpFigures figures_;  // but for kernel_dropped
+  DropCount drops_;
   std::optional<WatchId> watch_;
   Interest interest_ = Interest::kRead;  // of the watch
   std::optional<TimerId> retry_;

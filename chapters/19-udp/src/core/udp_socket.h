@@ -10,6 +10,11 @@
 //    "bind 127.0.0.1:80: Permission denied". After that nothing throws.
 //  * The descriptor is closed on exec and never blocks.
 //
+// An error is seldom the end. ICMP tells a connected socket what became of a datagram that it sent
+// earlier, and the next call says so: ECONNREFUSED, nobody has that port. By being told, the error
+// is taken from the socket, which is as good as before: call again. What is told twice is of this
+// call.
+//
 // Thread: one thread at a time for each object.
 #pragma once
 
@@ -53,12 +58,6 @@ struct [[nodiscard]] BatchResult {
   std::size_t count = 0;               ///< with kBytes
   int error = 0;                       ///< with kError: an errno value
 };
-
-/// Is this the error of one datagram, so that the next one may fare better? ECONNREFUSED is the
-/// most common: a host has answered one sent earlier by ICMP "port unreachable". The socket is as
-/// good as before, and the error has been taken from it by being told.
-/// @param error an errno value of Receive(), Send() and those for many
-[[nodiscard]] auto IsOfOneDatagram(int error) noexcept -> bool;
 
 /// Owner of a UDP socket. It has no descriptor until Bind(), Connect() or Send() tells it the
 /// family.
@@ -124,7 +123,7 @@ class UdpSocket {
   /// @param into where the payload goes
   /// @param room how many bytes fit; the rest of the datagram is lost
   /// @param peer is replaced by the sender's address
-  /// @return kBytes, kWouldBlock, or kError: see IsOfOneDatagram()
+  /// @return kBytes, kWouldBlock, or kError, perhaps of a datagram sent earlier
   auto Receive(char* into, std::size_t room, NetAddress& peer) noexcept -> ReceiveResult;
 
   /// Sends one datagram. Opens the socket if it has no descriptor.
@@ -136,15 +135,16 @@ class UdpSocket {
   auto Send(std::string_view payload, const NetAddress& peer = NetAddress()) noexcept -> IoResult;
 
   /// Fills `batch` anew with the oldest datagrams, as many as there are and fit.
-  /// @return kBytes and how many, kWouldBlock, or kError: see IsOfOneDatagram(). `batch` is empty
-  ///     unless kBytes.
+  /// @return kBytes and how many, kWouldBlock, or kError, perhaps of a datagram sent earlier.
+  /// `batch`
+  ///     is empty unless kBytes.
   auto ReceiveMany(DatagramBatch& batch) noexcept -> BatchResult;
 
   /// Sends from the front of `batch`, and drops from it what the kernel has taken. May take fewer
   /// than there are: call again until the batch is empty, or the result is not kBytes.
   /// @param batch not empty
   /// @return kBytes and how many; kWouldBlock; or kError, which is of the first datagram in the
-  ///     batch. It is still there.
+  ///     batch, or of one sent earlier. It is still there.
   auto SendMany(DatagramBatch& batch) noexcept -> BatchResult;
 
  private:

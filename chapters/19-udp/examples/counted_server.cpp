@@ -1,0 +1,60 @@
+// Says hello, and reports each request to a statistics sink, by UDP.
+//
+//   counted_server PORT SINK_PORT
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include "core/signal_watch.h"
+#include "core/udp_socket.h"
+#include "web/http_server.h"
+
+using namespace turtle;
+
+namespace {
+
+// Tells a sink how many requests there were. Nobody waits for it, whatever becomes of it.
+class RequestCount {
+ public:
+  explicit RequestCount(int sink_port) { sink_.Connect(NetAddress("127.0.0.1", sink_port)); }
+
+  // What the kernel does not take now is told with the next one.
+  void Add() {
+    ++untold_;
+    if (sink_.Send("requests:" + std::to_string(untold_) + "|c").status == IoStatus::kBytes) {
+      untold_ = 0;
+    }
+  }
+
+ private:
+  UdpSocket sink_;
+  std::uint64_t untold_ = 0;
+};
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  if (argc != 3) {
+    std::cerr << "usage: counted_server PORT SINK_PORT\n";
+    return 2;
+  }
+  ServerOptions one_loop;
+  one_loop.threads = 1;
+  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])), {}, one_loop);
+  RequestCount count(std::atoi(argv[2]));
+  server.Get("/hello", [&count](const ServerRequest&, ServerResponse& res) {
+    count.Add();
+    res.Text("hello\n");
+  });
+  const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
+                            [&server](int) { server.Stop(); });
+  std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
+  server.Begin();
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "counted_server: " << error.what() << '\n';
+  return 1;
+}
