@@ -483,6 +483,67 @@ TEST_P(DatabaseTest, AStatementWithoutEndIsEnded) {
   EXPECT_EQ(rows.Next()->Get<int>(0), 1);
 }
 
+// SQLite has taken back all of it, a server perhaps all, perhaps the last statement. What came now
+// would count alone.
+TEST_P(DatabaseTest, NothingCountsAfterAnErrorHasEndedTheTransaction) {
+  const auto connection = MakeDatabase(milliseconds(200))->Open();
+  MakeTable(*connection);
+  {
+    Transaction transaction(*connection);
+    connection->Execute("INSERT INTO things (whole) VALUES (1)");
+    EXPECT_EQ(KindOf([&] {
+                connection->Execute(
+                    IsMariaDb() ? Sql("UPDATE things SET whole = SLEEP(100)")
+                                : Sql("UPDATE things SET whole = (WITH RECURSIVE numbers (n) AS "
+                                      "(SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT "
+                                      "COUNT(*) FROM numbers)"));
+              }),
+              DbErrorKind::kTimeout);
+    EXPECT_EQ(KindOf([&] { connection->Execute("INSERT INTO things (whole) VALUES (2)"); }),
+              DbErrorKind::kMisuse);
+    EXPECT_EQ(KindOf([&] { transaction.Commit(); }), DbErrorKind::kMisuse);
+  }
+  EXPECT_EQ(CountThings(*connection), 0);
+  connection->Execute("INSERT INTO things (whole) VALUES (3)");
+  EXPECT_EQ(CountThings(*connection), 1) << "the connection goes on";
+}
+
+TEST_P(DatabaseTest, ARefusedValueDoesNotEndTheTransaction) {
+  const auto connection = Open();
+  MakePlaces(*connection);
+  Transaction transaction(*connection);
+  Statement insert = connection->Prepare("INSERT INTO places (name) VALUES (?)");
+  insert.Execute("Rome");
+  EXPECT_EQ(KindOf([&] { insert.Execute("Rome"); }), DbErrorKind::kConstraint);
+  insert.Execute("Oslo");
+  transaction.Commit();
+  EXPECT_EQ(KindOf([&] { transaction.Commit(); }), DbErrorKind::kMisuse) << "it is over";
+  Rows rows = connection->Query("SELECT COUNT(*) FROM places");
+  EXPECT_EQ(rows.Next()->Get<int>(0), 2);
+}
+
+TEST_P(DatabaseTest, ATransactionBegunByAStatementIsNotLentToTheNext) {
+  DbPool pool(MakeDatabase());
+  MakeTable(*pool.Acquire().operator->());
+  {
+    const DbLease connection = pool.Acquire();
+    connection->Execute("BEGIN");
+    connection->Execute("INSERT INTO things (whole) VALUES (1)");
+    EXPECT_TRUE(connection->InTransaction());
+  }
+  EXPECT_EQ(pool.Stats().broken, 1U) << "thrown away, and with it what was not committed";
+  const DbLease connection = pool.Acquire();
+  EXPECT_FALSE(connection->InTransaction());
+  EXPECT_EQ(CountThings(*connection), 0);
+}
+
+TEST_P(DatabaseTest, ATextThatIsNullIsNull) {
+  const auto connection = Open();
+  const char* const nothing = nullptr;
+  Rows rows = connection->Query("SELECT ?", nothing);
+  EXPECT_TRUE(rows.Next()->IsNull(0));
+}
+
 TEST_P(DatabaseTest, EightThreadsLoseNothing) {
   DbPoolOptions options;
   options.max_connections = 3;

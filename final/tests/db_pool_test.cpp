@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -70,13 +71,15 @@ class ToyDriver : public DbDriver {
   auto Prepare(std::string_view) -> std::unique_ptr<DbDriverStatement> override {
     return std::make_unique<ToyStatement>(toy_, broken_);
   }
-  void Begin() override {}
-  void Commit() override {}
+  void Begin() override { in_transaction_ = true; }
+  void Commit() override { in_transaction_ = false; }
   void Rollback() override {
+    in_transaction_ = false;
     if (toy_.breaks) {
       throw DbError(DbErrorKind::kUnavailable, "toy", "broken");
     }
   }
+  [[nodiscard]] auto InTransaction() const noexcept -> bool override { return in_transaction_; }
   [[nodiscard]] auto Ping() noexcept -> bool override {
     ++toy_.pings;
     return !toy_.dead;
@@ -85,6 +88,7 @@ class ToyDriver : public DbDriver {
 
  private:
   Toy& toy_;
+  bool in_transaction_ = false;
   bool broken_ = false;
 };
 
@@ -103,13 +107,22 @@ class ToyDatabase : public Database {
   Toy& toy_;
 };
 
+// A lease that nobody keeps ends with its line. What was made of its connection would outlive it.
+template <class Lease, class = void>
+constexpr bool kGivesConnection = false;
+template <class Lease>
+constexpr bool kGivesConnection<Lease, std::void_t<decltype(*std::declval<Lease>())>> = true;
+static_assert(kGivesConnection<DbLease&> && kGivesConnection<const DbLease&>);
+static_assert(!kGivesConnection<DbLease>, "Transaction transaction(*pool.Acquire())");
+
 class DbPoolTest : public testing::Test {
  protected:
-  auto MakePool(std::size_t connections, std::size_t waiting = 10) -> std::unique_ptr<DbPool> {
+  auto MakePool(std::size_t connections, std::size_t waiting = 10,
+                milliseconds acquire_time = seconds(5)) -> std::unique_ptr<DbPool> {
     DbPoolOptions options;
     options.max_connections = connections;
     options.max_waiting = waiting;
-    options.acquire_time = seconds(5);
+    options.acquire_time = acquire_time;
     options.trust_time = seconds(30);
     options.idle_time = seconds(300);
     return std::make_unique<DbPool>(std::make_unique<ToyDatabase>(toy_), options, clock_.Source());
@@ -139,8 +152,8 @@ class DbPoolTest : public testing::Test {
 TEST_F(DbPoolTest, AConnectionIsUsedAgain) {
   const auto pool = MakePool(2);
   EXPECT_EQ(toy_.opened, 0) << "none before one is needed";
-  const DbConnection* const first = &*pool->Acquire();
-  EXPECT_EQ(&*pool->Acquire(), first);
+  const DbConnection* const first = pool->Acquire().operator->();
+  EXPECT_EQ(pool->Acquire().operator->(), first);
   EXPECT_EQ(toy_.opened, 1);
   EXPECT_EQ(toy_.pings, 0) << "a moment ago it was alive";
   EXPECT_EQ(pool->Stats().lent, 2U);
@@ -150,8 +163,8 @@ TEST_F(DbPoolTest, AConnectionIsUsedAgain) {
 TEST_F(DbPoolTest, WhoComesAboveTheLimitWaits) {
   const auto pool = MakePool(1);
   std::optional<DbLease> lease(pool->Acquire());
-  std::future<const DbConnection*> other =
-      std::async(std::launch::async, [&]() -> const DbConnection* { return &*pool->Acquire(); });
+  std::future<const DbConnection*> other = std::async(
+      std::launch::async, [&]() -> const DbConnection* { return pool->Acquire().operator->(); });
   ASSERT_TRUE(AwaitWaiting(*pool, 1));
   const DbConnection* const connection = &**lease;
   lease.reset();
@@ -179,12 +192,11 @@ TEST_F(DbPoolTest, FirstComeFirstServed) {
 }
 
 TEST_F(DbPoolTest, NobodyWaitsForEver) {
-  const auto pool = MakePool(1);
+  const auto pool = MakePool(1, 10, milliseconds(1));
   const DbLease lease = pool->Acquire();
   auto other = std::async(std::launch::async, [&] { return KindOf(*pool); });
   ASSERT_TRUE(AwaitWaiting(*pool, 1));
-  clock_.Advance(seconds(5));
-  pool->Tend();
+  clock_.Advance(milliseconds(1));
   EXPECT_EQ(other.get(), DbErrorKind::kTimeout);
   EXPECT_EQ(pool->Stats().timeouts, 1U);
   EXPECT_EQ(pool->Stats().waiting, 0U);
@@ -242,6 +254,22 @@ TEST_F(DbPoolTest, WhereOneHasBrokenNoneIsTrusted) {
   EXPECT_EQ(toy_.pings, 2) << "was asked a moment ago";
 }
 
+// Where the cable is cut, each that is asked takes its whole time-out.
+TEST_F(DbPoolTest, WhoComesAsksOneDeadConnectionAndNotAll) {
+  const auto pool = MakePool(3);
+  {
+    const DbLease one = pool->Acquire();
+    const DbLease two = pool->Acquire();
+    const DbLease three = pool->Acquire();
+  }
+  toy_.dead = true;
+  clock_.Advance(seconds(30));
+  static_cast<void>(pool->Acquire());
+  EXPECT_EQ(toy_.pings, 1);
+  EXPECT_EQ(toy_.opened, 4);
+  EXPECT_EQ(toy_.open, 3) << "no more than there may be";
+}
+
 TEST_F(DbPoolTest, ADatabaseThatRefusesCostsNoConnection) {
   const auto pool = MakePool(1);
   toy_.refuses = true;
@@ -295,8 +323,9 @@ TEST_F(DbPoolTest, WhatNobodyNeedsIsClosed) {
   }
   clock_.Advance(seconds(200));
   static_cast<void>(pool->Acquire());
+  EXPECT_EQ(toy_.open, 2);
   clock_.Advance(seconds(100));
-  pool->Tend();
+  static_cast<void>(pool->Acquire());
   EXPECT_EQ(toy_.open, 1) << "the other one was used since";
   EXPECT_EQ(pool->Stats().closed, 1U);
 }

@@ -85,7 +85,7 @@ TEST_F(MariaDbTest, AServerThatStallsIsNotWaitedForForEver) {
   const auto connection = MariaDbDatabase(options)->Open();
   server_->Stall();
   const DbError error = Failure([&] { connection->Execute("SELECT 1"); });
-  EXPECT_EQ(error.Kind(), DbErrorKind::kUnavailable) << error.what();
+  EXPECT_EQ(error.Kind(), DbErrorKind::kTimeout) << error.what();
   EXPECT_TRUE(connection->IsBroken())
       << "an answer may still come, to a question that was given up";
   EXPECT_TRUE(Failure([&] { static_cast<void>(MariaDbDatabase(options)->Open()); }).IsPassing());
@@ -111,6 +111,55 @@ TEST_F(MariaDbTest, WhatDoesNotFitIsRefusedNotCut) {
             DbErrorKind::kConstraint);
   EXPECT_EQ(Failure([&] { connection->Execute("INSERT INTO words VALUES ('', ?)", 300); }).Kind(),
             DbErrorKind::kConstraint);
+}
+
+TEST_F(MariaDbTest, WhatIsLargerThanTheServerTakesIsRefused) {
+  MariaDbDatabase(server_->Options(""))->Open()->Execute("SET GLOBAL max_allowed_packet = 1048576");
+  const auto connection = MariaDbDatabase(server_->Options("t"))->Open();
+  connection->Execute("CREATE TABLE texts (text LONGTEXT)");
+  Statement insert = connection->Prepare("INSERT INTO texts VALUES (?)");
+  EXPECT_EQ(Failure([&] { insert.Execute(std::string(2'000'000, 'x')); }).Kind(),
+            DbErrorKind::kConstraint)
+      << "later it is not smaller";
+  EXPECT_FALSE(connection->IsBroken());
+  insert.Execute(std::string(1'000'000, 'x'));
+}
+
+TEST_F(MariaDbTest, AServerThatWantsCommitsIsGivenThem) {
+  MariaDbDatabase(server_->Options(""))->Open()->Execute("SET GLOBAL autocommit = 0");
+  const MariaDbOptions options = server_->Options("t");
+  const auto connection = MariaDbDatabase(options)->Open();
+  connection->Execute("CREATE TABLE words (word VARCHAR(3))");
+  connection->Execute("INSERT INTO words VALUES ('one')");
+  const auto witness = MariaDbDatabase(options)->Open();
+  EXPECT_EQ(witness->Query("SELECT COUNT(*) FROM words").Next()->Get<int>(0), 1);
+}
+
+TEST_F(MariaDbTest, AProcedureMayFindMoreThanOnce) {
+  const auto connection = MariaDbDatabase(server_->Options("t"))->Open();
+  connection->Execute("CREATE PROCEDURE twice() BEGIN SELECT 1 AS n; SELECT 2 AS n; END");
+  connection->Execute("CREATE PROCEDURE fails() BEGIN SELECT 1 AS n; SELECT * FROM nowhere; END");
+  for (int i = 0; i < 2; ++i) {
+    Rows rows = connection->Query("CALL twice()");
+    EXPECT_EQ(rows.Next()->Get<int>("n"), 1);
+    if (i == 1) {
+      EXPECT_EQ(rows.Next(), nullptr) << "the first rows are those that are given";
+    }
+  }
+  EXPECT_EQ(connection->Query("SELECT 3").Next()->Get<int>(0), 3);
+  EXPECT_EQ(Failure([&] { connection->Execute("CALL fails()"); }).Kind(), DbErrorKind::kSyntax);
+  EXPECT_EQ(connection->Query("SELECT 4").Next()->Get<int>(0), 4);
+  EXPECT_FALSE(connection->IsBroken());
+}
+
+// CREATE TABLE commits what came before it, without being asked.
+TEST_F(MariaDbTest, ATransactionThatAStatementHasCommittedIsOver) {
+  const auto connection = MariaDbDatabase(server_->Options("t"))->Open();
+  Transaction transaction(*connection);
+  connection->Execute("CREATE TABLE words (word VARCHAR(3))");
+  EXPECT_EQ(Failure([&] { connection->Execute("INSERT INTO words VALUES ('one')"); }).Kind(),
+            DbErrorKind::kMisuse);
+  EXPECT_EQ(Failure([&] { transaction.Commit(); }).Kind(), DbErrorKind::kMisuse);
 }
 
 TEST_F(MariaDbTest, OneStatementAtATimeWhateverTheFlags) {
@@ -185,6 +234,10 @@ TEST(MariaDbErrorTest, TheServersQuotesAreNotHandedOn) {
   EXPECT_EQ(MariaDbReason(1366, "Incorrect string value: 'secret' for column"), "error 1366");
   EXPECT_EQ(MariaDbReason(1146, "Table 't.x' doesn't exist"), "Table 't.x' doesn't exist");
   EXPECT_EQ(MariaDbErrorKind(1213), DbErrorKind::kBusy);
+  EXPECT_EQ(MariaDbErrorKind(1020), DbErrorKind::kBusy) << "innodb_snapshot_isolation";
+  EXPECT_EQ(MariaDbErrorKind(1615), DbErrorKind::kBusy) << "has to be prepared anew";
+  EXPECT_EQ(MariaDbErrorKind(1690), DbErrorKind::kConstraint) << "a sum that is too large";
+  EXPECT_EQ(MariaDbErrorKind(4031), DbErrorKind::kUnavailable) << "the server has hung up";
   EXPECT_EQ(MariaDbErrorKind(9999), DbErrorKind::kOther);
   EXPECT_TRUE(IsMariaDbConnectionLost(2013));
   EXPECT_FALSE(IsMariaDbConnectionLost(1062));

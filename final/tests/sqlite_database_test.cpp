@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <type_traits>
+#include <vector>
 
 #include "support/mariadb_server.h"
 #include "support/site_folder.h"
@@ -113,6 +115,51 @@ TEST_F(SqliteTest, ATextInDoubleQuotesIsNone) {
   EXPECT_EQ(Failure([&] { connection->Execute("SELECT \"nothing\""); }).Kind(),
             DbErrorKind::kSyntax)
       << "a misspelt column would be its own name";
+}
+
+// sqlite3_step() of a statement that has failed begins it anew.
+TEST_F(SqliteTest, RowsThatHaveFailedAreOver) {
+  SqliteOptions options = Options();
+  options.timeout = std::chrono::milliseconds(100);
+  const auto connection = SqliteDatabase(options)->Open();
+  Rows rows = connection->Query(
+      "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) "
+      "SELECT n FROM numbers WHERE n = 1");
+  EXPECT_EQ(rows.Next()->Get<int>(0), 1);
+  EXPECT_EQ(Failure([&] { static_cast<void>(rows.Next()); }).Kind(), DbErrorKind::kTimeout);
+  EXPECT_EQ(rows.Next(), nullptr);
+}
+
+TEST_F(SqliteTest, AnErrorQuotesNoValue) {
+  const auto connection = SqliteDatabase(Options())->Open();
+  const DbError error =
+      Failure([&] { connection->Execute("SELECT json_extract('{}', ?)", "sesame"); });
+  EXPECT_EQ(error.Kind(), DbErrorKind::kSyntax);
+  EXPECT_EQ(std::string(error.what()).find("sesame"), std::string::npos) << error.what();
+}
+
+TEST_F(SqliteTest, AFileWithoutANameIsRefused) {
+  EXPECT_EQ(Failure([&] { static_cast<void>(SqliteDatabase({})->Open()); }).Kind(),
+            DbErrorKind::kMisuse)
+      << "SQLite would make one that is gone afterwards";
+}
+
+// All of them want to bring it into WAL mode.
+TEST_F(SqliteTest, AFreshFileIsOpenedByManyAtOnce) {
+  for (int round = 0; round < 10; ++round) {
+    SqliteOptions options;
+    options.file = folder_.Path(std::to_string(round));
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        EXPECT_NO_THROW(SqliteDatabase(options)->Open()->Execute(
+            "CREATE TABLE IF NOT EXISTS t (n INTEGER) STRICT"));
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+  }
 }
 
 TEST_F(SqliteTest, ALimitOfThePagesIsAFullDisk) {

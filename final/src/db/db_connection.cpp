@@ -49,7 +49,7 @@ void Row::FailConversion(std::size_t column, const DbValue& value) const {
 Rows::Rows(std::shared_ptr<PreparedSql> statement)
     : statement_(std::move(statement)), row_(*statement_) {
   try {
-    first_ = statement_->Driver().Step();
+    first_ = statement_->Step();
     ended_ = !first_;
   } catch (...) {
     statement_->Reset();
@@ -67,11 +67,11 @@ auto Rows::Next() -> const Row* {
   if (ended_) {
     return nullptr;
   }
-  if (!std::exchange(first_, false) && !statement_->Driver().Step()) {
-    ended_ = true;
-    return nullptr;
+  if (!std::exchange(first_, false)) {
+    ended_ = true;  // after an error, too: to ask once more might begin the statement anew
+    ended_ = !statement_->Step();
   }
-  return &row_;
+  return ended_ ? nullptr : &row_;
 }
 
 auto Statement::QueryWith(const std::vector<DbValue>& values) -> Rows {
@@ -133,11 +133,32 @@ void DbConnection::Begin() {
   }
   driver_->Begin();
   in_transaction_ = true;
+  transaction_failed_ = false;
 }
 
 void DbConnection::Commit() {
+  if (!in_transaction_) {
+    throw DbError(DbErrorKind::kMisuse, "COMMIT", "the transaction is over");
+  }
+  RequireTransaction("COMMIT");
   driver_->Commit();
   in_transaction_ = false;
+}
+
+// Without this, what was to count together with others would count alone.
+void DbConnection::RequireTransaction(std::string_view where) const {
+  if (in_transaction_ && (transaction_failed_ || !driver_->InTransaction())) {
+    throw DbError(DbErrorKind::kMisuse, where,
+                  "its transaction is over: an error has ended it, or a statement that commits");
+  }
+}
+
+// Whether an error takes back the statement or the whole transaction, each database has a list of
+// its own, and settings. It is all the same if nothing comes after it but the end.
+void DbConnection::TakeNote(const DbError& error) noexcept {
+  transaction_failed_ = transaction_failed_ || (error.Kind() != DbErrorKind::kConstraint &&
+                                                error.Kind() != DbErrorKind::kSyntax &&
+                                                error.Kind() != DbErrorKind::kType);
 }
 
 void DbConnection::Rollback() noexcept {

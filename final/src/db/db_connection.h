@@ -119,7 +119,8 @@ class Statement {
     return ExecuteWith({ToDbValue(values)...});
   }
 
-  /// Runs it to its first row. As long as the rows are read it can't be run anew.
+  /// Runs it to its first row. As long as the rows are read it can't be run anew. If it changes
+  /// something, too, as INSERT … RETURNING does, that counts when the last row was read.
   /// @param values as above
   /// @throws DbError
   template <class... Values>
@@ -177,8 +178,10 @@ class DbConnection {
   /// taken back: it has to be opened anew.
   [[nodiscard]] auto IsBroken() const noexcept -> bool { return broken_ || driver_->IsBroken(); }
 
-  /// True while there is a Transaction.
-  [[nodiscard]] auto InTransaction() const noexcept -> bool { return in_transaction_; }
+  /// True while there is a Transaction, or one that a statement has begun.
+  [[nodiscard]] auto InTransaction() const noexcept -> bool {
+    return in_transaction_ || driver_->InTransaction();
+  }
 
   /// Cuts off the statements and rows that are still held; for DbPool.
   void CutOff() noexcept;
@@ -193,15 +196,22 @@ class DbConnection {
   void Begin();
   void Commit();
   void Rollback() noexcept;
+  void RequireTransaction(std::string_view where) const;
+  void TakeNote(const DbError& error) noexcept;
 
   const std::unique_ptr<DbDriver> driver_;
   std::unordered_set<PreparedSql*> prepared_;  // all there are, to be cut off
   LruCache<std::string, std::shared_ptr<PreparedSql>> cache_;
   bool in_transaction_ = false;
+  bool transaction_failed_ = false;  // and can only be taken back
   bool broken_ = false;
 };
 
 /// Several statements that count together, or not at all.
+///
+/// After an error in it, other than kConstraint, kSyntax and kType, it can only be taken back: the
+/// statements that follow fail, too (kMisuse). So they do after one that commits, as CREATE TABLE
+/// does with MariaDB.
 ///
 ///   Transaction transaction(connection);
 ///   take.Execute(sum, from);
@@ -225,9 +235,9 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   auto operator=(const Transaction&) -> Transaction& = delete;
 
-  /// Makes it count. When this returns, it is on disk.
-  /// @throws DbError, and nothing counts; but after kUnavailable nobody knows: the answer may be
-  ///     what was lost
+  /// Makes it count. When this returns, it is on disk, as far as the database is set up for that.
+  /// @throws DbError, and nothing counts; but after kUnavailable and kTimeout nobody knows: the
+  ///     answer may be what was lost
   void Commit() {
     connection_.Commit();
     open_ = false;

@@ -20,7 +20,7 @@ namespace TURTLE_SERVER {
 /// What a statement has done.
 struct DbOutcome {
   std::uint64_t affected_rows = 0;  ///< Inserted, deleted, or found by an update.
-  std::int64_t last_id = 0;         ///< The id that the database has given the last new row.
+  std::int64_t last_id = 0;         ///< The id that the database has given the new row.
 };
 
 /// In whose SQL statements are written.
@@ -68,6 +68,10 @@ class DbDriver {
   virtual void Begin() = 0;
   virtual void Commit() = 0;    ///< As above.
   virtual void Rollback() = 0;  ///< As above; without one, nothing happens.
+
+  /// True while what a statement does can be taken back. An error may have ended that, and some
+  /// statements do.
+  [[nodiscard]] virtual auto InTransaction() const noexcept -> bool = 0;
 
   /// Asks whether the database still answers.
   [[nodiscard]] virtual auto Ping() noexcept -> bool = 0;

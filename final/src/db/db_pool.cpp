@@ -30,16 +30,7 @@ DbPool::~DbPool() {
 auto DbPool::Acquire() -> DbLease {
   AwaitTurn();
   try {
-    bool is_fresh = false;
-    std::unique_ptr<DbConnection> connection = TakeIdle(is_fresh);
-    while (connection && !is_fresh && !connection->Ping()) {
-      connection.reset();  // closed before the next is looked at: the server counts both
-      {
-        const MutexLock lock(mutex_);
-        CountBroken();
-      }
-      connection = TakeIdle(is_fresh);
-    }
+    std::unique_ptr<DbConnection> connection = TakeIdle();
     const bool opens = connection == nullptr;
     if (opens) {
       connection = database_->Open();
@@ -92,15 +83,25 @@ void DbPool::PassTurnOn() noexcept {
   next.changed.NotifyOne();
 }
 
-auto DbPool::TakeIdle(bool& is_fresh) -> std::unique_ptr<DbConnection> {
+// The one that was used last, if it lives. If not, none: the others are likely dead as well, and
+// each of them that is asked may take as long to say nothing.
+auto DbPool::TakeIdle() -> std::unique_ptr<DbConnection> {
   const TimePoint now = clock_();
-  const MutexLock lock(mutex_);
-  if (idle_.empty()) {
-    return nullptr;
+  Idle taken;
+  {
+    const MutexLock lock(mutex_);
+    if (idle_.empty()) {
+      return nullptr;
+    }
+    taken = std::move(idle_.back());
+    idle_.pop_back();
   }
-  Idle taken = std::move(idle_.back());
-  idle_.pop_back();
-  is_fresh = taken.trusted && now - taken.since < options_.trust_time;
+  const bool fresh = taken.trusted && now - taken.since < options_.trust_time;
+  if (!fresh && !taken.connection->Ping()) {
+    taken.connection.reset();  // before another is opened: the server counts both
+    const MutexLock lock(mutex_);
+    CountBroken();
+  }
   return std::move(taken.connection);
 }
 
@@ -113,13 +114,16 @@ void DbPool::GiveBack(std::unique_ptr<DbConnection> connection,
     connection.reset();  // outside of the lock: it may say good-bye to the server
   }
   const TimePoint now = clock_();
-  const MutexLock lock(mutex_);
-  if (broken) {
-    CountBroken();
-  } else {
-    idle_.push_back({std::move(connection), now, stats_.broken == broken_before});
+  {
+    const MutexLock lock(mutex_);
+    if (broken) {
+      CountBroken();
+    } else {
+      idle_.push_back({std::move(connection), now, stats_.broken == broken_before});
+    }
+    PassTurnOn();
   }
-  PassTurnOn();
+  CloseOld(now);
 }
 
 // What has ended one may have ended all: a server that was started anew, a cable.
@@ -130,19 +134,18 @@ void DbPool::CountBroken() noexcept {
   }
 }
 
-void DbPool::Tend() {
-  std::vector<std::unique_ptr<DbConnection>> old;
-  old.reserve(options_.max_connections);
-  const TimePoint now = clock_();
-  const MutexLock lock(mutex_);
-  // The longest idle stand in front.
-  while (!idle_.empty() && now - idle_.front().since >= options_.idle_time) {
-    old.push_back(std::move(idle_.front().connection));
+// One at a time, and outside of the lock: it says good-bye to the server.
+void DbPool::CloseOld(TimePoint now) noexcept {
+  for (;;) {
+    std::unique_ptr<DbConnection> old;
+    const MutexLock lock(mutex_);
+    // The longest idle stand in front.
+    if (idle_.empty() || now - idle_.front().since < options_.idle_time) {
+      return;
+    }
+    old = std::move(idle_.front().connection);
     idle_.erase(idle_.begin());
     ++stats_.closed;
-  }
-  for (Waiter* const waiter : waiting_) {
-    waiter->changed.NotifyOne();
   }
 }
 

@@ -9,13 +9,12 @@
 //
 // Interface:
 //  * Acquire() lends a connection; the DbLease gives it back when it goes.
-//  * Tend() closes what nobody has needed for long.
 //  * Stats() says how it is going.
 //
 // A connection that comes back broken is thrown away, and then no other is trusted: each that lay
 // idle is asked whether it is alive before it is lent again. So is one that has been idle for long,
 // because servers and firewalls forget it silently. A dead one is replaced, without a word to who
-// asked for one.
+// asked for one. What nobody has needed for long is closed when another one comes back.
 //
 // Thread: any. Acquire() may wait, so not a loop's. Leases end before the pool does.
 #pragma once
@@ -46,7 +45,7 @@ struct DbPoolOptions {
   std::size_t max_waiting = 256;                 ///< Above it Acquire() fails at once.
   std::chrono::milliseconds acquire_time{5000};  ///< The longest wait for a turn.
   std::chrono::milliseconds trust_time{30'000};  ///< Idle for longer, it is asked first.
-  std::chrono::milliseconds idle_time{300'000};  ///< Idle for longer, Tend() closes it.
+  std::chrono::milliseconds idle_time{300'000};  ///< Idle for longer, it is closed.
 };
 
 /// What a pool has, and has done.
@@ -57,7 +56,7 @@ struct DbPoolStats {
   std::uint64_t lent = 0;      ///< Leases, all told.
   std::uint64_t opened = 0;    ///< Connections, all told.
   std::uint64_t broken = 0;    ///< Thrown away.
-  std::uint64_t closed = 0;    ///< Closed by Tend().
+  std::uint64_t closed = 0;    ///< Idle for too long.
   std::uint64_t timeouts = 0;  ///< Waits that were too long.
   std::uint64_t refused = 0;   ///< Came when too many waited.
 };
@@ -79,7 +78,9 @@ class DbLease {
   /// The connection, until the lease goes.
   auto operator->() const noexcept -> DbConnection* { return connection_.get(); }
   /// As above.
-  auto operator*() const noexcept -> DbConnection& { return *connection_; }
+  auto operator*() const& noexcept -> DbConnection& { return *connection_; }
+  /// A lease that nobody keeps has gone when `Transaction t(*pool.Acquire())` goes on.
+  auto operator*() const&& -> DbConnection& = delete;
 
  private:
   DbPool* pool_;
@@ -110,10 +111,6 @@ class DbPool {
   ///     what Database::Open() throws
   [[nodiscard]] auto Acquire() -> DbLease;
 
-  /// Looks at the clock: closes connections that have been idle for too long, and ends waits that
-  /// are over. To be called now and then.
-  void Tend();
-
   /// How it is going.
   [[nodiscard]] auto Stats() const -> DbPoolStats;
 
@@ -126,8 +123,8 @@ class DbPool {
 
   struct Idle {
     std::unique_ptr<DbConnection> connection;
-    TimePoint since;
-    bool trusted;  // nothing has broken since it was given back
+    TimePoint since{};
+    bool trusted = false;  // nothing has broken since it was given back
   };
 
   // A thread in Acquire(). What it waits for is the right to have a connection, not one of them.
@@ -137,10 +134,11 @@ class DbPool {
   };
 
   void AwaitTurn();
-  auto TakeIdle(bool& is_fresh) -> std::unique_ptr<DbConnection>;
+  auto TakeIdle() -> std::unique_ptr<DbConnection>;
   void GiveBack(std::unique_ptr<DbConnection> connection, std::uint64_t broken_before) noexcept;
   void CountBroken() noexcept TURTLE_REQUIRES(mutex_);
   void PassTurnOn() noexcept TURTLE_REQUIRES(mutex_);
+  void CloseOld(TimePoint now) noexcept;
 
   const std::unique_ptr<Database> database_;
   const DbPoolOptions options_;

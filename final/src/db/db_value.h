@@ -52,7 +52,7 @@ inline constexpr bool kIsCharacter =
 }  // namespace db_value_detail
 
 /// Makes a parameter of `value`: nullptr, bool, a whole number, a number, a text, a Blob, or an
-/// optional of these. Texts are borrowed.
+/// optional of these. Texts are borrowed; a `const char*` that is null is NULL.
 /// @throws DbError kType for a number that a database has no place for: above the highest
 ///     std::int64_t, infinite, or none at all
 template <class Type>
@@ -78,6 +78,11 @@ template <class Type>
   } else {
     static_assert(std::is_convertible_v<const Type&, std::string_view>,
                   "a database has no such values");
+    if constexpr (std::is_pointer_v<Type>) {
+      if (value == nullptr) {
+        return nullptr;
+      }
+    }
     return std::string_view(value);
   }
 }

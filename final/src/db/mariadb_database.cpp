@@ -7,6 +7,7 @@
 #include <mysql.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <mutex>
 #include <system_error>
@@ -21,7 +22,9 @@ namespace {
 // The character set whose number means: these are bytes.
 constexpr unsigned kBinary = 63;
 
-// Of the client: a prepared statement has other columns than it had.
+// Of the client: the connection was lost while an answer was awaited; a prepared statement has
+// other columns than it had.
+constexpr unsigned kLost = 2013;
 constexpr unsigned kOtherColumns = 2057;
 
 struct CloseHandle {
@@ -40,10 +43,16 @@ struct FreeResult {
 struct Shared {
   std::unique_ptr<MYSQL, CloseHandle> handle;
   std::string name;
+  std::size_t max_bytes = 0;  // that the server takes at once
   bool broken = false;
 
+  // Whoever has waited in vain says `errno = 0` before he asks.
   [[noreturn]] void Fail(unsigned code, std::string_view text, std::string_view where) {
+    const bool in_vain = code == kLost && errno == ETIMEDOUT;
     broken = broken || IsMariaDbConnectionLost(code);
+    if (in_vain) {
+      throw DbError(DbErrorKind::kTimeout, where, "the server has not answered in time");
+    }
     throw DbError(MariaDbErrorKind(code), where, MariaDbReason(code, text));
   }
 
@@ -99,9 +108,16 @@ class MariaDbStatement : public DbDriverStatement {
   [[nodiscard]] auto ParameterCount() const -> std::size_t override { return parameters_.size(); }
 
   void Start(const std::vector<DbValue>& values) override {
+    std::size_t bytes = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       Bind(values[i], parameters_[i]);
+      bytes += parameters_[i].buffer_length + kParameterBytes;
     }
+    if (bytes > shared_.max_bytes) {  // the server would hang up in the middle of it
+      throw DbError(DbErrorKind::kConstraint, sql_,
+                    "the values are larger than max_allowed_packet");
+    }
+    errno = 0;
     if (!parameters_.empty()) {
       Require(mysql_stmt_bind_param(statement_.get(), parameters_.data()) == 0);
     }
@@ -124,15 +140,16 @@ class MariaDbStatement : public DbDriverStatement {
   }
 
   auto Step() -> bool override {
-    if (columns_.empty()) {
+    const int code = columns_.empty() ? MYSQL_NO_DATA : mysql_stmt_fetch(statement_.get());
+    if (code == MYSQL_NO_DATA) {
+      Require(Drain());
       return false;
     }
-    const int code = mysql_stmt_fetch(statement_.get());
-    Require(code == 0 || code == MYSQL_NO_DATA || code == MYSQL_DATA_TRUNCATED);
+    Require(code == 0 || code == MYSQL_DATA_TRUNCATED);
     if (code == MYSQL_DATA_TRUNCATED) {
       FetchLongTexts();
     }
-    return code != MYSQL_NO_DATA;
+    return true;
   }
 
   [[nodiscard]] auto Columns() const -> const std::vector<std::string>& override {
@@ -170,10 +187,28 @@ class MariaDbStatement : public DbDriverStatement {
   void Reset() noexcept override {
     // The rows lie on our side, and there is nothing to tell the server.
     mysql_stmt_free_result(statement_.get());
+    static_cast<void>(Drain());
+    cells_.clear();  // or each statement that is kept would keep the longest text it has read
   }
 
  private:
+  static constexpr std::size_t kParameterBytes = 16;  // at most: its type, its length or itself
+
+  // A procedure may find something several times, and always says at its end how it went. All of it
+  // has to be heard, or the next statement would hear it.
+  auto Drain() noexcept -> bool {
+    errno = 0;
+    while (mysql_stmt_more_results(statement_.get())) {
+      if (mysql_stmt_next_result(statement_.get()) != 0) {
+        return false;
+      }
+      mysql_stmt_free_result(statement_.get());
+    }
+    return true;
+  }
+
   void Prepare() {
+    errno = 0;
     statement_.reset();  // also reads what the server has still to say to it
     statement_.reset(mysql_stmt_init(shared_.handle.get()));
     if (!statement_) {
@@ -314,6 +349,12 @@ class MariaDbDriver : public DbDriver {
 
   void Rollback() override { Run("ROLLBACK"); }
 
+  // As the server has said it at the end of its last answer.
+  [[nodiscard]] auto InTransaction() const noexcept -> bool override {
+    constexpr unsigned kEach = SERVER_STATUS_AUTOCOMMIT;
+    return (shared_.handle->server_status & (SERVER_STATUS_IN_TRANS | kEach)) != kEach;
+  }
+
   [[nodiscard]] auto Ping() noexcept -> bool override {
     shared_.broken = shared_.broken || mysql_ping(shared_.handle.get()) != 0;
     return !shared_.broken;
@@ -347,6 +388,7 @@ class MariaDbDriver : public DbDriver {
     if ((options.client_flag & CLIENT_MULTI_STATEMENTS) != 0) {
       throw DbError(DbErrorKind::kMisuse, shared_.name, "one statement at a time");
     }
+    errno = 0;
     const MYSQL* const connected = mysql_real_connect(
         shared_.handle.get(), options.unix_socket.empty() ? options.address.c_str() : nullptr,
         text(options.user), text(options.password), text(options.database_name), options.port,
@@ -357,15 +399,21 @@ class MariaDbDriver : public DbDriver {
   }
 
   void SetSession(const MariaDbOptions& options) {
-    Run("SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')");
+    Run("SET SESSION autocommit = 1, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')");
     if (mariadb_connection(shared_.handle.get()) != 0) {  // MySQL has another one, for SELECT only
       Run("SET SESSION max_statement_time = " + std::to_string(options.timeout.count()) +
           " / 1000");
+    }
+    MariaDbStatement limit(shared_, "SELECT @@max_allowed_packet");
+    limit.Start({});
+    if (limit.Step()) {
+      shared_.max_bytes = static_cast<std::size_t>(std::get<std::int64_t>(limit.Column(0)));
     }
   }
 
   // What needs no values, and is not prepared.
   void Run(std::string_view sql) {
+    errno = 0;
     if (mysql_real_query(shared_.handle.get(), sql.data(), sql.size()) != 0) {
       shared_.Fail(sql);
     }

@@ -23,7 +23,8 @@ struct MariaDbOptions {
   std::string database_name;                ///< Empty: none is chosen.
   unsigned long client_flag = 0;            ///< CLIENT_… of mysql.h; NOLINT(google-runtime-int)
   std::chrono::seconds connect_timeout{5};  ///< Till the server has let us in.
-  std::chrono::seconds read_timeout{15};    ///< Till it has begun to answer; more than `timeout`.
+  std::chrono::seconds read_timeout{15};    ///< Till it has begun to answer, then kTimeout; more
+                                            ///< than `timeout`.
   std::chrono::seconds write_timeout{15};   ///< Till it has taken what we say.
   std::chrono::milliseconds timeout{5000};  ///< How long a statement may run; MariaDB sees to it.
   std::size_t max_statements = DbConnection::kStatements;  ///< That stay prepared.
@@ -31,6 +32,9 @@ struct MariaDbOptions {
 
 /// A database of a server: in utf8mb4, strict about values, and with affected_rows as SQLite has
 /// them (found, though they may have been the same before).
+///
+/// Each statement is a transaction of its own, unless there is a Transaction, whatever the server's
+/// `autocommit` says. After an INSERT of several rows, last_id is that of the first.
 ///
 /// All rows of a query are fetched when it is begun, so that others may be made while they are
 /// read: a query that may find many wants a LIMIT. DECIMAL is a text, which loses nothing, but for

@@ -46,8 +46,10 @@ auto IsWithoutValues(unsigned code) noexcept -> bool {
 
 auto MariaDbErrorKind(unsigned code) noexcept -> DbErrorKind {
   switch (code) {
+    case 1020:  // the row is another one since it was read
     case 1205:
     case 1213:
+    case 1615:  // the statement has to be prepared anew
     case 1412:  // the table was altered since the transaction began
       return DbErrorKind::kBusy;
     case 1317:  // KILL QUERY
@@ -57,6 +59,7 @@ auto MariaDbErrorKind(unsigned code) noexcept -> DbErrorKind {
     case 1022:
     case 1048:
     case 1062:
+    case 1153:  // larger than max_allowed_packet
     case 1169:
     case 1216:
     case 1217:
@@ -69,6 +72,7 @@ auto MariaDbErrorKind(unsigned code) noexcept -> DbErrorKind {
     case 1451:
     case 1452:
     case 1557:
+    case 1690:  // a result has no place in its type
     case 3819:
     case 4025:
       return DbErrorKind::kConstraint;
@@ -88,6 +92,7 @@ auto MariaDbErrorKind(unsigned code) noexcept -> DbErrorKind {
     case 1461:
     case 1698:
     case 1927:
+    case 4031:  // MySQL: nothing was heard of us for too long
       return DbErrorKind::kUnavailable;
     case 1054:
     case 1064:

@@ -47,6 +47,7 @@ class PreparedSql {
   /// Begins it.
   void Start(const std::vector<DbValue>& values) {
     DbDriverStatement& driver = Driver();
+    connection_->RequireTransaction(sql_);
     if (busy_) {
       throw DbError(DbErrorKind::kMisuse, sql_, "its rows are still being read");
     }
@@ -55,8 +56,16 @@ class PreparedSql {
                     std::to_string(driver.ParameterCount()) + " values are wanted, " +
                         std::to_string(values.size()) + " were given");
     }
-    driver.Start(values);
+    Try([&] { driver.Start(values); });
     busy_ = true;
+  }
+
+  /// Goes to the next row; false: there is none.
+  auto Step() -> bool {
+    DbDriverStatement& driver = Driver();
+    bool found = false;
+    Try([&] { found = driver.Step(); });
+    return found;
   }
 
   /// Ends it.
@@ -80,6 +89,17 @@ class PreparedSql {
   }
 
  private:
+  // Its connection hears of an error.
+  template <class Function>
+  void Try(const Function& function) {
+    try {
+      function();
+    } catch (const DbError& error) {
+      connection_->TakeNote(error);
+      throw;
+    }
+  }
+
   DbConnection* connection_;
   const std::string sql_;
   std::unique_ptr<DbDriverStatement> statement_;

@@ -64,10 +64,18 @@ struct Shared {
   [[noreturn]] void Fail(int code, std::string_view where) {
     const DbErrorKind kind = KindOf(code);
     broken = broken || kind == DbErrorKind::kUnavailable;
-    // SQLite's own texts name tables and columns, and no values.
     throw DbError(
         kind, where,
         kind == DbErrorKind::kTimeout ? "it took too long" : sqlite3_errmsg(handle.get()));
+  }
+
+  // While a statement runs, its functions may quote their arguments: "bad JSON path: '…'". All
+  // other texts name tables and columns, and no values.
+  [[noreturn]] void FailRunning(int code, std::string_view where) {
+    if (code == SQLITE_ERROR) {
+      throw DbError(KindOf(code), where, sqlite3_errstr(code));
+    }
+    Fail(code, where);
   }
 };
 
@@ -118,7 +126,7 @@ class SqliteStatement : public DbDriverStatement {
       return true;
     }
     if (code != SQLITE_DONE) {
-      shared_.Fail(code, Text());
+      shared_.FailRunning(code, Text());
     }
     return false;
   }
@@ -206,6 +214,9 @@ class SqliteDriver : public DbDriver {
  public:
   explicit SqliteDriver(const SqliteOptions& options) : shared_{{}, options.timeout} {
     constexpr int kSteps = 10'000;  // of SQLite's machine, well under a millisecond
+    if (options.file.empty()) {     // to SQLite, a file of its own that goes with the connection
+      throw DbError(DbErrorKind::kMisuse, "SQLite", "the file has no name");
+    }
     sqlite3* handle = nullptr;
     // NOMUTEX: that one thread at a time is here, the pool sees to.
     const int code = sqlite3_open_v2(
@@ -243,9 +254,13 @@ class SqliteDriver : public DbDriver {
   void Commit() override { Run("COMMIT"); }
 
   void Rollback() override {
-    if (sqlite3_get_autocommit(shared_.handle.get()) == 0) {  // else an error has done it
+    if (InTransaction()) {  // else an error has done it
       Run("ROLLBACK");
     }
+  }
+
+  [[nodiscard]] auto InTransaction() const noexcept -> bool override {
+    return sqlite3_get_autocommit(shared_.handle.get()) == 0;
   }
 
   [[nodiscard]] auto Ping() noexcept -> bool override { return !shared_.broken; }
