@@ -111,7 +111,9 @@ auto UdpSocket::KernelDrops() const noexcept -> std::optional<std::uint32_t> {
 }
 
 auto UdpSocket::Receive(char* into, std::size_t room, NetAddress& peer) noexcept -> ReceiveResult {
-  iovec payload{into, room};
+  iovec payload{};
+  payload.iov_base = into;
+  payload.iov_len = room;
   msghdr header{};
   header.msg_iov = &payload;
   header.msg_iovlen = 1;
