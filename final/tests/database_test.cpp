@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "db/db_pool.h"
 #include "db/mariadb_database.h"
 #include "db/sqlite_database.h"
+#include "support/db_failure.h"
 #include "support/mariadb_server.h"
 #include "support/site_folder.h"
 
@@ -28,23 +30,9 @@ auto Server() -> test::MariaDbServer& {
   return server;
 }
 
-auto KindOf(const std::function<void()>& what) -> std::optional<DbErrorKind> {
-  try {
-    what();
-  } catch (const DbError& error) {
-    return error.Kind();
-  }
-  return std::nullopt;
-}
+auto KindOf(const std::function<void()>& what) -> DbErrorKind { return test::Failure(what).Kind(); }
 
-auto TextOf(const std::function<void()>& what) -> std::string {
-  try {
-    what();
-  } catch (const DbError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
+auto TextOf(const std::function<void()>& what) -> std::string { return test::Failure(what).what(); }
 
 auto Holds(const std::string& text, const std::string& part) -> bool {
   return text.find(part) != std::string::npos;

@@ -13,12 +13,14 @@
 
 #include "db/db_pool.h"
 #include "db/mariadb_error.h"
+#include "support/db_failure.h"
 #include "support/mariadb_server.h"
 
 namespace TURTLE_SERVER {
 namespace {
 
 using std::chrono::seconds;
+using test::Failure;
 
 class MariaDbTest : public testing::Test {
  protected:
@@ -27,15 +29,6 @@ class MariaDbTest : public testing::Test {
       GTEST_SKIP() << "built without";
     }
     server_ = std::make_unique<test::MariaDbServer>();
-  }
-
-  static auto Failure(const std::function<void()>& what) -> DbError {
-    try {
-      what();
-    } catch (const DbError& error) {
-      return error;
-    }
-    return {DbErrorKind::kOther, "nothing", "was thrown"};
   }
 
   std::unique_ptr<test::MariaDbServer> server_;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,11 +11,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "support/mariadb_server.h"
+#include "support/db_failure.h"
 #include "support/site_folder.h"
 
 namespace TURTLE_SERVER {
 namespace {
+
+using test::Failure;
 
 // What a statement's text can be made of, the compiler says.
 static_assert(std::is_convertible_v<const char (&)[9], Sql>);
@@ -43,15 +44,6 @@ class SqliteTest : public testing::Test {
     Rows rows = connection.Query(sql);
     const Row& row = *rows.Next();
     return row.Get<std::int64_t>(0);
-  }
-
-  static auto Failure(const std::function<void()>& what) -> DbError {
-    try {
-      what();
-    } catch (const DbError& error) {
-      return error;
-    }
-    return {DbErrorKind::kOther, "nothing", "was thrown"};
   }
 
   const test::SiteFolder folder_;

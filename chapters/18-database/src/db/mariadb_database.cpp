@@ -46,7 +46,8 @@ struct Shared {
   std::size_t max_bytes = 0;  // that the server takes at once
   bool broken = false;
 
-  // Whoever has waited in vain says `errno = 0` before he asks.
+  // Only errno tells a server that was silent from one that has hung up. So it is 0 before each
+  // call that waits.
   [[noreturn]] void Fail(unsigned code, std::string_view text, std::string_view where) {
     const bool in_vain = code == kLost && errno == ETIMEDOUT;
     broken = broken || IsMariaDbConnectionLost(code);
@@ -351,8 +352,8 @@ class MariaDbDriver : public DbDriver {
 
   // As the server has said it at the end of its last answer.
   [[nodiscard]] auto InTransaction() const noexcept -> bool override {
-    constexpr unsigned kEach = SERVER_STATUS_AUTOCOMMIT;
-    return (shared_.handle->server_status & (SERVER_STATUS_IN_TRANS | kEach)) != kEach;
+    const unsigned status = shared_.handle->server_status;
+    return (status & SERVER_STATUS_IN_TRANS) != 0 || (status & SERVER_STATUS_AUTOCOMMIT) == 0;
   }
 
   [[nodiscard]] auto Ping() noexcept -> bool override {

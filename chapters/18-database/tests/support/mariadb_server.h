@@ -18,33 +18,16 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/unique_fd.h"
 #include "db/mariadb_database.h"
 #include "support/child.h"
+#include "support/db_failure.h"
 #include "support/log_folder.h"
 
 namespace TURTLE_SERVER::test {
-
-/// True if this build can speak to MariaDB. A build that can and finds no server fails.
-inline auto IsBuiltWith(Database& database) -> bool {
-  try {
-    static_cast<void>(database.Open());
-  } catch (const DbError& error) {
-    return std::string_view(error.what()).find("was built without") == std::string_view::npos;
-  }
-  return true;
-}
-
-/// As above.
-inline auto IsBuiltWithMariaDb() -> bool {
-  MariaDbOptions nowhere;
-  nowhere.unix_socket = "/nonexistent";
-  return IsBuiltWith(*MariaDbDatabase(nowhere));
-}
 
 /// Runs from construction to destruction; who waits for it waits for a bounded time, and throws.
 class MariaDbServer {

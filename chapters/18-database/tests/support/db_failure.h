@@ -1,0 +1,34 @@
+// What a database has said no with; and whether the build has that database at all.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "db/mariadb_database.h"
+
+namespace TURTLE_SERVER::test {
+
+/// What `what` throws; if nothing, an error that says so.
+inline auto Failure(const std::function<void()>& what) -> DbError {
+  try {
+    what();
+  } catch (const DbError& error) {
+    return error;
+  }
+  return {DbErrorKind::kOther, "nothing", "was thrown"};
+}
+
+/// True if this build can speak to `database`, whether it is there or not.
+inline auto IsBuiltWith(Database& database) -> bool {
+  const DbError error = Failure([&] { static_cast<void>(database.Open()); });
+  return std::string_view(error.what()).find("was built without") == std::string_view::npos;
+}
+
+/// True if this build can speak to MariaDB. One that can, and finds no server, fails.
+inline auto IsBuiltWithMariaDb() -> bool {
+  MariaDbOptions nowhere;
+  nowhere.unix_socket = "/nonexistent";
+  return IsBuiltWith(*MariaDbDatabase(nowhere));
+}
+
+}  // namespace TURTLE_SERVER::test
