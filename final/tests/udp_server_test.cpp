@@ -134,7 +134,7 @@ TEST(UdpServer, ABatchIsARound) {
     }
   });
   for (int i = 0; i < 10; ++i) {
-    EXPECT_EQ(client.Receive(), std::to_string(i));
+    ASSERT_EQ(client.Receive(), std::to_string(i));
   }
   served.Loop().RunRounds(1);
   // The replies of four wait for one call; those of the fourth and the fifth are never together.
@@ -373,7 +373,7 @@ TEST(UdpServer, WhatTheKernelDoesNotTakeWaitsUpToTheBound) {
   });
   peer.MakeRoom();
   for (std::size_t i = 0; i < kBound; ++i) {
-    EXPECT_EQ(peer.Read(), std::to_string(i));
+    ASSERT_EQ(peer.Read(), std::to_string(i));
   }
   served.Loop().Ask([&] { EXPECT_TRUE(server.Send("and on", {})); });
   EXPECT_EQ(peer.Read(), "and on");
@@ -432,7 +432,7 @@ TEST(UdpServer, MoreRepliesThanTheQueueHoldsLeaveAsLongAsTheKernelTakesThem) {
   UdpClient client(served.Address());
   ASSERT_TRUE(client.Send("?"));
   for (int i = 0; i < 20; ++i) {
-    EXPECT_EQ(client.Receive(), std::to_string(i));
+    ASSERT_EQ(client.Receive(), std::to_string(i));
   }
 }
 
@@ -579,7 +579,7 @@ TEST(UdpServer, ManySendersAtOnce) {
     ASSERT_TRUE(clients.back()->Send(std::to_string(i)));
   }
   for (int i = 0; i < kSenders; ++i) {
-    EXPECT_EQ(clients[static_cast<std::size_t>(i)]->Receive(), std::to_string(i));
+    ASSERT_EQ(clients[static_cast<std::size_t>(i)]->Receive(), std::to_string(i));
   }
   EXPECT_EQ(served.Loop().Ask([&] { return ports.size(); }), std::size_t{kSenders});
 }
