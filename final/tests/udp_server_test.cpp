@@ -145,27 +145,24 @@ TEST(UdpServer, ANeighbourHasItsTurnAfterEachBatch) {
   UdpOptions options;
   options.batch = 4;
   constexpr std::uint64_t kFlood = 100;
-  Served served(options);
   std::vector<char> order;
-  served.Start([&](const Datagram&) { order.push_back('u'); });
   bool asked = false;
-  const ConnectionCallbacks neighbour{
-      {},
-      [&](Connection* client) {
-        const auto [read, exit] = client->Recv();
-        if (exit) {
-          client->GetLooper()->DeleteConnection(client->GetFd());
-          return;
-        }
-        client->ClearReadBuffer();
-        asked = asked || read != 0;
-        if (asked && served.Get().Figures().received < kFlood) {  // has always more to do
-          order.push_back('t');
-          client->GetLooper()->Schedule(client);
-        }
-      },
-      {},
-      {}};
+  ConnectionCallbacks neighbour;  // the loop calls it to its end
+  Served served(options);
+  served.Start([&](const Datagram&) { order.push_back('u'); });
+  neighbour.on_handle = [&](Connection* client) {
+    const auto [read, exit] = client->Recv();
+    if (exit) {
+      client->GetLooper()->DeleteConnection(client->GetFd());
+      return;
+    }
+    client->ClearReadBuffer();
+    asked = asked || read != 0;
+    if (asked && served.Get().Figures().received < kFlood) {  // has always more to do
+      order.push_back('t');
+      client->GetLooper()->Schedule(client);
+    }
+  };
   UdpClient flood(served.Address());
   {
     test::Client tcp = served.Loop().Connect(neighbour);
