@@ -118,7 +118,10 @@ void TurtleServer::RunLooper(std::size_t index) {
                                   std::generic_category().message(pin->Error()));
     }
   }
+  // In its first round, or, if it never has one, before it ends.
+  static_cast<void>(loopers_[index]->Post([this] { running_.fetch_add(1); }));
   loopers_[index]->Loop();
+  running_.fetch_sub(1);
   refusals_[index].Tell();
 }
 
@@ -154,7 +157,10 @@ auto TurtleServer::GetRefusals() const -> Refusals {
   return refusals;
 }
 
-void TurtleServer::Stop() noexcept { loopers_.front()->Stop(); }
+void TurtleServer::Stop() noexcept {
+  leaving_.store(true, std::memory_order_release);
+  loopers_.front()->Stop();
+}
 
 auto TurtleServer::Loopers() const -> std::vector<Looper*> {
   std::vector<Looper*> loopers;

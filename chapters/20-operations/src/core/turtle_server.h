@@ -102,6 +102,16 @@ class TurtleServer {
   /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
   void Stop() noexcept;
 
+  /// Should new clients be sent here? False before all loops run and from Stop() on. Any thread.
+  [[nodiscard]] auto IsReady() const noexcept -> bool {
+    return !IsLeaving() && running_.load(std::memory_order_acquire) == loopers_.size();
+  }
+
+  /// Is it about to end? True from Stop() on. Any thread.
+  [[nodiscard]] auto IsLeaving() const noexcept -> bool {
+    return leaving_.load(std::memory_order_acquire);
+  }
+
   /// The address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_address_; }
 
@@ -117,6 +127,8 @@ class TurtleServer {
   void Refuse(Connection* client, Looper& looper, std::size_t limit);
 
   std::atomic<std::size_t> max_connections_;  // any thread
+  std::atomic<bool> leaving_{false};          // any thread
+  std::atomic<std::size_t> running_{0};       // loops; any thread
   CidrSet blocked_;                           // the first loop's thread, once it runs
   Counter turned_away_;                       // the first loop's thread writes, any reads
   std::vector<RefusalLog> refusals_;          // by loop, each on its thread
