@@ -24,7 +24,7 @@ void LoopLoad::EndWait(TimePoint now) noexcept {
   }
 }
 
-// The clock is asked last: what was stored before is then never later than it.
+// The clock is asked last: what was stored is then never later than it.
 auto LoopLoad::Read() const -> LoopTimes {
   LoopTimes times;
   times.rounds = rounds_.Get();
@@ -36,6 +36,10 @@ auto LoopLoad::Read() const -> LoopTimes {
   const Clock::duration rest(std::max(now - known, Rep{0}));
   times.busy = account < 0 ? rest : part;
   times.waited = account < 0 ? part : rest;
+  const MutexLock lock(mutex_);
+  told_.busy = times.busy = std::max(told_.busy, times.busy);
+  told_.waited = times.waited = std::max(told_.waited, times.waited);
+  told_.rounds = times.rounds = std::max(told_.rounds, times.rounds);
   times.round = Clock::duration(round_began < 0 ? 0 : std::max(now - round_began, Rep{0}));
   return times;
 }

@@ -7,9 +7,12 @@
 //
 // A loop is busy or waits, so of all the time since the beginning only one sum has to be known: the
 // other is the rest. While it waits, that is the time that it was busy; while it is busy, the time
-// that it has waited. The sum, and which of the two it is, are one number and change at once. A
-// reader needs no lock, and a time that it has read never shrinks, as it would if the round under
-// way were a number of its own.
+// that it has waited. The sum, and which of the two it is, are one number and change at once: the
+// loop stores it, without a lock, and the round under way is in what a reader makes of it.
+//
+// A reader may be a moment ahead of the loop, which has asked for the time and not yet stored it. So
+// readers remember what they have told, and never tell less: Prometheus would take that for a
+// program that was started anew.
 //
 // Thread: the loop's, but for Read(), which is any thread's.
 #pragma once
@@ -18,6 +21,7 @@
 #include <cstdint>
 
 #include "base/counter.h"
+#include "base/mutex.h"
 #include "core/clock.h"
 
 namespace TURTLE_SERVER {
@@ -61,6 +65,10 @@ class alignas(kCacheLine) LoopLoad {
   alignas(kCacheLine) std::atomic<Rep> account_{0};  // time waited if below 0, as ~time; else busy
   std::atomic<Rep> round_began_{-1};                 // -1: it waits
   Counter rounds_;
+
+  // The readers'.
+  alignas(kCacheLine) mutable Mutex mutex_;
+  mutable LoopTimes told_ TURTLE_GUARDED_BY(mutex_);
 };
 
 }  // namespace TURTLE_SERVER

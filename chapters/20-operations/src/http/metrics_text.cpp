@@ -46,6 +46,11 @@ auto TextOf(double number) -> std::string {
     return number > 0 ? "+Inf" : "-Inf";
   }
   std::array<char, 40> text{};
+  constexpr double kExact = 1e15;  // whole numbers below it; "%g" would write ten as 1e+01
+  if (std::abs(number) < kExact && number == std::floor(number)) {
+    std::snprintf(text.data(), text.size(), "%.0f", number);
+    return text.data();
+  }
   for (int digits = 1; digits <= 17; ++digits) {
     std::snprintf(text.data(), text.size(), "%.*g", digits, number);
     if (std::strtod(text.data(), nullptr) == number) {

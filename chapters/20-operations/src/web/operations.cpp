@@ -17,8 +17,6 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-constexpr std::chrono::seconds kInterval{1};
-
 // All that the page is made of comes from here; a script that found its way into it would not run.
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -48,8 +46,11 @@ void AddPage(HttpServer& admin) {
 class Operations::Stream : public std::enable_shared_from_this<Stream> {
  public:
   // What an event says is made by `make`, on the loop's thread or a viewer's.
-  Stream(Looper& looper, std::size_t max, std::function<std::string()> make)
-      : looper_(looper), max_(max), make_(std::move(make)) {}
+  Stream(Looper& looper, const OperationsOptions& options, std::function<std::string()> make)
+      : looper_(looper),
+        max_(options.max_viewers),
+        interval_(options.interval),
+        make_(std::move(make)) {}
 
   // Begins to answer by events, and tells the first. @return false: there are too many
   auto Add(const Responder& responder) -> bool {
@@ -87,7 +88,7 @@ class Operations::Stream : public std::enable_shared_from_this<Stream> {
 
  private:
   void TellLater() {
-    looper_.RunAfter(kInterval, [self = shared_from_this()] { self->Tell(); });
+    looper_.RunAfter(interval_, [self = shared_from_this()] { self->Tell(); });
   }
 
   void Tell() {
@@ -119,6 +120,7 @@ class Operations::Stream : public std::enable_shared_from_this<Stream> {
 
   Looper& looper_;
   const std::size_t max_;
+  const std::chrono::milliseconds interval_;
   const std::function<std::string()> make_;
   Mutex mutex_;
   std::vector<EventChannel> channels_ TURTLE_GUARDED_BY(mutex_);
@@ -145,7 +147,7 @@ void Operations::AddTo(HttpServer& admin) {
     Answer(res, readiness == Readiness::kReady ? 200 : 503,
            std::string(ReadinessName(readiness)) + "\n");
   });
-  stream_ = std::make_shared<Stream>(*admin.Loopers().front(), options_.max_viewers,
+  stream_ = std::make_shared<Stream>(*admin.Loopers().front(), options_,
                                      [this] { return JsonOf(figures_.Read(), About()); });
   admin.Get("/events", [this](const ServerRequest&, const Responder& responder) {
     if (!stream_->Add(responder)) {
