@@ -16,7 +16,7 @@ const loopTemplate = document.querySelector("#loop").content.firstElementChild;
 
 const sum = (numbers) => numbers.reduce((all, each) => all + each, 0);
 const count = (number) => Math.round(number).toLocaleString("en");
-const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+const percent = (share) => `${(100 * share).toFixed(share < 0.0005 || share >= 0.0995 ? 0 : 1)} %`;
 
 function rate(number) {
   return number >= 100 || number === 0 ? count(number) : number.toPrecision(2);
@@ -246,7 +246,7 @@ function show(now) {
   say(now.readiness, names[now.readiness]);
   document.querySelector("#version").textContent = now.version;
   document.querySelector("#since").textContent =
-    now.start === null ? "" : `for ${span(Date.now() / 1000 - now.start)}`;
+    now.start === null ? "" : `up for ${span(Date.now() / 1000 - now.start)}`;
   main.hidden = false;
   main.classList.remove("stale");
   showTotals();
