@@ -137,7 +137,7 @@ TEST(ServeOperationsTest, APlaceThatIsTakenIsToldByName) {
 TEST(ServeOperationsTest, AServerThatDrainsSaysSo) {
   test::LogFolder folder;
   folder.Write("site/index.html", "hello");
-  folder.Write("programs/wait", "#!/bin/sh\necho; echo begun; exec cat\n");
+  folder.Write("programs/wait", "#!/bin/sh\necho Content-Type: text/plain; echo; exec cat\n");
   ASSERT_EQ(::chmod(folder.Path("programs/wait").c_str(), 0700), 0);
   test::Turtle turtle({folder.Path("site"), "--port", "0", "--operations", "127.0.0.1:0",
                        "--cgi-dir", folder.Path("programs"), "--stop-timeout", "60"});
