@@ -169,7 +169,8 @@ TEST(LooperLoadTest, ACallbackThatDoesNotReturnIsSeenFromAnotherThread) {
   test::Gate gate;
   MeasuredLoop loop;
   const test::OpensAtEnd opens(gate);
-  ASSERT_TRUE(test::Await([&] { return loop.Times().rounds == 0 || loop.Times().round.count() == 0; }));
+  ASSERT_TRUE(
+      test::Await([&] { return loop.Times().rounds == 0 || loop.Times().round.count() == 0; }));
   ASSERT_TRUE(loop.Get().Post([&gate] { gate.Pass(); }));
   ASSERT_TRUE(gate.AwaitArrivals(1));
   const LoopTimes first = loop.Times();

@@ -208,10 +208,15 @@ TEST(OperationsTest, MetricsAreTheSumOfWhatWasAsked) {
   }
   EXPECT_EQ(counts, (std::map<std::string, int>{{"200", 20}, {"404", 20}}));
   EXPECT_EQ(reply.body.find("nothing"), std::string::npos) << "no client names a number";
-  EXPECT_EQ(HttpClient(watched.Admin().Port()).Ask("HEAD /metrics HTTP/1.1\r\nHost: t\r\n\r\n",
-                                                    test::Asked::kHead).status, 200);
-  EXPECT_EQ(HttpClient(watched.Admin().Port()).Ask("POST /metrics HTTP/1.1\r\nHost: t\r\n"
-                                                    "Content-Length: 0\r\n\r\n").status, 405);
+  EXPECT_EQ(HttpClient(watched.Admin().Port())
+                .Ask("HEAD /metrics HTTP/1.1\r\nHost: t\r\n\r\n", test::Asked::kHead)
+                .status,
+            200);
+  EXPECT_EQ(HttpClient(watched.Admin().Port())
+                .Ask("POST /metrics HTTP/1.1\r\nHost: t\r\n"
+                     "Content-Length: 0\r\n\r\n")
+                .status,
+            405);
 }
 
 TEST(OperationsTest, AnOpenPageIsToldAgainAndAgain) {
@@ -275,9 +280,8 @@ TEST(OperationsTest, AViewerWhoDoesNotReadHoldsNoMoreThanAConnectionMay) {
   const auto unsent = [&] {
     return watched.Admin().Ask([&] {
       std::size_t most = 0;
-      watched.Admin().GetLooper().ForEachConnection([&](Connection* connection) {
-        most = std::max(most, connection->UnsentBytes());
-      });
+      watched.Admin().GetLooper().ForEachConnection(
+          [&](Connection* connection) { most = std::max(most, connection->UnsentBytes()); });
       return most;
     });
   };

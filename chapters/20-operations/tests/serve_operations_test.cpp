@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,9 @@ TEST(OperationsPlaceTest, IsAHostAndAPort) {
   EXPECT_EQ(ParseHostAndPort("localhost:0"), Place("localhost", 0));
   EXPECT_EQ(ParseHostAndPort("[::1]:65535"), Place("::1", 65535));
   for (const std::string text :
-       {"", ":", "9507", ":9507", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:99999999",
-        "127.0.0.1:+1", "127.0.0.1: 1", "127.0.0.1:9x", "::1:9507", "[::1]", "[]:1", "[host]:1"}) {
+       {"", ":", "9507", ":9507", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536",
+        "127.0.0.1:99999999", "127.0.0.1:+1", "127.0.0.1: 1", "127.0.0.1:9x", "::1:9507", "[::1]",
+        "[]:1", "[host]:1"}) {
     EXPECT_FALSE(ParseHostAndPort(text)) << text;
   }
 }
@@ -92,8 +94,8 @@ TEST(ServeOperationsTest, WhatThereIsBesidesIsCounted) {
   ASSERT_EQ(::chmod(folder.Path("programs/hello").c_str(), 0700), 0);
   test::Turtle turtle({folder.Path("site"), "--port", "0", "--operations", "127.0.0.1:0",
                        "--task-threads", "2", "--access-log", folder.Path("access.log"),
-                       "--cgi-dir", folder.Path("programs"), "--response-cache", "on",
-                       "--threads", "1"});
+                       "--cgi-dir", folder.Path("programs"), "--response-cache", "on", "--threads",
+                       "1"});
   const int port = PortOf(turtle.ReadLine());
   ASSERT_GT(port, 0) << turtle.ReadErrors();
   for (int i = 0; i < 3; ++i) {
@@ -143,8 +145,8 @@ TEST(ServeOperationsTest, AServerThatDrainsSaysSo) {
                        "--cgi-dir", folder.Path("programs"), "--stop-timeout", "60"});
   const int port = PortOf(turtle.ReadLine());
   ASSERT_GT(port, 0) << turtle.ReadErrors();
-  HttpClient busy(turtle.Port());
-  ASSERT_TRUE(busy.Send("POST /cgi-bin/wait HTTP/1.1\r\nHost: t\r\nContent-Length: 4\r\n\r\n"));
+  std::optional<HttpClient> busy(turtle.Port());
+  ASSERT_TRUE(busy->Send("POST /cgi-bin/wait HTTP/1.1\r\nHost: t\r\nContent-Length: 4\r\n\r\n"));
   const auto metrics = [port] { return HttpClient(port).Ask(Get("/metrics")).body; };
   ASSERT_TRUE(test::Await([&] {
     const std::string text = metrics();
@@ -152,10 +154,12 @@ TEST(ServeOperationsTest, AServerThatDrainsSaysSo) {
            text.find("# HELP turtle_http_requests_total");
   }));
   turtle.Signal(SIGTERM);
-  EXPECT_TRUE(test::Await([&] { return HttpClient(port).Ask(Get("/readyz")).body == "draining\n"; }));
+  EXPECT_TRUE(
+      test::Await([&] { return HttpClient(port).Ask(Get("/readyz")).body == "draining\n"; }));
   EXPECT_EQ(HttpClient(port).Ask(Get("/livez")).status, 200);
-  ASSERT_TRUE(busy.Send("done"));
-  EXPECT_EQ(busy.ReadReply().status, 200);
+  ASSERT_TRUE(busy->Send("done"));
+  EXPECT_EQ(busy->ReadReply().status, 200);
+  busy.reset();
   EXPECT_EQ(turtle.Wait(), 0);
 }
 

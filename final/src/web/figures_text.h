@@ -26,9 +26,9 @@ enum class Readiness : std::uint8_t {
 
 /// What the figures say about themselves.
 struct FiguresOf {
-  std::string_view version{};                 ///< of the program
+  std::string_view version{};                  ///< of the program
   Readiness readiness = Readiness::kStarting;  ///< when they were read
-  std::chrono::milliseconds stuck_after{0};   ///< so long a round may take
+  std::chrono::milliseconds stuck_after{0};    ///< so long a round may take
 };
 
 /// The text for Prometheus (http/metrics_text.h).

@@ -38,11 +38,11 @@ namespace TURTLE_SERVER {
 
 /// What one loop has done so far, and is doing.
 struct LoopNow {
-  LoopTimes times{};              ///< how busy it is
-  std::size_t connections = 0;    ///< are there
-  std::uint64_t accepted = 0;     ///< connections that it was given, the refused among them
-  std::uint64_t refused = 0;      ///< of those, because there was no room
-  RequestTotals requests{};       ///< and their replies
+  LoopTimes times{};            ///< how busy it is
+  std::size_t connections = 0;  ///< are there
+  std::uint64_t accepted = 0;   ///< connections that it was given, the refused among them
+  std::uint64_t refused = 0;    ///< of those, because there was no room
+  RequestTotals requests{};     ///< and their replies
 };
 
 /// A cache of one loop.
@@ -60,14 +60,14 @@ struct LogNow {
 
 /// Everything, read at about the same time: the loops go on meanwhile.
 struct FiguresNow {
-  TimePoint at{};                      ///< when it was read
-  std::vector<LoopNow> loops;          ///< in the order of HttpServer::Loopers()
-  std::uint64_t blocked = 0;           ///< clients who were turned away, by their address
-  std::vector<CacheNow> caches;        ///< in the order in which they were added
-  std::optional<TaskFigures> pool{};   ///< nullopt: there is none
-  std::size_t pool_threads = 0;        ///< that it has
-  std::vector<LogNow> logs;            ///< in the order in which they were added
-  ProcessFigures process{};            ///< this program
+  TimePoint at{};                     ///< when it was read
+  std::vector<LoopNow> loops;         ///< in the order of HttpServer::Loopers()
+  std::uint64_t blocked = 0;          ///< clients who were turned away, by their address
+  std::vector<CacheNow> caches;       ///< in the order in which they were added
+  std::optional<TaskFigures> pool{};  ///< nullopt: there is none
+  std::size_t pool_threads = 0;       ///< that it has
+  std::vector<LogNow> logs;           ///< in the order in which they were added
+  ProcessFigures process{};           ///< this program
 };
 
 /// Where the figures of one server are.

@@ -47,8 +47,8 @@ auto ParseHostAndPort(const std::string& text)
   // Without brackets nobody could tell where an IPv6 address ends.
   const bool is_host = !host.empty() && host.find_first_of("[]") == std::string::npos &&
                        brackets == (host.find(':') != std::string::npos);
-  const bool is_number = !port.empty() && port.size() <= 5 &&
-                         std::all_of(port.begin(), port.end(), ascii::IsDigit);
+  const bool is_number =
+      !port.empty() && port.size() <= 5 && std::all_of(port.begin(), port.end(), ascii::IsDigit);
   if (!is_host || !is_number || std::stoi(port) > 65535) {
     return std::nullopt;
   }

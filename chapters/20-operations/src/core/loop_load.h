@@ -10,8 +10,8 @@
 // that it has waited. The sum, and which of the two it is, are one number and change at once: the
 // loop stores it, without a lock, and the round under way is in what a reader makes of it.
 //
-// A reader may be a moment ahead of the loop, which has asked for the time and not yet stored it. So
-// readers remember what they have told, and never tell less: Prometheus would take that for a
+// A reader may be a moment ahead of the loop, which has asked for the time and not yet stored it.
+// So readers remember what they have told, and never tell less: Prometheus would take that for a
 // program that was started anew.
 //
 // Thread: the loop's, but for Read(), which is any thread's.

@@ -16,9 +16,7 @@ using nlohmann::json;
 
 constexpr std::string_view kOther = "other";
 
-auto Seconds(Clock::duration time) -> double {
-  return std::chrono::duration<double>(time).count();
-}
+auto Seconds(Clock::duration time) -> double { return std::chrono::duration<double>(time).count(); }
 
 // Of the statuses that have a name, each by itself. Programs may answer by any number, and clients
 // may choose what programs do; so the others are one.

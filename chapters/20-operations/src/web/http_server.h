@@ -19,8 +19,8 @@
 // loop a LoopHttp with handlers of its own.
 //
 // Thread: Stop() from any thread and from signal handlers; SetMaxConnections(), IsReady(),
-// IsLeaving() and GetRefusals() from any; SetOptions() on a loop's, Block() on the first loop's, the
-// rest from the owner's.
+// IsLeaving() and GetRefusals() from any; SetOptions() on a loop's, Block() on the first loop's,
+// the rest from the owner's.
 #pragma once
 
 #include <cstddef>

@@ -39,9 +39,9 @@ namespace TURTLE_SERVER {
 
 /// What Operations says, and to how many.
 struct OperationsOptions {
-  std::string version{};                 ///< of the program
-  std::chrono::seconds stuck_after{10};  ///< a loop whose round takes longer is stuck
-  std::size_t max_viewers = 16;          ///< pages that are open; the next gets 503
+  std::string version{};                     ///< of the program
+  std::chrono::seconds stuck_after{10};      ///< a loop whose round takes longer is stuck
+  std::size_t max_viewers = 16;              ///< pages that are open; the next gets 503
   std::chrono::milliseconds interval{1000};  ///< between two events of a page
 };
 
