@@ -89,6 +89,8 @@ PAGES = (
 )
 SYSTEM = (
     Need(command("curl"), "curl", "curl"),
+    # promtool, which checks the metrics of chapter 20, is in no package of its own.
+    Need(command("promtool"), "prometheus", "prometheus"),
     Need(command("wrk"), "wrk", "wrk"),
     Need(
         command("chromium", "chromium-browser", "google-chrome"),

@@ -77,6 +77,8 @@ struct ServeOptions {
   AccessLogOptions access_log;  ///< --access-log…
   bool mysql_started = false;   ///< --mysql: not without this database.
   MariaDbOptions mysql;         ///< --mysql-…
+  std::string operations;       ///< --operations: SplitList() of places; empty: none.
+  std::chrono::seconds stuck_after{10};  ///< --stuck-after: so long a loop's round may take.
 };
 
 /// What the program has to do.

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/operations_server.h"
 #include "app/serve_settings.h"
 #include "core/cidr_set.h"
 #include "core/signal_watch.h"
@@ -62,14 +63,32 @@ auto CgiOf(const ServeOptions& options) -> CgiOptions {
   return cgi;
 }
 
-auto ProgramsOf(const ServeOptions& options) -> HandlerFactory {
+// @param figures nullptr: nobody wants them
+auto FilesHandler(const ServeOptions& options, ServerFigures* figures) -> HandlerFactory {
+  return [files = FilesOf(options), figures](Looper& looper) {
+    auto handler = std::make_unique<StaticFiles>(looper, files);
+    if (figures != nullptr) {
+      figures->AddCache("files", looper, handler->SharedCacheStats());
+    }
+    return handler;
+  };
+}
+
+// @param figures as above
+auto ProgramsOf(const ServeOptions& options, ServerFigures* figures) -> HandlerFactory {
   const HandlerFactory programs = [cgi = CgiOf(options)](Looper& looper) {
     return std::make_unique<Cgi>(looper, cgi);
   };
   ResponseCacheOptions cache;
   cache.max_bytes = options.response_cache_size / options.threads;
   cache.standard_lifetime = options.response_cache_time;
-  return options.response_cache ? Cached(cache, programs) : programs;
+  CacheMade made;
+  if (figures != nullptr) {
+    made = [figures](Looper& looper, std::shared_ptr<const LruStats> stats) {
+      figures->AddCache("responses", looper, std::move(stats));
+    };
+  }
+  return options.response_cache ? Cached(cache, programs, made) : programs;
 }
 
 auto HttpOf(const ServeOptions& options) -> HttpOptions {
@@ -219,11 +238,14 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   server.Block(CidrSet(SplitList(options.blocked)));
   std::string places;
   const std::vector<std::unique_ptr<UnixListener>> paths = Listen(options, server, places);
-  server.Mount("/", [files = FilesOf(options)](Looper& looper) {
-    return std::make_unique<StaticFiles>(looper, files);
-  });
+  std::optional<Operations> operations;
+  if (!options.operations.empty()) {
+    operations.emplace(server, OperationsOptions{TURTLE_VERSION, options.stuck_after});
+  }
+  ServerFigures* const figures = operations ? &operations->Figures() : nullptr;
+  server.Mount("/", FilesHandler(options, figures));
   if (!options.cgi_dir.empty()) {
-    server.Mount("/cgi-bin", ProgramsOf(options));
+    server.Mount("/cgi-bin", ProgramsOf(options, figures));
   }
   const std::shared_ptr<LogWriter> access_log = AccessLogOf(options);
   if (access_log) {
@@ -252,9 +274,24 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     server.Stop();
     signals.reset();
   });
+  // Last, so that it is the first to go: it reads what is above.
+  std::optional<OperationsServer> beside;
+  if (figures != nullptr) {
+    if (pool.Threads() != 0) {
+      figures->SetPool(pool);
+    }
+    figures->AddLog("errors", [&logging] { return logging.DroppedLines(); });
+    if (access_log) {
+      figures->AddLog("access", [access_log] { return access_log->DroppedLines(); });
+    }
+    beside.emplace(options.operations, *operations);
+  }
   // Said by the loop itself, so that it is true: all that it takes could be had.
   server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
     out << "Serving " << options.directory << " at " << places << std::endl;
+    if (beside) {
+      out << "Operations at " << beside->Places() << std::endl;
+    }
   });
   server.Begin();
   return 0;

@@ -49,12 +49,13 @@ void SendAtOnce(const Socket& listener) noexcept {
 
 Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& targets,
                    const ConnectionCallbacks& callbacks, ListenOptions options,
-                   const CidrSet* blocked)
+                   const CidrSet* blocked, Counter* turned_away)
     : home_(home),
       listener_(std::move(listener)),
       callbacks_(callbacks),
       options_(options),
-      blocked_(blocked) {
+      blocked_(blocked),
+      turned_away_(turned_away) {
   if (targets.empty()) {
     throw std::logic_error("an Acceptor needs at least one loop to hand clients to");
   }
@@ -116,6 +117,9 @@ void Acceptor::AcceptBatch() {
     NetAddress client_address;
     UniqueFd client(listener_.Accept(client_address));
     if (client && IsBlocked(client_address)) {
+      if (turned_away_ != nullptr) {
+        turned_away_->Add(1);
+      }
       continue;  // and is closed
     }
     if (client) {

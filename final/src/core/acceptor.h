@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/counter.h"
 #include "core/cidr_set.h"
 #include "core/listen_options.h"
 #include "core/looper.h"
@@ -36,9 +37,10 @@ class Acceptor {
   /// @param blocked who is not let in; nullptr: nobody. Outlives the acceptor, and may change on
   /// the
   ///     home loop's thread.
+  /// @param turned_away counts them; nullptr: nobody wants to know. Outlives the acceptor
   Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& targets,
            const ConnectionCallbacks& callbacks, ListenOptions options = {},
-           const CidrSet* blocked = nullptr);
+           const CidrSet* blocked = nullptr, Counter* turned_away = nullptr);
 
   /// Stop().
   ~Acceptor();
@@ -77,6 +79,7 @@ class Acceptor {
   const ConnectionCallbacks& callbacks_;
   const ListenOptions options_;
   const CidrSet* const blocked_;
+  Counter* const turned_away_;
   // Shared with the mailbox entries on their way, which may run after the acceptor has gone.
   std::vector<std::shared_ptr<Target>> targets_;
   std::optional<WatchId> watch_;

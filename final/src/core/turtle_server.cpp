@@ -24,7 +24,7 @@ TurtleServer::TurtleServer(ServerOptions options)
     loopers_.push_back(std::make_unique<Looper>());
     loopers_.back()->SetStopTimeout(options.stop_timeout);
   }
-  refusals_.resize(threads);
+  refusals_ = std::vector<RefusalLog>(threads);
 }
 
 TurtleServer::TurtleServer(const NetAddress& local, ServerOptions options) : TurtleServer(options) {
@@ -84,7 +84,7 @@ void TurtleServer::Begin() {
   std::vector<std::unique_ptr<Acceptor>> acceptors;
   for (Socket& listener : listeners_) {
     acceptors.push_back(std::make_unique<Acceptor>(home, std::move(listener), Loopers(), callbacks_,
-                                                   options_.listen, &blocked_));
+                                                   options_.listen, &blocked_, &turned_away_));
     acceptors.back()->Start();
   }
   // The other loops are asked to stop only when nobody hands them clients any more.
@@ -118,7 +118,10 @@ void TurtleServer::RunLooper(std::size_t index) {
                                   std::generic_category().message(pin->Error()));
     }
   }
+  // In its first round, or, if it never has one, before it ends.
+  static_cast<void>(loopers_[index]->Post([this] { running_.fetch_add(1); }));
   loopers_[index]->Loop();
+  running_.fetch_sub(1);
   refusals_[index].Tell();
 }
 
@@ -146,7 +149,18 @@ void TurtleServer::Refuse(Connection* client, Looper& looper, std::size_t limit)
   refusals_[static_cast<std::size_t>(here - loopers_.begin())].Count(looper, limit);
 }
 
-void TurtleServer::Stop() noexcept { loopers_.front()->Stop(); }
+auto TurtleServer::GetRefusals() const -> Refusals {
+  Refusals refusals;
+  refusals.blocked = turned_away_;
+  std::transform(refusals_.begin(), refusals_.end(), std::back_inserter(refusals.no_room),
+                 [](const RefusalLog& loop) { return loop.Total(); });
+  return refusals;
+}
+
+void TurtleServer::Stop() noexcept {
+  leaving_.store(true, std::memory_order_release);
+  loopers_.front()->Stop();
+}
 
 auto TurtleServer::Loopers() const -> std::vector<Looper*> {
   std::vector<Looper*> loopers;

@@ -18,10 +18,12 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "base/counter.h"
 #include "core/acceptor.h"
 #include "core/cidr_set.h"
 #include "core/connection.h"
@@ -32,6 +34,12 @@
 #include "core/socket.h"
 
 namespace TURTLE_SERVER {
+
+/// Clients who were not let in, so far.
+struct Refusals {
+  std::uint64_t blocked = 0;           ///< by TurtleServer::Block()
+  std::vector<std::uint64_t> no_room;  ///< by ServerOptions::max_connections, by loop
+};
 
 /// A TCP server on several event loops.
 class TurtleServer {
@@ -94,11 +102,24 @@ class TurtleServer {
   /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
   void Stop() noexcept;
 
+  /// Should new clients be sent here? False before all loops run and from Stop() on. Any thread.
+  [[nodiscard]] auto IsReady() const noexcept -> bool {
+    return !IsLeaving() && running_.load(std::memory_order_acquire) == loopers_.size();
+  }
+
+  /// Is it about to end? True from Stop() on. Any thread.
+  [[nodiscard]] auto IsLeaving() const noexcept -> bool {
+    return leaving_.load(std::memory_order_acquire);
+  }
+
   /// The address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_address_; }
 
   /// The loops, of which the first accepts; for per-loop state and for Looper::Post().
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
+
+  /// Who was not let in. Any thread.
+  [[nodiscard]] auto GetRefusals() const -> Refusals;
 
  private:
   void RunLooper(std::size_t index);
@@ -106,7 +127,10 @@ class TurtleServer {
   void Refuse(Connection* client, Looper& looper, std::size_t limit);
 
   std::atomic<std::size_t> max_connections_;  // any thread
+  std::atomic<bool> leaving_{false};          // any thread
+  std::atomic<std::size_t> running_{0};       // loops; any thread
   CidrSet blocked_;                           // the first loop's thread, once it runs
+  Counter turned_away_;                       // the first loop's thread writes, any reads
   std::vector<RefusalLog> refusals_;          // by loop, each on its thread
 
   // Const after Begin().

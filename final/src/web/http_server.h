@@ -18,8 +18,9 @@
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
 // loop a LoopHttp with handlers of its own.
 //
-// Thread: Stop() from any thread and from signal handlers, SetMaxConnections() from any,
-// SetOptions() on a loop's, Block() on the first loop's, the rest from the owner's.
+// Thread: Stop() from any thread and from signal handlers; SetMaxConnections(), IsReady(),
+// IsLeaving() and GetRefusals() from any; SetOptions() on a loop's, Block() on the first loop's,
+// the rest from the owner's.
 #pragma once
 
 #include <cstddef>
@@ -137,11 +138,20 @@ class HttpServer {
   /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
   void Stop() noexcept { server_.Stop(); }
 
+  /// Should new clients be sent here? False before all loops run and from Stop() on. Any thread.
+  [[nodiscard]] auto IsReady() const noexcept -> bool { return server_.IsReady(); }
+
+  /// Is it about to end? True from Stop() on. Any thread.
+  [[nodiscard]] auto IsLeaving() const noexcept -> bool { return server_.IsLeaving(); }
+
   /// The address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
 
   /// The loops, of which the first accepts; for what must run on them besides.
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
+
+  /// Clients who were not let in. Any thread.
+  [[nodiscard]] auto GetRefusals() const -> Refusals { return server_.GetRefusals(); }
 
  private:
   auto LoopHttpOf(const Looper* looper) noexcept -> LoopHttp&;
