@@ -251,7 +251,7 @@ void BeginHandOver(const HttpServer& server, HandOver& hand_over) {
   if (hand_over.UnderWay()) {
     Log(LogLevel::kWarning, "SIGUSR2: a hand-over is under way");
   } else if (!server.IsReady()) {
-    Log(LogLevel::kWarning, "SIGUSR2: this process does not serve yet, or no more");
+    Log(LogLevel::kWarning, "SIGUSR2: this process is on its way out");
   } else {
     hand_over.Begin();
   }

@@ -81,11 +81,6 @@ auto TurtleServer::OnFull(ConnectionCallback callback) -> TurtleServer& {
   return *this;
 }
 
-auto TurtleServer::OnDrain(Task callback) -> TurtleServer& {
-  on_drain_ = std::move(callback);
-  return *this;
-}
-
 void TurtleServer::Begin() {
   if (!callbacks_.on_handle) {
     throw std::logic_error("TurtleServer::Begin: OnHandle was not set");
@@ -130,10 +125,11 @@ void TurtleServer::RunLooper(std::size_t index) {
                                   std::generic_category().message(pin->Error()));
     }
   }
-  // In its first round, or, if it never has one, before it ends.
-  static_cast<void>(loopers_[index]->Post([this] { running_.fetch_add(1); }));
+  if (index == 0) {
+    accepting_.store(true, std::memory_order_release);
+  }
   loopers_[index]->Loop();
-  running_.fetch_sub(1);
+  ended_.fetch_add(index == 0 ? 0 : 1);
   refusals_[index].Tell();
 }
 
@@ -170,6 +166,7 @@ void TurtleServer::Drain(ListenQueue queue) {
   if (leaving_.exchange(true)) {
     return;
   }
+  draining_.store(true);
   OrStop([this, queue] {
     static_cast<void>(
         loopers_.front()->Post([this, queue] { OrStop([&] { BeginDrain(queue); }); }));
@@ -188,9 +185,6 @@ void TurtleServer::OrStop(const Step& step) noexcept {
 }
 
 void TurtleServer::BeginDrain(ListenQueue queue) {
-  if (on_drain_) {
-    on_drain_();
-  }
   if (queue == ListenQueue::kOurs && options_.drain_time.count() > 0) {
     loopers_.front()->RunAfter(options_.drain_time,
                                [this, queue] { OrStop([&] { CloseListeners(queue); }); });
@@ -228,7 +222,7 @@ void TurtleServer::EmptyQueues(TimePoint until) {
 // The first loop stops the others, so it is the last to go.
 void TurtleServer::AwaitLastClients(std::size_t index, TimePoint until) {
   Looper& looper = *loopers_[index];
-  const bool others = index == 0 && running_.load() > 1;
+  const bool others = index == 0 && ended_.load() + 1 < loopers_.size();
   if ((looper.ConnectionCount() == 0 && !others) || looper.Now() >= until) {
     looper.SetStopTimeout(options_.stop_timeout -
                           std::min(options_.last_chance, options_.stop_timeout));

@@ -21,7 +21,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -80,9 +79,6 @@ class TurtleServer {
   /// the connection. Without: the connection is deleted once its bytes are sent.
   auto OnStop(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called on the first loop's thread when Drain() begins, while clients are still let in.
-  auto OnDrain(Task callback) -> TurtleServer&;
-
   /// Called instead of OnAccept() for a client above ServerOptions::max_connections: a last word,
   /// which is sent before the client is let go. Not called when as many are on their way out as
   /// may stay, and they go without one. Without: nobody gets one. The log hears how many were
@@ -108,7 +104,8 @@ class TurtleServer {
   void Stop() noexcept;
 
   /// Ends Begin() without turning anybody away who is there. IsReady() is false at once. Then:
-  ///  * for ServerOptions::drain_time, everything goes on, but for what OnDrain() changes;
+  ///  * for ServerOptions::drain_time, everything goes on, but for what handlers do otherwise when
+  ///    IsReady() is false;
   ///  * everybody whom the kernel has let in is accepted, and the listeners are closed;
   ///  * for ServerOptions::last_chance, connections are served as before: whoever was connected may
   ///    have a request on its way. A loop that has no connection left ends;
@@ -117,12 +114,14 @@ class TurtleServer {
   /// @param queue kHandedOver: the listeners are closed at once, and whoever waits is left alone
   void Drain(ListenQueue queue = ListenQueue::kOurs);
 
-  /// Should new clients be sent here? False before all loops run and from Drain() or Stop() on.
+  /// Should new clients be sent here? False before the loops run and from Drain() or Stop() on.
   /// Any thread.
   [[nodiscard]] auto IsReady() const noexcept -> bool {
-    return !leaving_.load(std::memory_order_acquire) &&
-           running_.load(std::memory_order_acquire) == loopers_.size();
+    return accepting_.load(std::memory_order_acquire) && !leaving_.load(std::memory_order_acquire);
   }
+
+  /// Was Drain() called? For handlers, on any loop; outlived by the server.
+  [[nodiscard]] auto Draining() const noexcept -> const std::atomic<bool>& { return draining_; }
 
   /// The listeners' descriptors, in the order in which they came; still the server's. Before
   /// Begin().
@@ -147,7 +146,9 @@ class TurtleServer {
 
   std::atomic<std::size_t> max_connections_;  // any thread
   std::atomic<bool> leaving_{false};          // any thread: Drain() or Stop() was called
-  std::atomic<std::size_t> running_{0};       // any thread: loops
+  std::atomic<bool> draining_{false};         // any thread: of the two, Drain() was the first
+  std::atomic<bool> accepting_{false};        // any thread: the first loop runs
+  std::atomic<std::size_t> ended_{0};         // any thread: loops, but for the first
   CidrSet blocked_;                           // the first loop's thread, once it runs
   std::vector<RefusalLog> refusals_;          // by loop, each on its thread
 
@@ -157,7 +158,6 @@ class TurtleServer {
   std::vector<Socket> listeners_;
   ConnectionCallback on_accept_;
   ConnectionCallback on_full_;
-  Task on_drain_;
   ConnectionCallbacks callbacks_;
   std::vector<std::unique_ptr<Looper>> loopers_;  // made in the constructor: Stop() may come early
 

@@ -32,11 +32,6 @@ HttpServer::HttpServer(HttpOptions options, ServerOptions server_options)
       .OnHandle([](Connection* connection) { SessionOf(connection).OnProgress(); })
       .OnTimeout([](Connection* connection) { SessionOf(connection).OnTimeout(); })
       .OnStop([](Connection* connection) { SessionOf(connection).OnStop(); })
-      .OnDrain([this] {
-        for (const std::unique_ptr<LoopHttp>& loop : loops_) {
-          static_cast<void>(loop->GetLooper().Post([&loop = *loop] { loop.Drain(); }));
-        }
-      })
       .OnFull([this](Connection* connection) { RefuseForWantOfRoom(connection); });
 }
 
@@ -89,6 +84,7 @@ void HttpServer::Begin() {
   }
   for (Looper* looper : server_.Loopers()) {
     loops_.push_back(std::make_unique<LoopHttp>(*looper, options_));
+    loops_.back()->DrainWith(server_.Draining());
     for (const ObserverFactory& factory : observers_) {
       loops_.back()->Observe(factory(*looper));
     }

@@ -144,7 +144,7 @@ class HttpServer {
   /// @param queue who serves the clients that wait in the kernel
   void Drain(ListenQueue queue = ListenQueue::kOurs) { server_.Drain(queue); }
 
-  /// Should new clients be sent here? False before all loops run and from Drain() or Stop() on.
+  /// Should new clients be sent here? False before the loops run and from Drain() or Stop() on.
   /// Any thread.
   [[nodiscard]] auto IsReady() const noexcept -> bool { return server_.IsReady(); }
 

@@ -7,7 +7,7 @@
 //  * SetRoutes() has routes asked before what is mounted.
 //  * Mount() puts a handler under a path, HandlerFor() finds the one for a path.
 //  * TakeExchange() and GiveBack() lend the loop's exchange, so that a request allocates nothing.
-//  * Drain() has each reply be the last of its connection.
+//  * DrainWith() says by what it is known that each reply is the last of its connection.
 //  * Date() is the text of now, ReadyStart() the first lines of a ready reply; both are made once
 //    a second.
 //
@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -52,12 +53,15 @@ class LoopHttp {
     looper_.SetFlushRate({options.min_send_rate, options.write_timeout});
   }
 
-  /// From now on, each reply says that it is the last of its connection, unless more was asked
-  /// already.
-  void Drain() noexcept { draining_ = true; }
+  /// While `draining` is true, each reply says that it is the last of its connection, unless more
+  /// was asked already.
+  /// @param draining outlives this object; written once, so no loop waits for another
+  void DrainWith(const std::atomic<bool>& draining) noexcept { draining_ = &draining; }
 
-  /// Was Drain() called?
-  [[nodiscard]] auto Draining() const noexcept -> bool { return draining_; }
+  /// Is a reply the last of its connection?
+  [[nodiscard]] auto Draining() const noexcept -> bool {
+    return draining_ != nullptr && draining_->load(std::memory_order_relaxed);
+  }
 
   /// Has `routes` asked first.
   void SetRoutes(std::unique_ptr<RouteHandler> routes) { routes_ = std::move(routes); }
@@ -119,7 +123,7 @@ class LoopHttp {
 
   Looper& looper_;
   HttpOptions options_;
-  bool draining_ = false;
+  const std::atomic<bool>* draining_ = nullptr;
   std::unique_ptr<RouteHandler> routes_;
   std::vector<Mounted> mounted_;  // longest prefix first
   std::vector<std::unique_ptr<ExchangeObserver>> observers_;
