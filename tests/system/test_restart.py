@@ -192,3 +192,14 @@ def test_the_log_can_roll_while_two_write(begin, site, tmp_path):
     assert len(files) > 3
     lines = [name for file in files for name in names_in(file)]
     assert sorted(lines) == sorted(load.answered())
+
+
+def test_a_signal_on_the_way_out_is_only_told(begin, site):
+    turtle = begin(site)
+    with socket.create_connection(("127.0.0.1", turtle.port), timeout=PATIENCE) as client:  # keeps it there
+        os.kill(turtle.pid, signal.SIGTERM)
+        os.kill(turtle.pid, signal.SIGUSR2)
+        await_condition(lambda: "this process is on its way out" in turtle.said(), "the line")
+        client.sendall(b"GET /style.css HTTP/1.1\r\nHost: t\r\n\r\n")
+        assert b"200 OK" in client.makefile("rb").read(), "connected before, it has its last chance"
+    assert turtle.wait(turtle.pid) == 0

@@ -39,7 +39,10 @@ class InheritedListenersTest : public testing::Test {
     }
   }
 
-  void Leave(int fd) { ASSERT_EQ(::dup2(fd, kFirst + count_++), kFirst + count_ - 1); }
+  void Leave(int fd) {
+    const int place = kFirst + count_++;
+    ASSERT_EQ(::dup2(fd, place), place);
+  }
 
   [[nodiscard]] auto Environment(const std::string& names = "") const -> ListenEnvironment {
     ListenEnvironment environment;

@@ -1,10 +1,12 @@
 #include "app/serve_command.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -16,8 +18,11 @@
 #include <utility>
 #include <vector>
 
+#include "app/hand_over.h"
 #include "app/serve_settings.h"
 #include "core/cidr_set.h"
+#include "core/inherited_listeners.h"
+#include "core/service_notifier.h"
 #include "core/signal_watch.h"
 #include "core/unix_listener.h"
 #include "db/mariadb_database.h"
@@ -85,26 +90,64 @@ auto HttpOf(const ServeOptions& options) -> HttpOptions {
   return http;
 }
 
-// Everywhere that the options say, which `places` then lists as a client has to write it.
-// @return the owners of the paths in the file system
-auto Listen(const ServeOptions& options, HttpServer& server, std::string& places)
-    -> std::vector<std::unique_ptr<UnixListener>> {
-  std::vector<std::unique_ptr<UnixListener>> paths;
+// Where a server listens.
+struct Listening {
+  std::string places;                                // as a client has to write them
+  std::vector<std::string> names;                    // of the listeners, for a successor
+  std::vector<std::unique_ptr<UnixListener>> paths;  // the files that are to go with the server
+};
+
+// Between two of us, the name of a listener whose file is ours. systemd's files are systemd's.
+constexpr const char* kOwnPath = "turtle-path";
+
+void ListenAt(const std::string& path, InheritedListeners& inherited, HttpServer& server,
+              Listening& listening) {
+  std::optional<InheritedListeners::Listener> found = inherited.TakePath(path);
+  listening.names.push_back(found ? found->name : kOwnPath);
+  if (found && found->name != kOwnPath) {
+    server.AlsoListen(std::move(found->socket));
+    return;
+  }
+  listening.paths.push_back(found ? std::make_unique<UnixListener>(path, std::move(found->socket))
+                                  : std::make_unique<UnixListener>(path));
+  server.AlsoListen(listening.paths.back()->TakeSocket());
+}
+
+void ListenAt(const NetAddress& address, InheritedListeners& inherited, HttpServer& server,
+              Listening& listening) {
+  std::optional<InheritedListeners::Listener> found = inherited.Take(address);
+  listening.names.push_back(found ? found->name : "turtle");
+  Socket listener;
+  if (found) {
+    listener = std::move(found->socket);
+  } else {
+    listener.Bind(address);
+    listener.Listen();
+  }
+  listening.places += "http://" + listener.LocalAddress().ToString() + "/";
+  server.AlsoListen(std::move(listener));
+}
+
+// Everywhere that the options say. What is inherited is not opened anew.
+auto Listen(const ServeOptions& options, InheritedListeners inherited, HttpServer& server)
+    -> Listening {
+  Listening listening;
   for (const std::string& place : SplitList(options.address)) {
-    places += places.empty() ? "" : ", ";
+    listening.places += listening.places.empty() ? "" : ", ";
     if (place.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0) {
-      paths.push_back(std::make_unique<UnixListener>(place.substr(kUnixPrefix.size())));
-      server.AlsoListen(paths.back()->TakeSocket());
-      places += place;
+      ListenAt(place.substr(kUnixPrefix.size()), inherited, server, listening);
+      listening.places += place;
     } else {
-      Socket listener;
-      listener.Bind(NetAddress(place, options.port));
-      listener.Listen();
-      places += "http://" + listener.LocalAddress().ToString() + "/";
-      server.AlsoListen(std::move(listener));
+      ListenAt(NetAddress(place, options.port), inherited, server, listening);
     }
   }
-  return paths;
+  inherited.RequireAllTaken();
+  return listening;
+}
+
+auto Variable(const char* name) -> std::string {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 // Always by a thread of its own: the log of errors has a few lines a day, this one has one for
@@ -150,11 +193,16 @@ void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
 class SettingsReader {
  public:
   SettingsReader(const ServeOptions& running, const Reread& reread, HttpServer& server,
-                 Logging& logging)
-      : running_(running), reread_(reread), server_(server), logging_(logging) {}
+                 Logging& logging, const ServiceNotifier& notifier)
+      : running_(running),
+        reread_(reread),
+        server_(server),
+        logging_(logging),
+        notifier_(notifier) {}
 
   // On the first loop.
   void Read(TaskPool& pool) {
+    notifier_.Reloading();
     const std::uint64_t number = ++asked_;
     const auto task = MakeTask([this, number](const PoolTask&) {
       const auto line = std::make_shared<const CommandLine>(reread_());
@@ -164,10 +212,12 @@ class SettingsReader {
           taken_ = number;
           Take(*line);
         }
+        notifier_.Ready();
       }));
     });
     if (pool.Submit(task, {Priority::kHigh}) != SubmitResult::kAccepted) {
       Take(reread_());
+      notifier_.Ready();
     }
   }
 
@@ -190,20 +240,40 @@ class SettingsReader {
   const Reread& reread_;
   HttpServer& server_;
   Logging& logging_;
+  const ServiceNotifier& notifier_;
   std::uint64_t asked_ = 0;
   std::uint64_t taken_ = 0;
 };
 
+// At SIGUSR2, on the first loop. There is one successor at most, and it has the listeners only
+// once.
+void BeginHandOver(const HttpServer& server, HandOver& hand_over) {
+  if (hand_over.UnderWay()) {
+    Log(LogLevel::kWarning, "SIGUSR2: a hand-over is under way");
+  } else if (!server.IsReady()) {
+    Log(LogLevel::kWarning, "SIGUSR2: this process is on its way out");
+  } else {
+    hand_over.Begin();
+  }
+}
+
 }  // namespace
 
 auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
-           const Reread& reread) -> int try {
+           const Reread& reread, const std::vector<std::string>& command) -> int try {
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to open anew
   if (reread) {
     std::signal(SIGHUP, SIG_IGN);  // likewise
   }
+  if (!command.empty()) {
+    std::signal(SIGUSR2, SIG_IGN);  // likewise
+  }
+  // Before there are threads and programs.
+  const ReadyPipe predecessor;
+  InheritedListeners inherited(TakeListenEnvironment(), ::getpid());
+  const ServiceNotifier notifier(Variable("NOTIFY_SOCKET"));
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   Logging logging(options.log);
   if (options.mysql_started) {
@@ -212,13 +282,13 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   ServerOptions threads;
   threads.threads = options.threads;
   threads.stop_timeout = options.stop_timeout;
+  threads.drain_time = options.drain_time;
   threads.listen.defer_accept = options.deferred_accept;
   threads.max_connections = options.max_connections;
   threads.cpu_affinity = options.cpu_affinity;
   HttpServer server(HttpOf(options), threads);
   server.Block(CidrSet(SplitList(options.blocked)));
-  std::string places;
-  const std::vector<std::unique_ptr<UnixListener>> paths = Listen(options, server, places);
+  const Listening listening = Listen(options, std::move(inherited), server);
   server.Mount("/", [files = FilesOf(options)](Looper& looper) {
     return std::make_unique<StaticFiles>(looper, files);
   });
@@ -237,7 +307,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
       access_log->Reopen();
     }
   });
-  SettingsReader settings(options, reread, server, logging);
+  SettingsReader settings(options, reread, server, logging, notifier);
   TaskPoolOptions tasks;
   tasks.threads = options.task_threads;
   TaskPool pool(tasks);
@@ -247,14 +317,40 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     hang_up.emplace(*server.Loopers().front(), std::vector<int>{SIGHUP},
                     [&](int) { settings.Read(pool); });
   }
+  HandOverOptions successor;
+  successor.command = command;
+  successor.listeners = server.ListenerFds();
+  successor.names = listening.names;
+  HandOver hand_over(*server.Loopers().front(), successor, [&](pid_t pid) {
+    Log(LogLevel::kInfo, "hand-over: process " + std::to_string(pid) +
+                             " serves; this one finishes what it has begun");
+    for (const std::unique_ptr<UnixListener>& path : listening.paths) {
+      path->LeaveFile();
+    }
+    notifier.MainPid(pid);
+    server.Drain(ListenQueue::kHandedOver);
+  });
+  std::optional<SignalWatch> anew;
+  if (!command.empty()) {
+    anew.emplace(*server.Loopers().front(), std::vector<int>{SIGUSR2},
+                 [&](int) { BeginHandOver(server, hand_over); });
+  }
   std::optional<SignalWatch> signals;
-  signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int) {
-    server.Stop();
+  signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int number) {
+    if (server.IsReady()) {
+      notifier.Stopping();
+    }
+    hand_over.Abandon();
+    number == SIGTERM ? server.Drain() : server.Stop();
     signals.reset();
   });
   // Said by the loop itself, so that it is true: all that it takes could be had.
   server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
-    out << "Serving " << options.directory << " at " << places << std::endl;
+    out << "Serving " << options.directory << " at " << listening.places << std::endl;
+    predecessor.Tell();
+    if (!predecessor.IsAwaited()) {
+      notifier.Ready();
+    }
   });
   server.Begin();
   return 0;
