@@ -194,10 +194,19 @@ def test_the_log_can_roll_while_two_write(begin, site, tmp_path):
     assert sorted(lines) == sorted(load.answered())
 
 
+def is_refused(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
+    except ConnectionError:
+        return True
+    return False
+
+
 def test_a_signal_on_the_way_out_is_only_told(begin, site):
     turtle = begin(site)
     with socket.create_connection(("127.0.0.1", turtle.port), timeout=PATIENCE) as client:  # keeps it there
         os.kill(turtle.pid, signal.SIGTERM)
+        await_condition(lambda: is_refused(turtle.port), "a listener that is closed")
         os.kill(turtle.pid, signal.SIGUSR2)
         await_condition(lambda: "this process is on its way out" in turtle.said(), "the line")
         client.sendall(b"GET /style.css HTTP/1.1\r\nHost: t\r\n\r\n")
