@@ -57,3 +57,10 @@ def test_the_example_has_each_key_with_its_default(key, schema):
     with_default = json.loads(uncommented(text))
     if "default" in schema and key != "log.async_started":  # another spelling of the one before
         assert value_of(with_default, key) == schema["default"]
+
+
+def test_the_unit_of_the_listener_is_for_that_configuration():
+    configuration = json.loads(uncommented(EXAMPLE.read_text(encoding="utf-8")))
+    unit = (CONF / "turtle.socket").read_text(encoding="utf-8")
+    places = re.findall(r"^ListenStream=(.*)$", unit, re.MULTILINE)
+    assert places == [f"{configuration['address']}:{configuration['port']}"]
