@@ -56,6 +56,8 @@ void AddServer(SettingList& list, ServeOptions& options) {
                "connections, but till then silent clients are not seen; 0: at once");
   list.Seconds({"timeouts.stop", "--stop-timeout"}, options.stop_timeout, 1,
                "how long replies under way may take after SIGINT or SIGTERM");
+  list.Seconds({"timeouts.drain", "--drain-time"}, options.drain_time, 0,
+               "how long clients are still let in after SIGTERM, and told not to come back");
 }
 
 void AddWhoIsLetIn(SettingList& list, ServeOptions& options) {

@@ -108,7 +108,25 @@ void Acceptor::OnClients() {
   }
 }
 
-void Acceptor::AcceptBatch() {
+auto Acceptor::AcceptWaiting() -> bool {
+  // Longer than any queue, somaxconn in tcp(7): whoever comes after these came too late, and a
+  // crowd that never ends can't keep us.
+  constexpr std::size_t kLongestQueue = 65'536;
+  try {
+    for (std::size_t taken = 0; watch_ && taken < kLongestQueue; taken += options_.batch) {
+      const BatchEnd end = AcceptBatch();
+      if (end != BatchEnd::kFull) {
+        return end == BatchEnd::kQueueEmpty;
+      }
+    }
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;  // those who are accepted keep their places
+  }
+}
+
+auto Acceptor::AcceptBatch() -> BatchEnd {
+  BatchEnd end = BatchEnd::kFull;
   for (const auto& target : targets_) {
     target->load = target->looper->ConnectionCount() + target->batch.size() +
                    target->waiting.load(std::memory_order_relaxed);
@@ -127,15 +145,18 @@ void Acceptor::AcceptBatch() {
       ++target.load;
       target.batch.push_back(std::move(client));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      end = BatchEnd::kQueueEmpty;
       break;
     } else if (OutOfResources(errno)) {
       Rest(errno);
+      end = BatchEnd::kOutOfResources;
       break;
     }
   }
   for (const auto& target : targets_) {
     HandOver(target);
   }
+  return end;
 }
 
 auto Acceptor::IsBlocked(const NetAddress& client) const noexcept -> bool {

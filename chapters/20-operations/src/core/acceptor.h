@@ -2,6 +2,8 @@
 //
 // Interface:
 //  * Start() watches the listener, Stop() lets go of it and closes it.
+//  * AcceptWaiting() takes everybody whom the kernel has let in by now: closing a listener resets
+//    those who still wait in its queue.
 //  * Each client goes to the loop that has the fewest; who is blocked is closed at once.
 //
 // A batch of clients for another loop is one entry in its mailbox, so one lock and one wake-up.
@@ -14,6 +16,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -51,6 +54,11 @@ class Acceptor {
   /// Begins to accept. Throws std::system_error if the poller can't watch the listener.
   void Start();
 
+  /// Accepts all clients who wait in the kernel's queue now, and hands them over. For the moment
+  /// before Stop(), when nobody else has the listener. After Stop(), nothing happens.
+  /// @return false: out of descriptors or memory, so that some may still wait; to be tried again
+  [[nodiscard]] auto AcceptWaiting() -> bool;
+
   /// Accepts no more and closes the listener. Clients that were accepted are handed over still.
   /// Repeated, nothing happens.
   void Stop();
@@ -67,8 +75,11 @@ class Acceptor {
     std::vector<UniqueFd> batch;
   };
 
+  // What ended a batch.
+  enum class BatchEnd : std::uint8_t { kFull, kQueueEmpty, kOutOfResources };
+
   void OnClients();
-  void AcceptBatch();
+  auto AcceptBatch() -> BatchEnd;
   auto IsBlocked(const NetAddress& client) const noexcept -> bool;
   auto Fewest() -> Target&;
   void HandOver(const std::shared_ptr<Target>& target);
