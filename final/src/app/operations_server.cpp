@@ -4,6 +4,7 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "app/options.h"
 #include "app/setting.h"
 #include "base/ascii.h"
 #include "log/log.h"
@@ -55,26 +56,21 @@ auto ParseHostAndPort(const std::string& text)
   return std::pair(std::move(host), static_cast<std::uint16_t>(std::stoi(port)));
 }
 
-OperationsServer::OperationsServer(const std::string& places, Operations& operations)
-    : server_(HttpOfOperations(), OneLoop()) {
+OperationsServer::OperationsServer(const std::string& places, InheritedListeners& inherited,
+                                   Operations& operations)
+    : server_(HttpOfOperations(), OneLoop()), listening_(inherited, server_) {
   for (const std::string& place : SplitList(places)) {
-    places_ += places_.empty() ? "" : ", ";
     if (place.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0) {
-      paths_.push_back(std::make_unique<UnixListener>(place.substr(kUnixPrefix.size())));
-      server_.AlsoListen(paths_.back()->TakeSocket());
-      places_ += place;
+      listening_.AtPath(place.substr(kUnixPrefix.size()));
       continue;
     }
     const auto parsed = ParseHostAndPort(place);
     if (!parsed) {
       throw std::invalid_argument("operations: '" + place + "' is no address with a port");
     }
-    Socket listener;
-    listener.Bind(NetAddress(parsed->first, parsed->second));
-    listener.Listen();
-    places_ += "http://" + listener.LocalAddress().ToString() + "/";
-    server_.AlsoListen(std::move(listener));
+    listening_.At(NetAddress(parsed->first, parsed->second));
   }
+  listeners_ = server_.ListenerFds();
   operations.AddTo(server_);
   thread_ = std::thread([this] {
     try {
@@ -88,6 +84,17 @@ OperationsServer::OperationsServer(const std::string& places, Operations& operat
 OperationsServer::~OperationsServer() {
   server_.Stop();
   thread_.join();
+}
+
+void OperationsServer::AddTo(HandOverOptions& successor) const {
+  const std::vector<std::string>& names = listening_.Names();
+  successor.listeners.insert(successor.listeners.end(), listeners_.begin(), listeners_.end());
+  successor.names.insert(successor.names.end(), names.begin(), names.end());
+}
+
+void OperationsServer::Leave() {
+  listening_.LeaveFiles();
+  server_.Drain(ListenQueue::kHandedOver);
 }
 
 }  // namespace TURTLE_SERVER

@@ -3,15 +3,16 @@
 // Thread: the owner's.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "app/options.h"
-#include "core/unix_listener.h"
+#include "app/hand_over.h"
+#include "app/listening.h"
+#include "core/inherited_listeners.h"
 #include "web/http_server.h"
 #include "web/operations.h"
 
@@ -25,10 +26,12 @@ namespace TURTLE_SERVER {
 /// Serves the routes of an Operations from construction to destruction.
 class OperationsServer {
  public:
-  /// Binds, and begins to serve. Throws std::system_error, which names the place, if it can't.
+  /// Listens, and begins to serve. Throws std::system_error, which names the place, if it can't.
   /// @param places ServeOptions::operations, not empty
+  /// @param inherited listeners that are there already; used by the constructor only
   /// @param operations outlives this object
-  OperationsServer(const std::string& places, Operations& operations);
+  OperationsServer(const std::string& places, InheritedListeners& inherited,
+                   Operations& operations);
 
   /// Ends it; nobody who looks on keeps it from that.
   ~OperationsServer();
@@ -37,12 +40,18 @@ class OperationsServer {
   auto operator=(const OperationsServer&) -> OperationsServer& = delete;
 
   /// Where it listens, as a client has to write it.
-  [[nodiscard]] auto Places() const -> const std::string& { return places_; }
+  [[nodiscard]] auto Places() const noexcept -> const std::string& { return listening_.Places(); }
+
+  /// Has a successor given these listeners as well.
+  void AddTo(HandOverOptions& successor) const;
+
+  /// The successor serves: it is the one to be asked from now on, and the files are its own.
+  void Leave();
 
  private:
   HttpServer server_;
-  std::vector<std::unique_ptr<UnixListener>> paths_;
-  std::string places_;
+  Listening listening_;
+  std::vector<int> listeners_;
   std::thread thread_;
 };
 
