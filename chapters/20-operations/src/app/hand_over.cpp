@@ -21,7 +21,7 @@
 #include "web/child_plan.h"
 #include "web/pipe_io.h"
 
-extern char** environ;
+extern char** environ;  // NOLINT(readability-redundant-declaration): not all have it in a header
 
 namespace TURTLE_SERVER {
 
@@ -147,6 +147,7 @@ auto EnvironmentOf(const HandOverOptions& options) -> std::vector<std::string> {
 
 auto PointersTo(std::vector<std::string>& texts) -> std::vector<char*> {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) {
     pointers.push_back(text.data());
   }
@@ -182,6 +183,7 @@ auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
   }
   copies.push_back(CopyAbove(ready.Get(), above));
   std::vector<int> descriptors;
+  descriptors.reserve(copies.size());
   for (const UniqueFd& copy : copies) {
     descriptors.push_back(copy.Get());
   }
