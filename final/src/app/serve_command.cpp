@@ -288,10 +288,12 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   }
   // Said by the loop itself, so that it is true: all that it takes could be had.
   server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
-    out << "Serving " << options.directory << " at " << places << std::endl;
+    // At once: whoever reads only the first line may have gone before there is a second.
+    std::string lines = "Serving " + options.directory + " at " + places + "\n";
     if (beside) {
-      out << "Operations at " << beside->Places() << std::endl;
+      lines += "Operations at " + beside->Places() + "\n";
     }
+    out << lines << std::flush;
   });
   server.Begin();
   return 0;
