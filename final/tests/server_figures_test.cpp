@@ -227,8 +227,8 @@ TEST(ServerFiguresTest, WhoWasNotLetInIsCounted) {
     EXPECT_EQ(first.Ask(Get("/")).status, 200);
     EXPECT_EQ(HttpClient(port).ReadReply().status, 503);
     HttpClient(port).ReadRest();  // one is on the way out yet, so it is reset
-    EXPECT_EQ(figures.Read().loops[0].refused, 2U);
-    EXPECT_EQ(figures.Read().loops[0].accepted, 3U);
+    EXPECT_EQ(figures.Read().loops.at(0).refused, 2U);
+    EXPECT_EQ(figures.Read().loops.at(0).accepted, 3U);
     EXPECT_EQ(figures.Read().blocked, 0U);
     test::Gate blocked;
     static_cast<void>(server.Loopers().front()->Post([&] {
@@ -240,7 +240,7 @@ TEST(ServerFiguresTest, WhoWasNotLetInIsCounted) {
     HttpClient unwanted(port);
     EXPECT_EQ(unwanted.ReadReply().status, 0);
     EXPECT_TRUE(test::Await([&] { return figures.Read().blocked == 1; }));
-    EXPECT_EQ(figures.Read().loops[0].accepted, 3U);
+    EXPECT_EQ(figures.Read().loops.at(0).accepted, 3U);
   }
   server.Stop();
   thread.join();

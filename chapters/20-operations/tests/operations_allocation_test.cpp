@@ -43,7 +43,7 @@ TEST(OperationsAllocation, ACountedRequestAllocatesNothing) {
   const std::size_t count = test::allocations;
   EXPECT_LE(count, 4U) << "beside what the last questions to the loop cost";
   server.Ask([] { test::counts_allocations = false; });
-  EXPECT_EQ(figures->Read().loops[0].requests.statuses.at(0).count, 110U);
+  EXPECT_EQ(figures->Read().loops.at(0).requests.statuses.at(0).count, 110U);
 }
 
 }  // namespace

@@ -343,14 +343,27 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   });
   // Said by the loop itself, so that it is true: all that it takes could be had.
   server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
-    out << "Serving " << options.directory << " at " << listening.Places() << std::endl;
+    // At once: whoever reads only the first line may have gone before there is a second.
+    std::string lines = "Serving " + options.directory + " at " + listening.Places() + "\n";
     if (beside) {
-      out << "Operations at " << beside->Places() << std::endl;
+      lines += "Operations at " + beside->Places() + "\n";
     }
+    out << lines << std::flush;
     predecessor.Tell();
     if (!predecessor.IsAwaited()) {
       notifier.Ready();
     }
+    if (beside) {
+      lines += "Operations at " + beside->Places() + "\n";
+    }
+<<<<<<< HEAD
+    predecessor.Tell();
+    if (!predecessor.IsAwaited()) {
+      notifier.Ready();
+    }
+=======
+    out << lines << std::flush;
+>>>>>>> ch20a
   });
   server.Begin();
   return 0;
