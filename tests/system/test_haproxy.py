@@ -8,23 +8,20 @@ import signal
 import socket
 import subprocess
 
-import pytest
 from lineage import await_condition
 from load import Load
 from serving import PATIENCE, Turtle
 
 HAPROXY = shutil.which("haproxy", path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin")
-# What tells HAProxy whether a server wants new clients. A server that drains answers this for a while,
-# so it is found out when the port is closed: hence `retries` and `redispatch`, which are for requests
-# that could not be sent.
-CHECK = "GET /style.css"
 
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+
+def operations_port(server: Turtle) -> int:
+    return int(server.operations.rsplit(":", 1)[1])
 
 
 def configuration(listener: int, stats, servers) -> str:
     """@param listener a descriptor that HAProxy is given, and servers by name"""
-    lines = [f"server {name} 127.0.0.1:{each.port} check" for name, each in servers.items()]
+    lines = [f"server {name} 127.0.0.1:{each.port} check port {operations_port(each)}" for name, each in servers.items()]
     return f"""
 global
     stats socket {stats}
@@ -41,7 +38,7 @@ frontend site
     default_backend turtles
 backend turtles
     balance roundrobin
-    option httpchk {CHECK}
+    option httpchk GET /readyz
     http-check expect status 200
     http-request disable-l7-retry if !METH_GET !METH_HEAD
     default-server inter 100ms fall 1 rise 1 pool-purge-delay 500ms
@@ -86,12 +83,13 @@ class HaProxy:
 
 
 def test_a_rolling_restart_of_three_servers(site, tmp_path):
+    assert HAPROXY, "haproxy is needed: apt-get install haproxy"
     arguments = (site, "--threads", "1", "--drain-time", "1")
     with contextlib.ExitStack() as stack:
         servers = {}
 
-        def start(name, port=0):
-            servers[name] = Turtle(*arguments, port=port)
+        def start(name, port=0, operations=0):
+            servers[name] = Turtle(*arguments, "--operations", f"127.0.0.1:{operations}", port=port)
             stack.callback(servers[name].close)
 
         for name in ("one", "two", "three"):
@@ -104,7 +102,7 @@ def test_a_rolling_restart_of_three_servers(site, tmp_path):
                 old.signal(signal.SIGTERM)
                 assert old.wait() == 0
                 load.await_answers()  # of the two others
-                start(name, old.port)
+                start(name, old.port, operations_port(old))
                 proxy.await_up(*servers)
                 load.await_answers()
         assert load.failures() == []

@@ -10,13 +10,6 @@ from serving import PATIENCE
 REQUESTS = re.compile(r'^turtle_http_requests_total\{loop="\d+",code="(\d+)"\} (\d+)$', re.MULTILINE)
 
 
-def second_line(turtle):
-    """Where its operations are; the first line is read already."""
-    line = turtle.process.stdout.readline().decode()
-    assert line.startswith("Operations at "), line
-    return line.split()[-1].rstrip("/")
-
-
 def curl(*arguments):
     done = subprocess.run(["curl", "-sS", *map(str, arguments)], capture_output=True, timeout=PATIENCE, check=True)
     return done.stdout.decode()
@@ -34,7 +27,6 @@ def counts(metrics):
 def watched(start, site, programs, tmp_path):
     turtle = start(site, "--threads", "2", "--task-threads", "1", "--cgi-dir", programs, "--response-cache", "on",
                    "--access-log", tmp_path / "access.log", "--operations", "127.0.0.1:0")
-    turtle.operations = second_line(turtle)
     yield turtle
     assert turtle.stop() == (0, "")
 

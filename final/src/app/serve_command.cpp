@@ -353,17 +353,6 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     if (!predecessor.IsAwaited()) {
       notifier.Ready();
     }
-    if (beside) {
-      lines += "Operations at " + beside->Places() + "\n";
-    }
-<<<<<<< HEAD
-    predecessor.Tell();
-    if (!predecessor.IsAwaited()) {
-      notifier.Ready();
-    }
-=======
-    out << lines << std::flush;
->>>>>>> ch20a
   });
   server.Begin();
   return 0;
