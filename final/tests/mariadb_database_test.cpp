@@ -13,6 +13,7 @@
 
 #include "db/db_pool.h"
 #include "db/mariadb_error.h"
+#include "support/child.h"
 #include "support/db_failure.h"
 #include "support/mariadb_server.h"
 
@@ -219,6 +220,23 @@ TEST_F(MariaDbTest, WhatWasAcknowledgedSurvivesAKill) {
   for (const std::int64_t n : acknowledged) {
     EXPECT_EQ(there.count(n), 1U) << n << " was acknowledged, and is lost";
   }
+}
+
+// --- examples/nonblocking_query: one thread, three queries that sleep
+// -----------------------------
+
+TEST_F(MariaDbTest, OfThreeQueriesOnOneThreadTheShortestComesFirst) {
+  test::Child program(test::ExamplePath("nonblocking_query"), {server_->Socket(), "12", "1", "6"});
+  EXPECT_EQ(program.ReadOutput(),
+            "slept for 1 tenths of a second\nslept for 6 tenths of a second\n"
+            "slept for 12 tenths of a second\n");
+  EXPECT_EQ(program.Wait(), 0);
+}
+
+TEST(NonblockingQueryTest, WhatFailsIsSaid) {
+  test::Child program(test::ExamplePath("nonblocking_query"), {"/nonexistent", "1"});
+  EXPECT_EQ(program.Wait(), 1);
+  EXPECT_NE(program.ReadErrors().find("nonblocking_query: "), std::string::npos);
 }
 
 TEST(MariaDbErrorTest, TheServersQuotesAreNotHandedOn) {

@@ -46,11 +46,11 @@ class DatagramBatch {
  public:
   /// What is known of one datagram. For the files that make the system calls.
   struct Slot {
-    NetAddress peer;
-    NetAddress local;
-    std::size_t bytes = 0;  ///< in the slot's memory
-    std::size_t size = 0;   ///< before truncation
-    bool truncated = false;
+    NetAddress peer;         ///< as Datagram::peer
+    NetAddress local;        ///< as Datagram::local
+    std::size_t bytes = 0;   ///< in the slot's memory
+    std::size_t size = 0;    ///< before truncation
+    bool truncated = false;  ///< as Datagram::truncated
   };
 
   /// Gets the memory, `count` × `max_payload` bytes of it.

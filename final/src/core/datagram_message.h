@@ -33,6 +33,9 @@ void PrepareReceive(msghdr& header, DatagramParts& parts, DatagramBatch& batch,
                     std::size_t index) noexcept;
 
 /// Notes in the slot, and in the batch, what has come.
+/// @param header as PrepareReceive() has made it, filled by the call
+/// @param batch whose slot was filled
+/// @param index of the slot
 /// @param bytes what the call has returned: the real length where MSG_TRUNC gives it
 /// @param local_port of the socket, in the order of the network, for Datagram::local
 void FinishReceive(const msghdr& header, std::size_t bytes, DatagramBatch& batch, std::size_t index,

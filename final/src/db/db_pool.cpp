@@ -15,12 +15,10 @@ DbLease::~DbLease() {
 
 DbPool::DbPool(std::unique_ptr<Database> database, DbPoolOptions options, DbClock clock)
     : database_(std::move(database)), options_(options), clock_(std::move(clock)) {
-  const MutexLock lock(mutex_);
   idle_.reserve(options_.max_connections);  // so that to give one back can't fail
 }
 
 DbPool::~DbPool() {
-  const MutexLock lock(mutex_);
   if (stats_.in_use != 0) {
     Log(LogLevel::kFatal, "a connection is lent by a pool that goes");
     std::abort();
@@ -40,8 +38,7 @@ auto DbPool::Acquire() -> DbLease {
     stats_.opened += opens ? 1 : 0;
     return {*this, std::move(connection), stats_.broken};
   } catch (...) {
-    const MutexLock lock(mutex_);
-    PassTurnOn();  // the next one may have more luck
+    GiveUpTurn();  // the next one may have more luck
     throw;
   }
 }
@@ -81,6 +78,11 @@ void DbPool::PassTurnOn() noexcept {
   waiting_.pop_front();
   next.served = true;
   next.changed.NotifyOne();
+}
+
+void DbPool::GiveUpTurn() noexcept {
+  const MutexLock lock(mutex_);
+  PassTurnOn();
 }
 
 // The one that was used last, if it lives. If not, none: the others are likely dead as well, and

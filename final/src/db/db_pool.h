@@ -134,6 +134,7 @@ class DbPool {
   };
 
   void AwaitTurn();
+  void GiveUpTurn() noexcept;
   auto TakeIdle() -> std::unique_ptr<DbConnection>;
   void GiveBack(std::unique_ptr<DbConnection> connection, std::uint64_t broken_before) noexcept;
   void CountBroken() noexcept TURTLE_REQUIRES(mutex_);

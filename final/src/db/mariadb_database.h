@@ -36,9 +36,9 @@ struct MariaDbOptions {
 /// Each statement is a transaction of its own, unless there is a Transaction, whatever the server's
 /// `autocommit` says. After an INSERT of several rows, last_id is that of the first.
 ///
-/// All rows of a query are fetched when it is begun, so that others may be made while they are
-/// read: a query that may find many wants a LIMIT. DECIMAL is a text, which loses nothing, but for
-/// a whole number; dates are texts.
+/// All rows of a query are fetched when it is begun, so that others may be made while they are read
+/// (not while a procedure's are). A query that may find many wants a LIMIT. DECIMAL is a text,
+/// which loses nothing, but for a whole number; dates are texts.
 ///
 /// A connection that is lost is not made anew by itself: with it have gone its transaction and its
 /// locks, and only the caller knows where he has to begin again. DbPool opens another one.

@@ -43,7 +43,7 @@ struct FreeResult {
 struct Shared {
   std::unique_ptr<MYSQL, CloseHandle> handle;
   std::string name;
-  std::size_t max_bytes = 0;  // that the server takes at once
+  std::size_t max_bytes = 1024;  // that the server takes at once; no server has less
   bool broken = false;
 
   // Only errno tells a server that was silent from one that has hung up. So it is 0 before each
@@ -109,7 +109,7 @@ class MariaDbStatement : public DbDriverStatement {
   [[nodiscard]] auto ParameterCount() const -> std::size_t override { return parameters_.size(); }
 
   void Start(const std::vector<DbValue>& values) override {
-    std::size_t bytes = 0;
+    std::size_t bytes = kParameterBytes;  // for what stands before the first
     for (std::size_t i = 0; i < values.size(); ++i) {
       Bind(values[i], parameters_[i]);
       bytes += parameters_[i].buffer_length + kParameterBytes;
@@ -193,7 +193,7 @@ class MariaDbStatement : public DbDriverStatement {
   }
 
  private:
-  static constexpr std::size_t kParameterBytes = 16;  // at most: its type, its length or itself
+  static constexpr std::size_t kParameterBytes = 16;  // at most, besides a text: its type, length
 
   // A procedure may find something several times, and always says at its end how it went. All of it
   // has to be heard, or the next statement would hear it.

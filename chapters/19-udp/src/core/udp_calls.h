@@ -44,6 +44,8 @@ extern const int kTellLength;
 [[nodiscard]] auto AskUdpDrops(int fd) noexcept -> std::optional<std::uint32_t>;
 
 /// Fills the batch anew with what is there, and sets its size. Does not wait.
+/// @param fd the socket
+/// @param batch is emptied first
 /// @param local_port of the socket, in the order of the network, for Datagram::local
 /// @return how many came, or -1 and errno; EINTR is passed over
 [[nodiscard]] auto ReceiveDatagrams(int fd, DatagramBatch& batch, in_port_t local_port) noexcept
