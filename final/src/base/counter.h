@@ -41,6 +41,15 @@ class Counter {
     value_.store(Get() - count, std::memory_order_relaxed);
   }
 
+  /// Add(), as a number has it.
+  auto operator+=(std::uint64_t count) noexcept -> Counter& { return Add(count), *this; }
+  /// Add() one.
+  auto operator++() noexcept -> Counter& { return *this += 1; }
+  /// Subtract().
+  auto operator-=(std::uint64_t count) noexcept -> Counter& { return Subtract(count), *this; }
+  /// Subtract() one.
+  auto operator--() noexcept -> Counter& { return *this -= 1; }
+
   /// The number. Any thread.
   [[nodiscard]] auto Get() const noexcept -> std::uint64_t {
     return value_.load(std::memory_order_relaxed);

@@ -75,15 +75,15 @@ class LruCache {
   [[nodiscard]] auto Find(const Query& key) -> Value* {
     // The last one that was asked for is the likeliest to be asked for again: no hash for that.
     if (youngest_ != nullptr && Equal()(youngest_->key, key)) {
-      stats_->hits.Add(1);
+      ++stats_->hits;
       return &youngest_->value;
     }
     Node* const node = FindNode(key, hash_(key));
     if (node == nullptr) {
-      stats_->misses.Add(1);
+      ++stats_->misses;
       return nullptr;
     }
-    stats_->hits.Add(1);
+    ++stats_->hits;
     Unlink(*node);
     LinkAsYoungest(*node);
     return &node->value;
@@ -103,7 +103,7 @@ class LruCache {
     }
     const std::size_t bytes = weight + OverheadBytes();
     while (stats_->bytes > max_bytes_ - bytes) {
-      stats_->evictions.Add(1);
+      ++stats_->evictions;
       Remove(*oldest_);
     }
     GrowIfFull();
@@ -113,8 +113,8 @@ class LruCache {
     node->next_in_bucket = bucket;
     bucket = node.get();
     LinkAsYoungest(*node);
-    stats_->entries.Add(1);
-    stats_->bytes.Add(bytes);
+    ++stats_->entries;
+    stats_->bytes += bytes;
     return &node.release()->value;  // owned by the chain of its bucket from here on
   }
 
@@ -235,8 +235,8 @@ class LruCache {
     }
     *link = node.next_in_bucket;
     Unlink(node);
-    stats_->entries.Subtract(1);
-    stats_->bytes.Subtract(node.bytes);
+    --stats_->entries;
+    stats_->bytes -= node.bytes;
     const std::unique_ptr<Node> owner(&node);
   }
 
