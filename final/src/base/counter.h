@@ -22,7 +22,9 @@ inline constexpr std::size_t kCacheLine = 64;
 /// A count, or a size that grows and shrinks.
 class Counter {
  public:
+  /// Zero.
   Counter() noexcept = default;
+  /// @param value to begin with
   Counter(std::uint64_t value) noexcept : value_(value) {}  // NOLINT: stands for a number
   /// A copy of the number.
   Counter(const Counter& other) noexcept : value_(other.Get()) {}
