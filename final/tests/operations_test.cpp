@@ -273,9 +273,17 @@ TEST(OperationsTest, APageThatIsOpenKeepsNobodyFromEnding) {
 TEST(OperationsTest, AViewerWhoDoesNotReadHoldsNoMoreThanAConnectionMay) {
   OperationsOptions often;
   often.interval = std::chrono::milliseconds(1);
-  Watched watched(often, 32);  // so that an event is long
+  Watched watched(often, 8);
   watched.Begin();
   Viewer lazy(watched.Admin().Port());
+  ASSERT_TRUE(lazy.Next().is_object());
+  const int little = 4096;  // or the kernel would take megabytes
+  ::setsockopt(lazy.Client().GetFd(), SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
+  watched.Admin().Ask([&] {
+    watched.Admin().GetLooper().ForEachConnection([&](Connection* connection) {
+      ::setsockopt(connection->GetFd(), SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+    });
+  });
   Viewer eager(watched.Admin().Port());
   const auto unsent = [&] {
     return watched.Admin().Ask([&] {

@@ -155,7 +155,7 @@ function showLoop(card, index) {
   list(card.querySelector("dl"), [
     ["connections", count(loop.connections)],
     ["requests / s", rate(growth(last, now, (each) => requestsOf(each.loops[index])))],
-    ["open requests", count(loop.open)],
+    ["open", count(loop.open)],
     ["half within", quantile(took, now.bounds, 0.5)],
     ["99 % within", quantile(took, now.bounds, 0.99)],
     ["accepted", count(loop.accepted)],
