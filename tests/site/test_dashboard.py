@@ -21,8 +21,6 @@ def watched(*arguments, operations="127.0.0.1:0"):
         pathlib.Path(site, "index.html").write_text("hello\n", encoding="utf-8")
         server = serving.Turtle(site, "--threads", "2", "--operations", operations, *arguments)
         with contextlib.closing(server):
-            line = server.process.stdout.readline().decode()
-            server.operations = line.split()[-1]
             yield server
 
 
@@ -91,7 +89,7 @@ def test_a_page_finds_its_server_again_and_says_so_meanwhile(browser):
         assert first.stop() == (0, ""), "an open page keeps nobody from stopping"
     wait_for_state(browser, "No answer since .*; trying again")
     assert script(browser, "document.querySelector('main').classList.contains('stale')")
-    place = first.operations.split("//")[1].rstrip("/")
+    place = first.operations.split("//")[1]
     with watched(operations=place):
         wait_for_state(browser, "Ready")
         assert rows(browser, "codes") == [], "another process begins anew"
