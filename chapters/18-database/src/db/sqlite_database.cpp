@@ -235,7 +235,7 @@ class SqliteDriver : public DbDriver {
     // A double-quoted name that is no column would be taken for a text.
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
-    Run("PRAGMA journal_mode = WAL");
+    EnterWal(options.busy);
     Run(options.sync == SqliteSync::kFull ? "PRAGMA synchronous = FULL"
                                           : "PRAGMA synchronous = NORMAL");
     Run("PRAGMA foreign_keys = ON");
@@ -268,6 +268,23 @@ class SqliteDriver : public DbDriver {
   [[nodiscard]] auto IsBroken() const noexcept -> bool override { return shared_.broken; }
 
  private:
+  // For this a fresh file has to be one's own. Of two who begin at once, each would wait for the
+  // other, so SQLite says SQLITE_BUSY without waiting: its busy time-out does not count here.
+  void EnterWal(std::chrono::milliseconds busy) {
+    const Clock::time_point end = Clock::now() + busy;
+    for (;;) {
+      try {
+        Run("PRAGMA journal_mode = WAL");
+        return;
+      } catch (const DbError& error) {
+        if (error.Kind() != DbErrorKind::kBusy || Clock::now() >= end) {
+          throw;
+        }
+      }
+      sqlite3_sleep(1);  // the other one needs a moment
+    }
+  }
+
   void Run(std::string_view sql) {
     SqliteStatement statement(shared_, sql);
     statement.Start({});
