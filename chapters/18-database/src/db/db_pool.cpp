@@ -18,6 +18,7 @@ DbPool::DbPool(std::unique_ptr<Database> database, DbPoolOptions options, DbCloc
   idle_.reserve(options_.max_connections);  // so that to give one back can't fail
 }
 
+// Without the lock: whoever destroys it is the last who has it.
 DbPool::~DbPool() {
   if (stats_.in_use != 0) {
     Log(LogLevel::kFatal, "a connection is lent by a pool that goes");

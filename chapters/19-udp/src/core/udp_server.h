@@ -8,8 +8,7 @@
 //  * The constructor binds, so that the port is known before anything runs.
 //  * OnDatagram() is called with each datagram; Reply() and Send() send some.
 //  * Start() watches the socket, Stop() lets go of it and closes it. Drain() before Stop() takes
-//  what
-//    the kernel has already.
+//    what the kernel has already.
 //  * Figures() counts what came, what left, and what was lost, where.
 //
 // A round takes one batch: one call receives up to UdpOptions::batch datagrams, the callback gets
@@ -107,8 +106,7 @@ class UdpServer {
   /// Gives the callback what lies in the kernel by now, and sends the replies. For the end of a
   /// program: who stops without it loses what was accepted and not yet read.
   /// @param most about so many datagrams, rounded up to whole batches: somebody who sends without
-  /// end
-  ///     must not keep the program from ending
+  ///     end must not keep the program from ending
   /// @return how many there were; 0 after Stop(), and in the callback
   auto Drain(std::size_t most) -> std::size_t;
 
