@@ -5,7 +5,7 @@
 // 20080, 20081, 10 and 127.0.0.1 unless given; port 0: any free one. Datagrams are in the statsd
 // format (statsd_line.h). Every SECONDS, and at SIGINT and SIGTERM, a report goes to stdout; what
 // it says can be had at any time at http://ADDRESS:HTTP_PORT/metrics. What has reached the kernel
-// by the time of the signal is in the last one.
+// by the time of the signal is in the last one. A second signal ends it at once.
 //
 // No name and no password: whoever reaches the port can write, and use up all names. Let nobody
 // reach it but your own programs.
@@ -16,8 +16,10 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/looper.h"
 #include "core/signal_watch.h"
@@ -98,7 +100,11 @@ auto main(int argc, char** argv) -> int try {
     looper.RunAfter(interval, report_again);
   };
   looper.RunAfter(interval, report_again);
-  const SignalWatch signals(looper, {SIGINT, SIGTERM}, [&http](int) { http.Stop(); });
+  std::optional<SignalWatch> signals;
+  signals.emplace(looper, std::vector<int>{SIGINT, SIGTERM}, [&](int) {
+    http.Stop();
+    signals.reset();  // a second one ends the program, whoever does not read its last report
+  });
   server.Start();
   std::cout << "listening on " << server.LocalAddress().ToString() << ", metrics at http://"
             << http.LocalAddress().ToString() << "/metrics" << std::endl;

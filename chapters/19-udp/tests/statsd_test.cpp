@@ -302,6 +302,20 @@ TEST(StatsdExample, WhoDoesNotReadItsReportsDoesNotStopIt) {
   EXPECT_EQ(sink.Program().Wait(), 0);
 }
 
+TEST(StatsdExample, ASecondSignalEndsItThoughNobodyReads) {
+  Sink sink("3600");
+  test::UdpClient client(sink.Address());
+  test::HttpClient idle(sink.HttpPort());
+  ASSERT_EQ(idle.Ask(test::Get("/metrics")).status, 200);
+  for (int i = 0; i < 900; ++i) {  // the last report is more than a pipe holds
+    ASSERT_TRUE(client.Send(std::string(190, 'a') + std::to_string(i) + ":1|c"));
+  }
+  sink.Program().Signal(SIGTERM);
+  ASSERT_TRUE(idle.IsClosedByServer());  // the first has arrived
+  sink.Program().Signal(SIGTERM);
+  EXPECT_EQ(sink.Program().Wait(), 128 + SIGTERM);
+}
+
 TEST(CountedServerExample, TellsASinkOfEachRequest) {
   UdpSocket sink;
   sink.Bind(NetAddress("127.0.0.1", 0));
