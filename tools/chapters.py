@@ -174,15 +174,16 @@ def expected_final(book: Book) -> Dict[str, Path]:
 
 
 def project_files(book: Book) -> Dict[str, Path]:
-    """The files that make a tree of sources an ordinary CMake project."""
+    """The files that make a tree of sources an ordinary CMake project, and what is installed with it."""
     tree = book.root / "cmake" / "tree"
-    files = [tree / "CMakeLists.txt"] + sorted((tree / "cmake").glob("*"))
+    files = [tree / "CMakeLists.txt", *sorted((tree / "cmake").glob("*")), *sorted((tree / "conf").glob("*"))]
     return {file.relative_to(tree).as_posix(): file for file in files if file.is_file()}
 
 
 def present_final(book: Book) -> List[str]:
     paths = part_files(book.final)
-    paths += [f"cmake/{file.name}" for file in sorted((book.final / "cmake").glob("*"))]
+    for part in ("cmake", "conf"):
+        paths += [f"{part}/{file.name}" for file in sorted((book.final / part).glob("*"))]
     if (book.final / "CMakeLists.txt").exists():
         paths.append("CMakeLists.txt")
     return paths

@@ -49,6 +49,17 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/db/database.h")
   include("${CMAKE_CURRENT_LIST_DIR}/databases.cmake")
 endif()
 
+# From chapter 20 on: a page that the library has with it.
+set(page "${PROJECT_SOURCE_DIR}/src/web/dashboard")
+if(EXISTS "${page}")
+  set(made "${PROJECT_BINARY_DIR}/dashboard_files.cpp")
+  set(embed "${CMAKE_CURRENT_LIST_DIR}/embed.cmake")
+  file(GLOB page_files CONFIGURE_DEPENDS "${page}/*")
+  add_custom_command(OUTPUT "${made}" DEPENDS ${page_files} "${embed}"
+                     COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${page}" "-DOUTPUT=${made}" -P "${embed}")
+  target_sources(turtle_library PRIVATE "${made}")
+endif()
+
 # Many functions of the library are a line or two. In a release GCC may inline them across files;
 # the archive holds ordinary code as well, for other compilers and for programs that don't want it.
 if(library_sources AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT APPLE)

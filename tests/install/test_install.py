@@ -163,3 +163,18 @@ def test_pkg_config_knows_it(prefix, version, tmp_path):
 @pytest.mark.parametrize("program", ["turtle", "turtle-bench"])
 def test_the_programs_run_and_know_their_version(prefix, version, program):
     assert version in call(prefix / "bin" / program, "--version")
+
+
+def test_what_runs_it_as_a_service_names_the_installed_program(prefix):
+    """It was moved afterwards, so the unit names where it was installed."""
+    unit = (prefix / "lib/systemd/system/turtle.service").read_text()
+    program = prefix.parent / "installed/bin/turtle"
+    assert f"ExecStart={program} -f /etc/turtle/turtle.json\n" in unit
+    assert "/usr/local" not in unit
+    assert (prefix / "lib/systemd/system/turtle.socket").is_file()
+
+
+def test_the_example_of_a_configuration_is_installed_and_right(prefix):
+    folder = prefix / "share/turtle"
+    call(prefix / "bin/turtle", "-t", "-f", folder / "turtle.json.example", cwd=folder)
+    assert (folder / "turtle.schema.json").read_text() == call(prefix / "bin/turtle", "--schema")

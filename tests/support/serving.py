@@ -48,7 +48,7 @@ class Server:
             stderr=self._said,
             env={**os.environ, **(environment or {})},
         )
-        self.line = self._first_line()
+        self.line = self._line()
         if not self.line.startswith(greeting):
             code = None
             if not self.line:  # it has closed its output, so it is about to end
@@ -59,7 +59,7 @@ class Server:
         self.url = self.line.split()[-1].rstrip("/")
         self.port = int(self.url.rsplit(":", 1)[1])
 
-    def _first_line(self) -> str:
+    def _line(self) -> str:
         line, deadline = b"", time.monotonic() + self.patience
         while not line.endswith(b"\n"):
             left = deadline - time.monotonic()
@@ -113,3 +113,8 @@ class Turtle(Server):
 
     def __init__(self, *arguments, port=0, program=BINARY, **options):
         super().__init__(program, "serve", "--port", port, *arguments, greeting="Serving ", **options)
+        self.operations = ""
+        if "--operations" in arguments:  # where they are is its second line
+            line = self._line()
+            assert line.startswith("Operations at "), line
+            self.operations = line.split()[-1].rstrip("/")

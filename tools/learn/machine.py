@@ -89,7 +89,12 @@ PAGES = (
 )
 SYSTEM = (
     Need(command("curl"), "curl", "curl"),
+    # promtool, which checks the metrics of chapter 20, is in no package of its own.
+    Need(command("promtool"), "prometheus", "prometheus"),
     Need(command("wrk"), "wrk", "wrk"),
+    # Debian has it in /usr/sbin, which is not in everybody's PATH.
+    Need(lambda: command("haproxy")() or file("/usr/sbin/haproxy")(), "haproxy", "haproxy"),
+    Need(lambda: sys.platform == "darwin" or command("systemd-analyze", "systemd-socket-activate")(), "systemd"),
     Need(
         command("chromium", "chromium-browser", "google-chrome"),
         "chromium-browser" if is_ubuntu() else "chromium",

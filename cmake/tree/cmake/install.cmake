@@ -16,6 +16,21 @@ foreach(program turtle turtle_bench)
   endif()
 endforeach()
 
+# An example of a configuration with its schema, and how systemd runs the program: where that is, is
+# known when it is installed.
+set(conf "${PROJECT_SOURCE_DIR}/conf")
+if(EXISTS "${conf}")
+  install(FILES "${conf}/turtle.json.example" "${conf}/turtle.schema.json"
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/turtle")
+endif()
+if(EXISTS "${conf}" AND NOT APPLE)
+  install(FILES "${conf}/turtle.socket" DESTINATION lib/systemd/system)
+  install(CODE "
+    file(READ \"${conf}/turtle.service\" unit)
+    string(REPLACE /usr/local/bin \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\" unit \"\${unit}\")
+    file(WRITE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/systemd/system/turtle.service\" \"\${unit}\")")
+endif()
+
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/turtle")
 install(EXPORT turtle-targets NAMESPACE turtle:: DESTINATION "${package}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/turtle-config-version.cmake"

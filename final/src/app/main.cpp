@@ -3,6 +3,8 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "app/options.h"
 #include "app/serve_command.h"
@@ -33,7 +35,8 @@ auto main(int argc, char** argv) -> int try {
   std::set_new_handler(nullptr);
   switch (command.action) {
     case CommandAction::kServe:
-      return Serve(command.serve, std::cout, std::cerr, RereadOf(command));
+      return Serve(command.serve, std::cout, std::cerr, RereadOf(command),
+                   std::vector<std::string>(argv, argv + argc));
     case CommandAction::kPrint:
       std::cout << command.text;
       return 0;

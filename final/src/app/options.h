@@ -71,12 +71,15 @@ struct ServeOptions {
   std::uint64_t min_send_rate = 500;        ///< --min-send-rate in bytes a second; 0: any.
   std::chrono::seconds deferred_accept{0};  ///< --deferred-accept; 0: clients are seen at once.
   std::chrono::seconds stop_timeout{5};     ///< --stop-timeout: for replies under way at the end.
+  std::chrono::seconds drain_time{0};       ///< --drain-time: not ready, before listeners close.
   LoggingOptions log;                       ///< --log-…: the log of what goes wrong.
   std::string log_path = ".";               ///< --log-path: an existing directory.
   std::string log_base_name;    ///< --log-base-name: set, the log is log_path/log_base_name.log.
   AccessLogOptions access_log;  ///< --access-log…
   bool mysql_started = false;   ///< --mysql: not without this database.
   MariaDbOptions mysql;         ///< --mysql-…
+  std::string operations;       ///< --operations: SplitList() of places; empty: none.
+  std::chrono::seconds stuck_after{10};  ///< --stuck-after: so long a loop's round may take.
 };
 
 /// What the program has to do.

@@ -1,10 +1,12 @@
 #include "app/serve_command.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -16,8 +18,13 @@
 #include <utility>
 #include <vector>
 
+#include "app/hand_over.h"
+#include "app/listening.h"
+#include "app/operations_server.h"
 #include "app/serve_settings.h"
 #include "core/cidr_set.h"
+#include "core/inherited_listeners.h"
+#include "core/service_notifier.h"
 #include "core/signal_watch.h"
 #include "core/unix_listener.h"
 #include "db/mariadb_database.h"
@@ -62,14 +69,32 @@ auto CgiOf(const ServeOptions& options) -> CgiOptions {
   return cgi;
 }
 
-auto ProgramsOf(const ServeOptions& options) -> HandlerFactory {
+// @param figures nullptr: nobody wants them
+auto FilesHandler(const ServeOptions& options, ServerFigures* figures) -> HandlerFactory {
+  return [files = FilesOf(options), figures](Looper& looper) {
+    auto handler = std::make_unique<StaticFiles>(looper, files);
+    if (figures != nullptr) {
+      figures->AddCache("files", looper, handler->SharedCacheStats());
+    }
+    return handler;
+  };
+}
+
+// @param figures as above
+auto ProgramsOf(const ServeOptions& options, ServerFigures* figures) -> HandlerFactory {
   const HandlerFactory programs = [cgi = CgiOf(options)](Looper& looper) {
     return std::make_unique<Cgi>(looper, cgi);
   };
   ResponseCacheOptions cache;
   cache.max_bytes = options.response_cache_size / options.threads;
   cache.standard_lifetime = options.response_cache_time;
-  return options.response_cache ? Cached(cache, programs) : programs;
+  CacheMade made;
+  if (figures != nullptr) {
+    made = [figures](Looper& looper, std::shared_ptr<const LruStats> stats) {
+      figures->AddCache("responses", looper, std::move(stats));
+    };
+  }
+  return options.response_cache ? Cached(cache, programs, made) : programs;
 }
 
 auto HttpOf(const ServeOptions& options) -> HttpOptions {
@@ -85,26 +110,20 @@ auto HttpOf(const ServeOptions& options) -> HttpOptions {
   return http;
 }
 
-// Everywhere that the options say, which `places` then lists as a client has to write it.
-// @return the owners of the paths in the file system
-auto Listen(const ServeOptions& options, HttpServer& server, std::string& places)
-    -> std::vector<std::unique_ptr<UnixListener>> {
-  std::vector<std::unique_ptr<UnixListener>> paths;
+// Everywhere that the options say.
+void Listen(const ServeOptions& options, Listening& listening) {
   for (const std::string& place : SplitList(options.address)) {
-    places += places.empty() ? "" : ", ";
     if (place.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0) {
-      paths.push_back(std::make_unique<UnixListener>(place.substr(kUnixPrefix.size())));
-      server.AlsoListen(paths.back()->TakeSocket());
-      places += place;
+      listening.AtPath(place.substr(kUnixPrefix.size()));
     } else {
-      Socket listener;
-      listener.Bind(NetAddress(place, options.port));
-      listener.Listen();
-      places += "http://" + listener.LocalAddress().ToString() + "/";
-      server.AlsoListen(std::move(listener));
+      listening.At(NetAddress(place, options.port));
     }
   }
-  return paths;
+}
+
+auto Variable(const char* name) -> std::string {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 // Always by a thread of its own: the log of errors has a few lines a day, this one has one for
@@ -150,11 +169,16 @@ void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
 class SettingsReader {
  public:
   SettingsReader(const ServeOptions& running, const Reread& reread, HttpServer& server,
-                 Logging& logging)
-      : running_(running), reread_(reread), server_(server), logging_(logging) {}
+                 Logging& logging, const ServiceNotifier& notifier)
+      : running_(running),
+        reread_(reread),
+        server_(server),
+        logging_(logging),
+        notifier_(notifier) {}
 
   // On the first loop.
   void Read(TaskPool& pool) {
+    notifier_.Reloading();
     const std::uint64_t number = ++asked_;
     const auto task = MakeTask([this, number](const PoolTask&) {
       const auto line = std::make_shared<const CommandLine>(reread_());
@@ -164,10 +188,12 @@ class SettingsReader {
           taken_ = number;
           Take(*line);
         }
+        notifier_.Ready();
       }));
     });
     if (pool.Submit(task, {Priority::kHigh}) != SubmitResult::kAccepted) {
       Take(reread_());
+      notifier_.Ready();
     }
   }
 
@@ -190,20 +216,40 @@ class SettingsReader {
   const Reread& reread_;
   HttpServer& server_;
   Logging& logging_;
+  const ServiceNotifier& notifier_;
   std::uint64_t asked_ = 0;
   std::uint64_t taken_ = 0;
 };
 
+// At SIGUSR2, on the first loop. There is one successor at most, and it has the listeners only
+// once.
+void BeginHandOver(const HttpServer& server, HandOver& hand_over) {
+  if (hand_over.UnderWay()) {
+    Log(LogLevel::kWarning, "SIGUSR2: a hand-over is under way");
+  } else if (server.IsLeaving()) {
+    Log(LogLevel::kWarning, "SIGUSR2: this process is on its way out");
+  } else {
+    hand_over.Begin();
+  }
+}
+
 }  // namespace
 
 auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
-           const Reread& reread) -> int try {
+           const Reread& reread, const std::vector<std::string>& command) -> int try {
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to open anew
   if (reread) {
     std::signal(SIGHUP, SIG_IGN);  // likewise
   }
+  if (!command.empty()) {
+    std::signal(SIGUSR2, SIG_IGN);  // likewise
+  }
+  // Before there are threads and programs.
+  const ReadyPipe predecessor;
+  InheritedListeners inherited(TakeListenEnvironment(), ::getpid());
+  const ServiceNotifier notifier(Variable("NOTIFY_SOCKET"));
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   Logging logging(options.log);
   if (options.mysql_started) {
@@ -212,18 +258,22 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   ServerOptions threads;
   threads.threads = options.threads;
   threads.stop_timeout = options.stop_timeout;
+  threads.drain_time = options.drain_time;
   threads.listen.defer_accept = options.deferred_accept;
   threads.max_connections = options.max_connections;
   threads.cpu_affinity = options.cpu_affinity;
   HttpServer server(HttpOf(options), threads);
   server.Block(CidrSet(SplitList(options.blocked)));
-  std::string places;
-  const std::vector<std::unique_ptr<UnixListener>> paths = Listen(options, server, places);
-  server.Mount("/", [files = FilesOf(options)](Looper& looper) {
-    return std::make_unique<StaticFiles>(looper, files);
-  });
+  Listening listening(inherited, server);
+  Listen(options, listening);
+  std::optional<Operations> operations;
+  if (!options.operations.empty()) {
+    operations.emplace(server, OperationsOptions{TURTLE_VERSION, options.stuck_after});
+  }
+  ServerFigures* const figures = operations ? &operations->Figures() : nullptr;
+  server.Mount("/", FilesHandler(options, figures));
   if (!options.cgi_dir.empty()) {
-    server.Mount("/cgi-bin", ProgramsOf(options));
+    server.Mount("/cgi-bin", ProgramsOf(options, figures));
   }
   const std::shared_ptr<LogWriter> access_log = AccessLogOf(options);
   if (access_log) {
@@ -237,7 +287,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
       access_log->Reopen();
     }
   });
-  SettingsReader settings(options, reread, server, logging);
+  SettingsReader settings(options, reread, server, logging, notifier);
   TaskPoolOptions tasks;
   tasks.threads = options.task_threads;
   TaskPool pool(tasks);
@@ -247,14 +297,62 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     hang_up.emplace(*server.Loopers().front(), std::vector<int>{SIGHUP},
                     [&](int) { settings.Read(pool); });
   }
+  // Behind what it reads, so that it goes first.
+  std::optional<OperationsServer> beside;
+  if (figures != nullptr) {
+    if (pool.Threads() != 0) {
+      figures->SetPool(pool);
+    }
+    figures->AddLog("errors", [&logging] { return logging.DroppedLines(); });
+    if (access_log) {
+      figures->AddLog("access", [access_log] { return access_log->DroppedLines(); });
+    }
+    beside.emplace(options.operations, inherited, *operations);
+  }
+  inherited.RequireAllTaken();
+  HandOverOptions successor;
+  successor.command = command;
+  successor.listeners = server.ListenerFds();
+  successor.names = listening.Names();
+  if (beside) {
+    beside->AddTo(successor);
+  }
+  HandOver hand_over(*server.Loopers().front(), successor, [&](pid_t pid) {
+    Log(LogLevel::kInfo, "hand-over: process " + std::to_string(pid) +
+                             " serves; this one finishes what it has begun");
+    listening.LeaveFiles();
+    notifier.MainPid(pid);
+    server.Drain(ListenQueue::kHandedOver);
+    if (beside) {
+      beside->Leave();
+    }
+  });
+  std::optional<SignalWatch> anew;
+  if (!command.empty()) {
+    anew.emplace(*server.Loopers().front(), std::vector<int>{SIGUSR2},
+                 [&](int) { BeginHandOver(server, hand_over); });
+  }
   std::optional<SignalWatch> signals;
-  signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int) {
-    server.Stop();
+  signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int number) {
+    if (!server.IsLeaving()) {
+      notifier.Stopping();
+    }
+    hand_over.Abandon();
+    number == SIGTERM ? server.Drain() : server.Stop();
     signals.reset();
   });
   // Said by the loop itself, so that it is true: all that it takes could be had.
   server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
-    out << "Serving " << options.directory << " at " << places << std::endl;
+    // At once: whoever reads only the first line may have gone before there is a second.
+    std::string lines = "Serving " + options.directory + " at " + listening.Places() + "\n";
+    if (beside) {
+      lines += "Operations at " + beside->Places() + "\n";
+    }
+    out << lines << std::flush;
+    predecessor.Tell();
+    if (!predecessor.IsAwaited()) {
+      notifier.Ready();
+    }
   });
   server.Begin();
   return 0;

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "app/operations_server.h"
 #include "core/cidr_set.h"
 
 namespace TURTLE_SERVER {
@@ -55,6 +56,8 @@ void AddServer(SettingList& list, ServeOptions& options) {
                "connections, but till then silent clients are not seen; 0: at once");
   list.Seconds({"timeouts.stop", "--stop-timeout"}, options.stop_timeout, 1,
                "how long replies under way may take after SIGINT or SIGTERM");
+  list.Seconds({"timeouts.drain", "--drain-time"}, options.drain_time, 0,
+               "how long clients are still let in after SIGTERM, and told not to come back");
 }
 
 void AddWhoIsLetIn(SettingList& list, ServeOptions& options) {
@@ -116,6 +119,20 @@ void AddAccessLog(SettingList& list, AccessLogOptions& access) {
             "what such a line looks like");
 }
 
+auto IsPlaceOfItsOwn(const std::string& text) -> bool {
+  const bool path = text.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0;
+  return path ? IsPlace(text) : ParseHostAndPort(text).has_value();
+}
+
+void AddOperations(SettingList& list, ServeOptions& options) {
+  list.List({"operations.address", "--operations"}, "PLACE,...", options.operations, 0,
+            IsPlaceOfItsOwn, "an address with a port, or unix: and a path",
+            "where /metrics, /livez, /readyz and a page of figures are, such as 127.0.0.1:9507 or "
+            "unix:PATH: no place for strangers; without it there are none");
+  list.Seconds({"operations.stuck_after", "--stuck-after"}, options.stuck_after, 1,
+               "/livez names a loop whose callback takes longer");
+}
+
 void AddMySql(SettingList& list, ServeOptions& options) {
   MariaDbOptions& mysql = options.mysql;
   list.Switch({"mysql.mysql_started", "--mysql"}, options.mysql_started, true, false,
@@ -148,6 +165,7 @@ auto ServeSettings(ServeOptions& options) -> SettingList {
   AddLog(list, options);
   AddAccessLog(list, options.access_log);
   AddMySql(list, options);
+  AddOperations(list, options);
   return list;
 }
 

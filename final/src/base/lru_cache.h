@@ -3,7 +3,8 @@
 // Interface:
 //  * Find() looks up and makes the entry the youngest; Insert() adds or replaces one.
 //  * Erase(), EraseIf(), Clear() take entries out.
-//  * ForEach() visits without changing the order; Stats() tells what happened so far.
+//  * ForEach() visits without changing the order; Stats() tells what happened so far, and
+//    SharedStats() tells it to other threads.
 //
 // Each entry is one node, linked into a chain of its bucket and into one list by age, so that each
 // operation takes constant time and values stay where they are until they are taken out. The table
@@ -23,17 +24,19 @@
 #include <utility>
 #include <vector>
 
+#include "base/counter.h"
 #include "base/keyed_hash.h"
 
 namespace TURTLE_SERVER {
 
-/// What a cache has done since it was made, and what it holds now.
-struct LruStats {
-  std::uint64_t hits = 0;       ///< Find() with a result.
-  std::uint64_t misses = 0;     ///< Find() without.
-  std::uint64_t evictions = 0;  ///< Entries that had to make room; not those erased or replaced.
-  std::size_t bytes = 0;        ///< Weight of all entries, overhead included.
-  std::size_t entries = 0;      ///< Number of entries.
+/// What a cache has done since it was made, and what it holds now. The cache's thread counts, any
+/// thread may read.
+struct alignas(kCacheLine) LruStats {
+  Counter hits;       ///< Find() with a result.
+  Counter misses;     ///< Find() without.
+  Counter evictions;  ///< Entries that had to make room; not those erased or replaced.
+  Counter bytes;      ///< Weight of all entries, overhead included.
+  Counter entries;    ///< Number of entries.
 };
 
 /// Map from keys to values that forgets the least recently used.
@@ -72,15 +75,15 @@ class LruCache {
   [[nodiscard]] auto Find(const Query& key) -> Value* {
     // The last one that was asked for is the likeliest to be asked for again: no hash for that.
     if (youngest_ != nullptr && Equal()(youngest_->key, key)) {
-      ++stats_.hits;
+      ++stats_->hits;
       return &youngest_->value;
     }
     Node* const node = FindNode(key, hash_(key));
     if (node == nullptr) {
-      ++stats_.misses;
+      ++stats_->misses;
       return nullptr;
     }
-    ++stats_.hits;
+    ++stats_->hits;
     Unlink(*node);
     LinkAsYoungest(*node);
     return &node->value;
@@ -99,8 +102,8 @@ class LruCache {
       return nullptr;
     }
     const std::size_t bytes = weight + OverheadBytes();
-    while (stats_.bytes > max_bytes_ - bytes) {
-      ++stats_.evictions;
+    while (stats_->bytes > max_bytes_ - bytes) {
+      ++stats_->evictions;
       Remove(*oldest_);
     }
     GrowIfFull();
@@ -110,8 +113,8 @@ class LruCache {
     node->next_in_bucket = bucket;
     bucket = node.get();
     LinkAsYoungest(*node);
-    ++stats_.entries;
-    stats_.bytes += bytes;
+    ++stats_->entries;
+    stats_->bytes += bytes;
     return &node.release()->value;  // owned by the chain of its bucket from here on
   }
 
@@ -163,7 +166,11 @@ class LruCache {
   }
 
   /// Counters and sizes.
-  [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return stats_; }
+  [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return *stats_; }
+
+  /// The same, for who reads them on another thread, and perhaps when the cache has gone. Its own
+  /// thread, before others know of it.
+  [[nodiscard]] auto SharedStats() const -> std::shared_ptr<const LruStats> { return stats_; }
 
  private:
   static constexpr std::size_t kAllocatorBytes = 16;
@@ -198,7 +205,7 @@ class LruCache {
 
   // One node per bucket on average at most. The nodes themselves stay where they are.
   void GrowIfFull() {
-    if (stats_.entries < buckets_.size()) {
+    if (stats_->entries < buckets_.size()) {
       return;
     }
     buckets_.assign(std::max(kFirstBuckets, 2 * buckets_.size()), nullptr);
@@ -228,8 +235,8 @@ class LruCache {
     }
     *link = node.next_in_bucket;
     Unlink(node);
-    --stats_.entries;
-    stats_.bytes -= node.bytes;
+    --stats_->entries;
+    stats_->bytes -= node.bytes;
     const std::unique_ptr<Node> owner(&node);
   }
 
@@ -239,7 +246,8 @@ class LruCache {
   std::vector<Node*> buckets_;  // each the head of a chain that owns its nodes
   Node* youngest_ = nullptr;
   Node* oldest_ = nullptr;
-  LruStats stats_;
+  // Shared with who reads them from afar.
+  const std::shared_ptr<LruStats> stats_ = std::make_shared<LruStats>();
 };
 
 }  // namespace TURTLE_SERVER

@@ -49,12 +49,13 @@ void SendAtOnce(const Socket& listener) noexcept {
 
 Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& targets,
                    const ConnectionCallbacks& callbacks, ListenOptions options,
-                   const CidrSet* blocked)
+                   const CidrSet* blocked, Counter* turned_away)
     : home_(home),
       listener_(std::move(listener)),
       callbacks_(callbacks),
       options_(options),
-      blocked_(blocked) {
+      blocked_(blocked),
+      turned_away_(turned_away) {
   if (targets.empty()) {
     throw std::logic_error("an Acceptor needs at least one loop to hand clients to");
   }
@@ -107,7 +108,25 @@ void Acceptor::OnClients() {
   }
 }
 
-void Acceptor::AcceptBatch() {
+auto Acceptor::AcceptWaiting() -> bool {
+  // Longer than any queue, somaxconn in tcp(7): whoever comes after these came too late, and a
+  // crowd that never ends can't keep us.
+  constexpr std::size_t kLongestQueue = 65'536;
+  try {
+    for (std::size_t taken = 0; watch_ && taken < kLongestQueue; taken += options_.batch) {
+      const BatchEnd end = AcceptBatch();
+      if (end != BatchEnd::kFull) {
+        return end == BatchEnd::kQueueEmpty;
+      }
+    }
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;  // those who are accepted keep their places
+  }
+}
+
+auto Acceptor::AcceptBatch() -> BatchEnd {
+  BatchEnd end = BatchEnd::kFull;
   for (const auto& target : targets_) {
     target->load = target->looper->ConnectionCount() + target->batch.size() +
                    target->waiting.load(std::memory_order_relaxed);
@@ -116,6 +135,9 @@ void Acceptor::AcceptBatch() {
     NetAddress client_address;
     UniqueFd client(listener_.Accept(client_address));
     if (client && IsBlocked(client_address)) {
+      if (turned_away_ != nullptr) {
+        turned_away_->Add(1);
+      }
       continue;  // and is closed
     }
     if (client) {
@@ -123,15 +145,18 @@ void Acceptor::AcceptBatch() {
       ++target.load;
       target.batch.push_back(std::move(client));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      end = BatchEnd::kQueueEmpty;
       break;
     } else if (OutOfResources(errno)) {
       Rest(errno);
+      end = BatchEnd::kOutOfResources;
       break;
     }
   }
   for (const auto& target : targets_) {
     HandOver(target);
   }
+  return end;
 }
 
 auto Acceptor::IsBlocked(const NetAddress& client) const noexcept -> bool {

@@ -2,6 +2,8 @@
 //
 // Interface:
 //  * Start() watches the listener, Stop() lets go of it and closes it.
+//  * AcceptWaiting() takes everybody whom the kernel has let in by now: closing a listener resets
+//    those who still wait in its queue.
 //  * Each client goes to the loop that has the fewest; who is blocked is closed at once.
 //
 // A batch of clients for another loop is one entry in its mailbox, so one lock and one wake-up.
@@ -14,10 +16,12 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "base/counter.h"
 #include "core/cidr_set.h"
 #include "core/listen_options.h"
 #include "core/looper.h"
@@ -36,9 +40,10 @@ class Acceptor {
   /// @param blocked who is not let in; nullptr: nobody. Outlives the acceptor, and may change on
   /// the
   ///     home loop's thread.
+  /// @param turned_away counts them; nullptr: nobody wants to know. Outlives the acceptor
   Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& targets,
            const ConnectionCallbacks& callbacks, ListenOptions options = {},
-           const CidrSet* blocked = nullptr);
+           const CidrSet* blocked = nullptr, Counter* turned_away = nullptr);
 
   /// Stop().
   ~Acceptor();
@@ -48,6 +53,11 @@ class Acceptor {
 
   /// Begins to accept. Throws std::system_error if the poller can't watch the listener.
   void Start();
+
+  /// Accepts all clients who wait in the kernel's queue now, and hands them over. For the moment
+  /// before Stop(), when nobody else has the listener. After Stop(), nothing happens.
+  /// @return false: out of descriptors or memory, so that some may still wait; to be tried again
+  [[nodiscard]] auto AcceptWaiting() -> bool;
 
   /// Accepts no more and closes the listener. Clients that were accepted are handed over still.
   /// Repeated, nothing happens.
@@ -65,8 +75,11 @@ class Acceptor {
     std::vector<UniqueFd> batch;
   };
 
+  // What ended a batch.
+  enum class BatchEnd : std::uint8_t { kFull, kQueueEmpty, kOutOfResources };
+
   void OnClients();
-  void AcceptBatch();
+  auto AcceptBatch() -> BatchEnd;
   auto IsBlocked(const NetAddress& client) const noexcept -> bool;
   auto Fewest() -> Target&;
   void HandOver(const std::shared_ptr<Target>& target);
@@ -77,6 +90,7 @@ class Acceptor {
   const ConnectionCallbacks& callbacks_;
   const ListenOptions options_;
   const CidrSet* const blocked_;
+  Counter* const turned_away_;
   // Shared with the mailbox entries on their way, which may run after the acceptor has gone.
   std::vector<std::shared_ptr<Target>> targets_;
   std::optional<WatchId> watch_;

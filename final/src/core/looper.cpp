@@ -99,6 +99,15 @@ void Looper::Loop() {
     throw;
   }
   End();
+  if (load_) {
+    load_->BeginWait(clock_());  // nobody is to take it for stuck
+  }
+}
+
+void Looper::MeasureLoad() {
+  if (!load_) {
+    load_ = std::make_unique<LoopLoad>(clock_);
+  }
 }
 
 void Looper::Stop() noexcept {
@@ -117,6 +126,7 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
       std::make_unique<Connection>(Socket(std::move(client)), *this, callbacks, slot.generation);
   Connection* connection = slot.connection.get();
   connection_count_.store(ConnectionCount() + 1, std::memory_order_relaxed);
+  added_count_.Add(1);
   if (callbacks.on_accept && !Guarded("on_accept", callbacks.on_accept, connection)) {
     DeleteConnection(fd);
   }
@@ -206,9 +216,7 @@ void Looper::Unwatch(WatchId id) {
 }
 
 void Looper::Round() {
-  const std::vector<PollEvent>& events = poller_->Wait(Timeout());
-  now_ = clock_();
-  for (const PollEvent& event : events) {
+  for (const PollEvent& event : Wait()) {
     Dispatch(event);
   }
   timers_.RunDue(now_);
@@ -217,9 +225,26 @@ void Looper::Round() {
   Bury();
 }
 
+// Whoever measures asks for the time at the round's end, which is known then for the timeout too.
+auto Looper::Wait() -> const std::vector<PollEvent>& {
+  std::optional<TimePoint> before;
+  if (load_) {
+    before = clock_();
+    load_->BeginWait(*before);
+  }
+  const std::vector<PollEvent>& events = poller_->Wait(Timeout(before));
+  now_ = clock_();
+  if (load_) {
+    load_->EndWait(now_);
+  }
+  return events;
+}
+
 // How long the poller may sleep: not at all while somebody is listed, else until the next
 // deadline, rounded up, or the loop would wake early and spin for the rest of the millisecond.
-auto Looper::Timeout() const -> std::optional<std::chrono::milliseconds> {
+// @param now if it is known
+auto Looper::Timeout(std::optional<TimePoint> now) const
+    -> std::optional<std::chrono::milliseconds> {
   if (!ready_.empty()) {
     return std::chrono::milliseconds(0);
   }
@@ -229,7 +254,7 @@ auto Looper::Timeout() const -> std::optional<std::chrono::milliseconds> {
   if (next == never) {
     return std::nullopt;
   }
-  const auto left = std::max(next - clock_(), Clock::duration::zero());
+  const auto left = std::max(next - (now ? *now : clock_()), Clock::duration::zero());
   return std::chrono::ceil<std::chrono::milliseconds>(left);
 }
 

@@ -8,6 +8,7 @@
 //  * Watch() calls back when any other descriptor is ready.
 //  * Post() runs a task on the loop's thread.
 //  * Stop() lets every connection finish, within the stop timeout.
+//  * MeasureLoad() has it keep account of how busy it is.
 //
 // A round has one shape. Events of watches are acted on at once, the mailbox's wake-up among them.
 // Connections are only put on the ready list, and served after all events were seen: each gets
@@ -25,7 +26,8 @@
 // sending, the loop half-closes and reads on for a while: close(2) with unread input would reset
 // the connection, and the reset destroys the reply on its way (RFC 9112, section 9.6).
 //
-// Thread: the loop's, but for Stop(), Post(), GetMailbox() and ConnectionCount().
+// Thread: the loop's, but for Stop(), Post(), GetMailbox(), ConnectionCount(), AddedCount() and
+// Load().
 #pragma once
 
 #include <atomic>
@@ -37,10 +39,12 @@
 #include <optional>
 #include <vector>
 
+#include "base/counter.h"
 #include "base/unique_fd.h"
 #include "core/clock.h"
 #include "core/connection.h"
 #include "core/deadline_heap.h"
+#include "core/loop_load.h"
 #include "core/mailbox.h"
 #include "core/min_rate.h"
 #include "core/poller.h"
@@ -181,6 +185,16 @@ class Looper {
     return connection_count_.load(std::memory_order_relaxed);
   }
 
+  /// Connections that were ever added. Any thread.
+  [[nodiscard]] auto AddedCount() const noexcept -> std::uint64_t { return added_count_; }
+
+  /// Has the loop keep account of its time from now on, which costs a reading of the clock in each
+  /// round. Before Loop(); repeated, nothing happens.
+  void MeasureLoad();
+
+  /// What MeasureLoad() has begun; nullptr: nothing. Any thread, as long as the loop exists.
+  [[nodiscard]] auto Load() const noexcept -> const LoopLoad* { return load_.get(); }
+
   /// Of the connections that are not destroyed yet, those that have been deleted and are sending
   /// their last bytes.
   [[nodiscard]] auto PartingCount() const noexcept -> std::size_t { return parting_count_; }
@@ -205,7 +219,8 @@ class Looper {
   static_assert(sizeof(Slot) == 40, "the memory of an idle connection");
 
   void Round();
-  auto Timeout() const -> std::optional<std::chrono::milliseconds>;
+  auto Wait() -> const std::vector<PollEvent>&;
+  auto Timeout(std::optional<TimePoint> now) const -> std::optional<std::chrono::milliseconds>;
   void ExpireDeadlines();
   void Expire(const DeadlineHeap::Entry& due);
   void ExpireParting(Connection& connection);
@@ -234,9 +249,11 @@ class Looper {
   const std::unique_ptr<ReadScratch> scratch_;
   const std::unique_ptr<Poller> poller_;
   const std::shared_ptr<Mailbox> mailbox_;  // shared with posters, who may outlive the loop
+  std::unique_ptr<LoopLoad> load_;          // const once the loop runs
 
   std::atomic<bool> stop_{false};                 // any thread
   std::atomic<std::size_t> connection_count_{0};  // the loop's thread writes, any reads
+  Counter added_count_;                           // likewise
 
   // Loop thread only. The lists of connections and watches have room for all there are, so that
   // nothing of what happens to them can fail for want of memory.

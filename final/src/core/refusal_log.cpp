@@ -8,6 +8,7 @@
 namespace TURTLE_SERVER {
 
 void RefusalLog::Count(Looper& looper, std::size_t limit) {
+  total_.Add(1);
   ++untold_;
   limit_ = limit;
   if (!awaits_timer_) {

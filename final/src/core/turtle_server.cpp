@@ -1,6 +1,7 @@
 #include "core/turtle_server.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
@@ -15,6 +16,13 @@
 
 namespace TURTLE_SERVER {
 
+namespace {
+
+// How often a draining server looks whether anybody is left.
+constexpr std::chrono::milliseconds kLook{10};
+
+}  // namespace
+
 TurtleServer::TurtleServer(ServerOptions options)
     : max_connections_(options.max_connections), options_(options) {
   callbacks_.on_accept = [this](Connection* client) { Admit(client); };
@@ -24,7 +32,7 @@ TurtleServer::TurtleServer(ServerOptions options)
     loopers_.push_back(std::make_unique<Looper>());
     loopers_.back()->SetStopTimeout(options.stop_timeout);
   }
-  refusals_.resize(threads);
+  refusals_ = std::vector<RefusalLog>(threads);
 }
 
 TurtleServer::TurtleServer(const NetAddress& local, ServerOptions options) : TurtleServer(options) {
@@ -81,18 +89,18 @@ void TurtleServer::Begin() {
     throw std::logic_error("TurtleServer::Begin: there is no listener");
   }
   Looper& home = *loopers_.front();
-  std::vector<std::unique_ptr<Acceptor>> acceptors;
   for (Socket& listener : listeners_) {
-    acceptors.push_back(std::make_unique<Acceptor>(home, std::move(listener), Loopers(), callbacks_,
-                                                   options_.listen, &blocked_));
-    acceptors.back()->Start();
+    acceptors_.push_back(std::make_unique<Acceptor>(home, std::move(listener), Loopers(),
+                                                    callbacks_, options_.listen, &blocked_,
+                                                    &turned_away_));
+    acceptors_.back()->Start();
   }
   // The other loops are asked to stop only when nobody hands them clients any more.
   const auto stop_others = [this] {
     std::for_each(loopers_.begin() + 1, loopers_.end(), [](auto& looper) { looper->Stop(); });
   };
   home.AtStop([&] {
-    acceptors.clear();
+    acceptors_.clear();
     stop_others();
   });
 
@@ -118,7 +126,10 @@ void TurtleServer::RunLooper(std::size_t index) {
                                   std::generic_category().message(pin->Error()));
     }
   }
+  // In its first round, or, if it never has one, before it ends.
+  static_cast<void>(loopers_[index]->Post([this] { started_.fetch_add(1); }));
   loopers_[index]->Loop();
+  ended_.fetch_add(index == 0 ? 0 : 1);
   refusals_[index].Tell();
 }
 
@@ -146,7 +157,96 @@ void TurtleServer::Refuse(Connection* client, Looper& looper, std::size_t limit)
   refusals_[static_cast<std::size_t>(here - loopers_.begin())].Count(looper, limit);
 }
 
-void TurtleServer::Stop() noexcept { loopers_.front()->Stop(); }
+auto TurtleServer::GetRefusals() const -> Refusals {
+  Refusals refusals;
+  refusals.blocked = turned_away_;
+  std::transform(refusals_.begin(), refusals_.end(), std::back_inserter(refusals.no_room),
+                 [](const RefusalLog& loop) { return loop.Total(); });
+  return refusals;
+}
+
+void TurtleServer::Stop() noexcept {
+  leaving_.store(true, std::memory_order_release);
+  loopers_.front()->Stop();
+}
+
+void TurtleServer::Drain(ListenQueue queue) {
+  if (leaving_.exchange(true)) {
+    return;
+  }
+  draining_.store(true);
+  OrStop([this, queue] {
+    static_cast<void>(
+        loopers_.front()->Post([this, queue] { OrStop([&] { BeginDrain(queue); }); }));
+  });
+}
+
+// Less gently, for which no memory is needed.
+template <typename Step>
+void TurtleServer::OrStop(const Step& step) noexcept {
+  try {
+    step();
+  } catch (...) {
+    LogException("drain");
+    Stop();
+  }
+}
+
+void TurtleServer::BeginDrain(ListenQueue queue) {
+  if (queue == ListenQueue::kOurs && options_.drain_time.count() > 0) {
+    loopers_.front()->RunAfter(options_.drain_time,
+                               [this, queue] { OrStop([&] { CloseListeners(queue); }); });
+  } else {
+    CloseListeners(queue);
+  }
+}
+
+void TurtleServer::CloseListeners(ListenQueue queue) {
+  if (queue == ListenQueue::kHandedOver) {
+    acceptors_.clear();
+  }
+  EmptyQueues(loopers_.front()->Now() + std::min(options_.last_chance, options_.stop_timeout));
+}
+
+// Out of descriptors, it waits for a client to leave.
+void TurtleServer::EmptyQueues(TimePoint until) {
+  Looper& home = *loopers_.front();
+  acceptors_.erase(std::remove_if(acceptors_.begin(), acceptors_.end(),
+                                  [](const auto& acceptor) { return acceptor->AcceptWaiting(); }),
+                   acceptors_.end());
+  if (!acceptors_.empty() && home.Now() < until) {
+    home.RunAfter(kLook, [this, until] { OrStop([&] { EmptyQueues(until); }); });
+    return;
+  }
+  acceptors_.clear();
+  // Behind the clients that were handed over: posts of one thread keep their order.
+  for (std::size_t i = 1; i < loopers_.size(); ++i) {
+    static_cast<void>(
+        loopers_[i]->Post([this, i, until] { OrStop([&] { AwaitLastClients(i, until); }); }));
+  }
+  AwaitLastClients(0, until);
+}
+
+// The first loop stops the others, so it is the last to go.
+void TurtleServer::AwaitLastClients(std::size_t index, TimePoint until) {
+  Looper& looper = *loopers_[index];
+  const bool others = index == 0 && ended_.load() + 1 < loopers_.size();
+  if ((looper.ConnectionCount() == 0 && !others) || looper.Now() >= until) {
+    looper.SetStopTimeout(options_.stop_timeout -
+                          std::min(options_.last_chance, options_.stop_timeout));
+    looper.Stop();
+  } else {
+    looper.RunAfter(kLook,
+                    [this, index, until] { OrStop([&] { AwaitLastClients(index, until); }); });
+  }
+}
+
+auto TurtleServer::ListenerFds() const -> std::vector<int> {
+  std::vector<int> fds;
+  std::transform(listeners_.begin(), listeners_.end(), std::back_inserter(fds),
+                 [](const Socket& listener) { return listener.GetFd(); });
+  return fds;
+}
 
 auto TurtleServer::Loopers() const -> std::vector<Looper*> {
   std::vector<Looper*> loopers;

@@ -80,9 +80,18 @@ UnixListener::UnixListener(std::string path, int backlog) : path_(std::move(path
   socket_ = Socket(std::move(fd));
 }
 
+UnixListener::UnixListener(std::string path, Socket listener) noexcept
+    : path_(std::move(path)), socket_(std::move(listener)) {
+  struct stat file {};
+  owned_ = ::lstat(path_.c_str(), &file) == 0;
+  device_ = file.st_dev;
+  inode_ = file.st_ino;
+}
+
 UnixListener::~UnixListener() {
   struct stat file {};
-  if (::lstat(path_.c_str(), &file) == 0 && file.st_dev == device_ && file.st_ino == inode_) {
+  if (owned_ && ::lstat(path_.c_str(), &file) == 0 && file.st_dev == device_ &&
+      file.st_ino == inode_) {
     ::unlink(path_.c_str());
   }
 }

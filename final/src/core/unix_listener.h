@@ -4,7 +4,7 @@
 //
 // Interface:
 //  * The constructor binds and listens, TakeSocket() gives the socket away.
-//  * The destructor removes the file.
+//  * The destructor removes the file, unless LeaveFile() says that another process has it now.
 //
 // The file outlives a program that was killed, and bind(2) then says that the address is in use. So
 // a file that nobody listens on any more is replaced; one that somebody does is left alone, and so
@@ -32,7 +32,12 @@ class UnixListener {
   /// be made.
   explicit UnixListener(std::string path, int backlog = SOMAXCONN);
 
-  /// Removes the file, unless another one has taken its place.
+  /// Takes over the file of a listener that another process has opened and left to this one.
+  /// @param path where `listener` is bound
+  /// @param listener listens already
+  UnixListener(std::string path, Socket listener) noexcept;
+
+  /// Removes the file, unless another one has taken its place, or it was left.
   ~UnixListener();
 
   UnixListener(const UnixListener&) = delete;
@@ -41,12 +46,16 @@ class UnixListener {
   /// The socket, for TurtleServer::AlsoListen(). To be called once.
   [[nodiscard]] auto TakeSocket() -> Socket { return std::move(socket_); }
 
+  /// From now on the file is somebody else's, who has the same listener.
+  void LeaveFile() noexcept { owned_ = false; }
+
   /// Where it listens.
   [[nodiscard]] auto Path() const noexcept -> const std::string& { return path_; }
 
  private:
   std::string path_;
   Socket socket_;
+  bool owned_ = true;
   dev_t device_ = 0;  // with `inode_`: the file that was made
   ino_t inode_ = 0;
 };

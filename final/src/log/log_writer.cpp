@@ -90,6 +90,7 @@ class LogWriter::Sink : public spdlog::sinks::sink {
 
   // `dropped` lines should stand before these.
   void Write(std::string_view lines, Urgency urgency, std::uint64_t dropped) noexcept {
+    dropped_.fetch_add(dropped, std::memory_order_relaxed);
     if (has_file_) {
       WriteToFile(lines, dropped, urgency != Urgency::kLater);
     } else {
@@ -106,6 +107,10 @@ class LogWriter::Sink : public spdlog::sinks::sink {
 
   void set_pattern(const std::string& /*pattern*/) override {}  // lines come finished
   void set_formatter(std::unique_ptr<spdlog::formatter> /*formatter*/) override {}
+
+  [[nodiscard]] auto DroppedLines() const noexcept -> std::uint64_t {
+    return dropped_.load(std::memory_order_relaxed);
+  }
 
   void WantReopen() noexcept { reopen_.store(true, std::memory_order_relaxed); }
 
@@ -172,6 +177,7 @@ class LogWriter::Sink : public spdlog::sinks::sink {
       const Clock::time_point end{Clock::duration(end_.load())};
       if (!may_wait || Clock::now() >= std::min(last, end)) {
         pipe_.CountLost(CountLines(piece));
+        dropped_.fetch_add(CountLines(piece), std::memory_order_relaxed);
         return;
       }
       pipe_.AwaitRoom(kLook);
@@ -192,6 +198,7 @@ class LogWriter::Sink : public spdlog::sinks::sink {
   std::uint64_t written_ TURTLE_GUARDED_BY(mutex_) = 0;  // of the last that was written
   Clock::time_point moved_ TURTLE_GUARDED_BY(mutex_){};  // when the last has left the queue
   std::atomic<bool> reopen_{false};
+  std::atomic<std::uint64_t> dropped_{0};  // lines
   std::atomic<Clock::rep> end_{Clock::time_point::max().time_since_epoch().count()};
 };
 
@@ -232,6 +239,8 @@ void LogWriter::Write(std::string_view lines, Urgency urgency) noexcept {
 }
 
 void LogWriter::Reopen() noexcept { sink_->WantReopen(); }
+
+auto LogWriter::DroppedLines() const noexcept -> std::uint64_t { return sink_->DroppedLines(); }
 
 auto LogWriter::Dropped() const noexcept -> std::uint64_t {
   return machinery_->queue ? machinery_->queue->overrun_counter() : 0;

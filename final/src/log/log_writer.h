@@ -79,6 +79,10 @@ class LogWriter {
   /// does nothing. Async-signal-safe.
   void Reopen() noexcept;
 
+  /// Lines that were left out so far, because the queue was full or a reader did not read: those
+  /// of the queue are counted when the next entry leaves it. Any thread.
+  [[nodiscard]] auto DroppedLines() const noexcept -> std::uint64_t;
+
   /// Entries of the queue that were dropped so far, each of them one call of Write().
   [[nodiscard]] auto Dropped() const noexcept -> std::uint64_t;
 

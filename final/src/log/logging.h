@@ -46,6 +46,11 @@ class Logging {
   /// As LogWriter::Reopen(). Async-signal-safe.
   void Reopen() noexcept { writer_.Reopen(); }
 
+  /// As LogWriter::DroppedLines().
+  [[nodiscard]] auto DroppedLines() const noexcept -> std::uint64_t {
+    return writer_.DroppedLines();
+  }
+
   /// As LogWriter::Dropped().
   [[nodiscard]] auto Dropped() const noexcept -> std::uint64_t { return writer_.Dropped(); }
 

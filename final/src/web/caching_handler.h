@@ -46,6 +46,11 @@ class CachingHandler : public RequestHandler {
   /// Hits, misses and sizes of this loop.
   [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return entries_.Stats(); }
 
+  /// The same, for other threads.
+  [[nodiscard]] auto SharedStats() const -> std::shared_ptr<const LruStats> {
+    return entries_.SharedStats();
+  }
+
   /// How many of this loop's exchanges wait for a reply that somebody else's request has begun.
   [[nodiscard]] auto Waiting() const noexcept -> std::size_t { return waiters_.Count(); }
 

@@ -22,6 +22,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -110,6 +111,11 @@ class FileCache {
 
   /// Hits, misses and sizes.
   [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return entries_.Stats(); }
+
+  /// The same, for other threads.
+  [[nodiscard]] auto SharedStats() const -> std::shared_ptr<const LruStats> {
+    return entries_.SharedStats();
+  }
 
  private:
   void OnChange(std::string_view path, FileWatch::Subject subject);

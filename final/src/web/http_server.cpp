@@ -84,6 +84,7 @@ void HttpServer::Begin() {
   }
   for (Looper* looper : server_.Loopers()) {
     loops_.push_back(std::make_unique<LoopHttp>(*looper, options_));
+    loops_.back()->DrainWith(server_.Draining());
     for (const ObserverFactory& factory : observers_) {
       loops_.back()->Observe(factory(*looper));
     }

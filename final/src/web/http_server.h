@@ -13,13 +13,15 @@
 //  * Observe() says who is told of it.
 //  * SetOptions() changes limits and time-outs while it serves, SetMaxConnections() and Block() who
 //    is let in.
-//  * Begin() serves until Stop().
+//  * Begin() serves until Stop(), or until Drain() has let everybody finish.
+//  * IsReady() says whether new clients should be sent here.
 //
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
 // loop a LoopHttp with handlers of its own.
 //
-// Thread: Stop() from any thread and from signal handlers, SetMaxConnections() from any,
-// SetOptions() on a loop's, Block() on the first loop's, the rest from the owner's.
+// Thread: Stop() from any thread and from signal handlers; Drain(), SetMaxConnections(), IsReady(),
+// IsLeaving() and GetRefusals() from any; SetOptions() on a loop's, Block() on the first loop's,
+// the rest from the owner's.
 #pragma once
 
 #include <cstddef>
@@ -129,19 +131,37 @@ class HttpServer {
   /// Refuses these addresses from now on, TurtleServer::Block().
   void Block(CidrSet addresses) { server_.Block(std::move(addresses)); }
 
-  /// Serves until Stop(). Throws what a factory throws, and std::system_error if the threads can't
-  /// be started. Runs once.
+  /// Serves until Stop() or Drain(). Throws what a factory throws, and std::system_error if the
+  /// threads can't be started. Runs once.
   void Begin();
 
   /// Ends Begin(): no client is accepted any more, requests under way are answered, within
   /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
   void Stop() noexcept { server_.Stop(); }
 
+  /// Ends Begin() without losing a request, TurtleServer::Drain(). Meanwhile each reply says
+  /// `Connection: close`, and its connection goes once the client has read it. Any thread.
+  /// @param queue who serves the clients that wait in the kernel
+  void Drain(ListenQueue queue = ListenQueue::kOurs) { server_.Drain(queue); }
+
+  /// Should new clients be sent here? False before all loops run and from Drain() or Stop() on. Any
+  /// thread.
+  [[nodiscard]] auto IsReady() const noexcept -> bool { return server_.IsReady(); }
+
+  /// Is it about to end? True from Drain() or Stop() on. Any thread.
+  [[nodiscard]] auto IsLeaving() const noexcept -> bool { return server_.IsLeaving(); }
+
+  /// The listeners' descriptors, TurtleServer::ListenerFds(). Before Begin().
+  [[nodiscard]] auto ListenerFds() const -> std::vector<int> { return server_.ListenerFds(); }
+
   /// The address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
 
   /// The loops, of which the first accepts; for what must run on them besides.
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
+
+  /// Clients who were not let in. Any thread.
+  [[nodiscard]] auto GetRefusals() const -> Refusals { return server_.GetRefusals(); }
 
  private:
   auto LoopHttpOf(const Looper* looper) noexcept -> LoopHttp&;

@@ -269,7 +269,7 @@ auto HttpSession::CanDrop(const Exchange& exchange) const noexcept -> bool {
 }
 
 // Has something of a request behind this one been read? Its client was not told that the replies
-// end before it, so it gets one, even if the server is to stop.
+// end before it, so it gets one, even if the server drains or is to stop.
 auto HttpSession::HasTakenMore(const Exchange& exchange) const noexcept -> bool {
   const std::uint64_t own =
       exchange.unconsumed_bytes_ + (exchange.body_done_ ? 0 : exchange.body_->Left());
@@ -330,7 +330,7 @@ void HttpSession::SendReady(Exchange& exchange, const Start& start, const ReadyR
 
 void HttpSession::DecideKeepAlive(const Exchange& exchange, BodyEnd body_end) noexcept {
   keep_alive_ = keep_alive_ && body_end != BodyEnd::kClose && CanDrop(exchange) &&
-                (!GetLooper().Stopping() || HasTakenMore(exchange));
+                (!(loop_.Draining() || GetLooper().Stopping()) || HasTakenMore(exchange));
 }
 
 void HttpSession::SendHead(Exchange& exchange, const Response& head, BodyEnd body_end,
@@ -392,10 +392,13 @@ void HttpSession::Finish(std::unique_ptr<Exchange> exchange) {
   const Request& request = exchange->GetRequest();
   const bool unread =
       !exchange->body_done_ || request.framing.HasBody() || request.method == Method::kConnect;
+  // It did not ask for this end, so its next request may be on its way: close(2) would answer that
+  // by a reset, which destroys the reply before it (RFC 9112, section 9.6).
+  const bool unasked = loop_.Draining() && request.keep_alive;
   exchange->Close();
   loop_.GiveBack(std::move(exchange));
   if (!keep_alive_) {
-    Close(unread ? Closing::kLinger : Closing::kAuto);
+    Close(unread || unasked ? Closing::kLinger : Closing::kAuto);
   }
 }
 

@@ -7,6 +7,7 @@
 //  * SetRoutes() has routes asked before what is mounted.
 //  * Mount() puts a handler under a path, HandlerFor() finds the one for a path.
 //  * TakeExchange() and GiveBack() lend the loop's exchange, so that a request allocates nothing.
+//  * DrainWith() says by what it is known that each reply is the last of its connection.
 //  * Date() is the text of now, ReadyStart() the first lines of a ready reply; both are made once
 //    a second.
 //
@@ -14,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -49,6 +51,16 @@ class LoopHttp {
   void SetOptions(const HttpOptions& options) noexcept {
     options_ = options;
     looper_.SetFlushRate({options.min_send_rate, options.write_timeout});
+  }
+
+  /// While `draining` is true, each reply says that it is the last of its connection, unless more
+  /// was asked already.
+  /// @param draining outlives this object; written once, so no loop waits for another
+  void DrainWith(const std::atomic<bool>& draining) noexcept { draining_ = &draining; }
+
+  /// Is a reply the last of its connection?
+  [[nodiscard]] auto Draining() const noexcept -> bool {
+    return draining_ != nullptr && draining_->load(std::memory_order_relaxed);
   }
 
   /// Has `routes` asked first.
@@ -111,6 +123,7 @@ class LoopHttp {
 
   Looper& looper_;
   HttpOptions options_;
+  const std::atomic<bool>* draining_ = nullptr;
   std::unique_ptr<RouteHandler> routes_;
   std::vector<Mounted> mounted_;  // longest prefix first
   std::vector<std::unique_ptr<ExchangeObserver>> observers_;

@@ -7,10 +7,15 @@
 
 namespace TURTLE_SERVER {
 
-auto Cached(const ResponseCacheOptions& options, HandlerFactory factory) -> HandlerFactory {
-  return [options, factory = std::move(factory),
+auto Cached(const ResponseCacheOptions& options, HandlerFactory factory, CacheMade made)
+    -> HandlerFactory {
+  return [options, factory = std::move(factory), made = std::move(made),
           table = std::make_shared<ReplyTable>()](Looper& looper) {
-    return std::make_unique<CachingHandler>(looper, options, table, factory(looper));
+    auto handler = std::make_unique<CachingHandler>(looper, options, table, factory(looper));
+    if (made) {
+      made(looper, handler->SharedStats());
+    }
+    return handler;
   };
 }
 

@@ -18,7 +18,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
+#include <memory>
 
+#include "base/lru_cache.h"
 #include "core/connection.h"
 #include "web/request_handler.h"
 
@@ -36,11 +39,15 @@ struct ResponseCacheOptions {
   std::chrono::seconds standard_lifetime{10};
 };
 
+/// Is given what the cache of a loop counts, for other threads to read.
+using CacheMade = std::function<void(Looper&, std::shared_ptr<const LruStats>)>;
+
 /// The handlers that `factory` makes, behind one cache.
 /// @param options how much is kept
 /// @param factory makes a handler for each loop
+/// @param made called with each loop's share of the cache, when it is made; may be empty
 /// @return for HttpServer::Mount()
-[[nodiscard]] auto Cached(const ResponseCacheOptions& options, HandlerFactory factory)
-    -> HandlerFactory;
+[[nodiscard]] auto Cached(const ResponseCacheOptions& options, HandlerFactory factory,
+                          CacheMade made = {}) -> HandlerFactory;
 
 }  // namespace TURTLE_SERVER

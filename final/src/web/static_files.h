@@ -52,6 +52,11 @@ class StaticFiles : public RequestHandler {
     return cache_ ? cache_->Stats() : LruStats();
   }
 
+  /// The same, for other threads; nullptr without a cache.
+  [[nodiscard]] auto SharedCacheStats() const -> std::shared_ptr<const LruStats> {
+    return cache_ ? cache_->SharedStats() : nullptr;
+  }
+
  private:
   auto FileNameOf(std::string_view path) -> std::string_view;
   auto FindCached(const Exchange& exchange) -> PinTo<CachedFile>;

@@ -65,7 +65,7 @@ void ClientSession::Finish(TimePoint now) {
              !context_->check->Matches({head.status, reader_.BodySize(), reader_.BodyValue()})) {
     measured.tally.Fail(ErrorKind::kMismatch);
   } else {
-    measured.tally.requests.Add();
+    ++measured.tally.requests;
     measured.latency.Record(now - due_);
   }
   --pending_;

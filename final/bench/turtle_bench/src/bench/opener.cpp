@@ -102,7 +102,7 @@ void Opener::OnOutcome(std::uint32_t client, UniqueFd socket, int error) {
   }
   const TimePoint now = Clock::now();
   measured_.connect.Add(now - begun_[client]);
-  measured_.tally.connections.Add();
+  ++measured_.tally.connections;
   if (!shared_.reached.load(std::memory_order_relaxed)) {
     shared_.reached.store(true, std::memory_order_relaxed);
   }

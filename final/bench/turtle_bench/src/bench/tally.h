@@ -1,10 +1,8 @@
 // What a worker counts while it runs, so that another thread can show it.
 //
 // Interface:
-//  * Counter: one thread adds, any reads. A plain load and store, no locked instruction: there is
-//    only one writer.
 //  * ErrorKind and NameOf(): the ways in which a request can fail.
-//  * Tally: the counters of one worker. Totals: their values, summed.
+//  * Tally: the counters of one worker (base/counter.h). Totals: their values, summed.
 //  * MeanMax: an average and a maximum of durations.
 //
 // Thread: as said.
@@ -12,10 +10,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "base/counter.h"
 #include "core/clock.h"
 #include "core/namespace.h"
 
@@ -42,23 +40,6 @@ constexpr auto NameOf(ErrorKind kind) noexcept -> const char* {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-/// A number that one thread increases.
-class Counter {
- public:
-  /// The one writer's.
-  void Add(std::uint64_t count = 1) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
-  }
-
-  /// Any thread; perhaps a moment old.
-  [[nodiscard]] auto Get() const noexcept -> std::uint64_t {
-    return value_.load(std::memory_order_relaxed);
-  }
-
- private:
-  std::atomic<std::uint64_t> value_{0};
-};
-
 /// What has happened so far; a value.
 struct Totals {
   std::uint64_t requests = 0;                       ///< complete replies, right in status and body
@@ -84,7 +65,7 @@ struct Tally {
   std::array<Counter, kErrorKinds> errors;  ///< by ErrorKind
 
   /// Counts a failure.
-  void Fail(ErrorKind kind) noexcept { errors[static_cast<std::size_t>(kind)].Add(); }
+  void Fail(ErrorKind kind) noexcept { ++errors[static_cast<std::size_t>(kind)]; }
 
   /// Adds the present values to `totals`.
   void AddTo(Totals& totals) const noexcept {

@@ -1,0 +1,371 @@
+#include "app/hand_over.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "core/cpu_affinity.h"
+#include "core/inherited_listeners.h"
+#include "log/log.h"
+#include "web/child_plan.h"
+#include "web/pipe_io.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): not all have it in a header
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr const char* kReadyVariable = "TURTLE_READY_FD";
+constexpr std::string_view kReady = "READY=1\n";
+constexpr std::string_view kNotExecuted = "ERRNO=";
+constexpr std::size_t kMostSaid = 64;
+constexpr std::chrono::milliseconds kLook{10};
+constexpr std::size_t kPidDigits = 10;
+
+// Everything that is done between fork(2) and execve(2), worked out beforehand, for the reason that
+// web/child_process.h tells: no allocation, no lock.
+struct Plan {
+  const char* path;
+  char* const* argv;
+  char* const* envp;
+  char* pid_digits;         // within envp, kPidDigits of them and a NUL byte
+  const int* descriptors;   // all above their places, so that putting one in place closes no other
+  std::size_t count;        // they become kFirstFd and so on; the last is the pipe
+  int report_fd;            // the pipe, too; close-on-exec
+  int descriptor_bound;     // no descriptor of ours is that high
+  bool keeps_ignoring_hup;  // as nohup(1) wants it
+};
+
+void WritePid(char* digits) noexcept {
+  std::array<char, kPidDigits> reversed{};
+  std::size_t count = 0;
+  for (auto left = static_cast<unsigned long>(::getpid()); left != 0; left /= 10) {
+    reversed[count++] = static_cast<char>('0' + left % 10);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    digits[i] = reversed[count - 1 - i];
+  }
+  digits[count] = '\0';
+}
+
+[[noreturn]] void ReportAndExit(const Plan& plan) noexcept {
+  std::array<char, kMostSaid> text{'E', 'R', 'R', 'N', 'O', '='};
+  const auto end =
+      std::to_chars(text.data() + kNotExecuted.size(), text.data() + text.size(), errno);
+  *end.ptr = '\n';
+  [[maybe_unused]] const ssize_t written =
+      ::write(plan.report_fd, text.data(), static_cast<std::size_t>(end.ptr + 1 - text.data()));
+  ::_exit(127);
+}
+
+void ResetSignals(bool keeps_ignoring_hup) noexcept {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  ::sigemptyset(&action.sa_mask);
+  for (int number = 1; number < NSIG; ++number) {
+    if (number != SIGHUP || !keeps_ignoring_hup) {
+      ::sigaction(number, &action, nullptr);  // fails for SIGKILL, SIGSTOP and libc's own
+    }
+  }
+  ::sigprocmask(SIG_SETMASK, &action.sa_mask, nullptr);
+}
+
+[[noreturn]] void Become(const Plan& plan) noexcept {
+  ReleaseCpu();
+  CloseOthersOnExec(plan.descriptor_bound);
+  for (std::size_t i = 0; i < plan.count; ++i) {
+    const int place = InheritedListeners::kFirstFd + static_cast<int>(i);
+    int result = 0;
+    do {
+      result = ::dup2(plan.descriptors[i], place);  // which is not close-on-exec
+    } while (result < 0 && (errno == EINTR || errno == EBUSY));
+    if (result < 0) {
+      ReportAndExit(plan);
+    }
+  }
+  WritePid(plan.pid_digits);
+  ResetSignals(plan.keeps_ignoring_hup);
+  ::execve(plan.path, plan.argv, plan.envp);
+  ReportAndExit(plan);
+}
+
+// As child_process_linux.cpp does it, and why: with a large cache, copying the page tables would
+// take longer than all the rest, and a loop waits for it.
+auto Fork(const Plan& plan) noexcept -> pid_t {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): see above
+  if (pid == 0) {
+    Become(plan);  // NOLINT(clang-analyzer-unix.Vfork): never returns; the digits are its own
+  }
+  const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return pid;
+}
+
+auto IsOurs(std::string_view variable) -> bool {
+  const std::string_view name = variable.substr(0, variable.find('='));
+  return name == "LISTEN_PID" || name == "LISTEN_FDS" || name == "LISTEN_FDNAMES" ||
+         name == "LISTEN_PIDFDID" || name == kReadyVariable;
+}
+
+// @return the variables; LISTEN_PID is the first, with room for any number
+auto EnvironmentOf(const HandOverOptions& options) -> std::vector<std::string> {
+  const std::size_t count = options.listeners.size();
+  std::vector<std::string> variables;
+  variables.push_back("LISTEN_PID=" + std::string(kPidDigits, '0'));
+  variables.push_back("LISTEN_FDS=" + std::to_string(count));
+  std::string names;
+  for (const std::string& name : options.names) {
+    names += (names.empty() ? "" : ":") + name;
+  }
+  variables.push_back("LISTEN_FDNAMES=" + names);
+  const std::size_t pipe = static_cast<std::size_t>(InheritedListeners::kFirstFd) + count;
+  variables.push_back(kReadyVariable + ("=" + std::to_string(pipe)));
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (!IsOurs(*each)) {
+      variables.emplace_back(*each);
+    }
+  }
+  return variables;
+}
+
+auto PointersTo(std::vector<std::string>& texts) -> std::vector<char*> {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts) {
+    pointers.push_back(text.data());
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+auto CopyAbove(int fd, int lowest) -> UniqueFd {
+  UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, lowest));
+  if (!copy) {
+    throw std::system_error(errno, std::generic_category(), "descriptor " + std::to_string(fd));
+  }
+  return copy;
+}
+
+auto IsHupIgnored() -> bool {
+  struct sigaction now {};
+  return ::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
+  std::vector<std::string> command = options.command;
+  const char* const path = std::getenv("PATH");
+  const std::string program = options.command.empty() ? "" : options.command.front();
+  const std::optional<std::string> file = FindProgram(program, path == nullptr ? "" : path);
+  if (!file) {
+    throw std::system_error(ENOENT, std::generic_category(), "'" + program + "'");
+  }
+  const int above = InheritedListeners::kFirstFd + static_cast<int>(options.listeners.size()) + 1;
+  std::vector<UniqueFd> copies;
+  for (const int fd : options.listeners) {
+    copies.push_back(CopyAbove(fd, above));
+  }
+  copies.push_back(CopyAbove(ready.Get(), above));
+  std::vector<int> descriptors;
+  descriptors.reserve(copies.size());
+  for (const UniqueFd& copy : copies) {
+    descriptors.push_back(copy.Get());
+  }
+  std::vector<std::string> variables = EnvironmentOf(options);
+  const std::vector<char*> argv = PointersTo(command);
+  const std::vector<char*> envp = PointersTo(variables);
+  const Plan plan{
+      file->c_str(),      argv.data(),
+      envp.data(),        variables.front().data() + std::string_view("LISTEN_PID=").size(),
+      descriptors.data(), descriptors.size(),
+      descriptors.back(), static_cast<int>(std::min(::sysconf(_SC_OPEN_MAX), 1L << 20)),
+      IsHupIgnored()};
+  const pid_t pid = Fork(plan);
+  if (pid < 0) {
+    throw std::system_error(errno, std::generic_category(), "fork");
+  }
+  return pid;
+}
+
+auto HowItEnded(int status) -> std::string {
+  return WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
+                             : "ended with code " + std::to_string(WEXITSTATUS(status));
+}
+
+// What the child said about execve(2); "" when it said nothing of that kind.
+auto WhyNotExecuted(std::string_view said) -> std::string {
+  if (said.substr(0, kNotExecuted.size()) != kNotExecuted) {
+    return "";
+  }
+  int error = 0;
+  std::from_chars(said.data() + kNotExecuted.size(), said.data() + said.size(), error);
+  return std::generic_category().message(error);
+}
+
+}  // namespace
+
+auto FindProgram(const std::string& name, std::string_view path) -> std::optional<std::string> {
+  if (name.find('/') != std::string::npos) {
+    return name;
+  }
+  while (!name.empty() && !path.empty()) {
+    const std::string_view folder = path.substr(0, path.find(':'));
+    path.remove_prefix(std::min(folder.size() + 1, path.size()));
+    std::string file = std::string(folder.empty() ? "." : folder) + "/" + name;
+    struct stat status {};
+    if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+        ::access(file.c_str(), X_OK) == 0) {
+      return file;
+    }
+  }
+  return std::nullopt;
+}
+
+HandOver::HandOver(Looper& looper, HandOverOptions options, SuccessorCallback on_ready)
+    : looper_(looper), options_(std::move(options)), on_ready_(std::move(on_ready)) {}
+
+HandOver::~HandOver() {
+  Abandon();
+  Forget();
+}
+
+void HandOver::Begin() try {
+  if (pid_ > 0) {
+    return;
+  }
+  Pipe pipe;
+  if (const int error = OpenPipe(PipeMode::kNonBlockingRead, pipe); error != 0) {
+    throw std::system_error(error, std::generic_category(), "pipe");
+  }
+  pid_ = Start(options_, pipe.write_end);
+  pipe_ = std::move(pipe.read_end);
+  watch_ = looper_.Watch(pipe_.Get(), Interest::kRead, [this](const PollEvent&) { OnPipe(); });
+  limit_ = looper_.RunAfter(options_.time_limit, [this] { OnTimeLimit(); });
+  Log(LogLevel::kInfo, "hand-over: process " + std::to_string(pid_) + " was started");
+} catch (const std::exception& error) {
+  Abandon();
+  Log(LogLevel::kError,
+      std::string("hand-over: ") + error.what() + "; this process goes on serving");
+}
+
+// Runs while the callback of `watch_` does.
+void HandOver::OnPipe() {
+  std::array<char, kMostSaid> room{};
+  const IoResult result = ReadPipe(pipe_.Get(), room.data(), room.size());
+  if (result.status == IoStatus::kWouldBlock) {
+    return;
+  }
+  if (result.status == IoStatus::kBytes) {
+    said_.append(room.data(), std::min(result.bytes, kMostSaid - said_.size()));
+    if (!ready_ && !too_late_ && said_ == kReady) {
+      OnReady();
+    }
+    return;
+  }
+  looper_.Unwatch(*watch_);  // it has died, or is about to: exit(2) closes files first
+  watch_.reset();
+  LookWhetherDead();
+}
+
+void HandOver::OnReady() {
+  ready_ = true;
+  looper_.Cancel(*limit_);
+  limit_.reset();
+  on_ready_(pid_);
+}
+
+void HandOver::OnTimeLimit() {
+  limit_.reset();
+  too_late_ = true;
+  ::kill(pid_, SIGKILL);  // its number is ours until it is reaped
+}
+
+// A moment passes between the end of its files and the end of the process.
+void HandOver::LookWhetherDead() {
+  int status = 0;
+  const pid_t found = ::waitpid(pid_, &status, WNOHANG);
+  if (found == 0 || (found < 0 && errno == EINTR)) {
+    look_ = looper_.RunAfter(kLook, [this] { LookWhetherDead(); });
+    return;
+  }
+  const std::string not_executed = WhyNotExecuted(said_);
+  const std::string what =
+      !not_executed.empty() ? "'" + options_.command.front() + "': " + not_executed
+      : too_late_           ? "process " + std::to_string(pid_) + " did not say within " +
+                        std::to_string(options_.time_limit.count()) + " ms that it serves"
+                  : "process " + std::to_string(pid_) + " " +
+                        (found < 0 ? "has ended" : HowItEnded(status));
+  const bool served = ready_;
+  Forget();
+  Log(LogLevel::kError,
+      "hand-over: " + what + (served ? ", having taken over" : "; this process goes on serving"));
+}
+
+void HandOver::Abandon() noexcept {
+  if (UnderWay()) {
+    ::kill(pid_, SIGKILL);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    Forget();
+  }
+}
+
+void HandOver::Forget() {
+  if (watch_) {
+    looper_.Unwatch(*watch_);
+  }
+  for (std::optional<TimerId>* timer : {&limit_, &look_}) {
+    if (*timer) {
+      looper_.Cancel(**timer);
+      timer->reset();
+    }
+  }
+  watch_.reset();
+  pipe_.Reset();
+  said_.clear();
+  pid_ = -1;
+  ready_ = false;
+  too_late_ = false;
+}
+
+ReadyPipe::ReadyPipe() {
+  const char* const variable = std::getenv(kReadyVariable);
+  if (variable == nullptr) {
+    return;
+  }
+  const std::string text = variable;
+  ::unsetenv(kReadyVariable);
+  int fd = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fd);
+  struct stat status {};
+  const bool open = error == std::errc() && end == text.data() + text.size() &&
+                    fd > STDERR_FILENO && ::fstat(fd, &status) == 0;
+  if (!open || !S_ISFIFO(status.st_mode) || ::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+    throw std::runtime_error(std::string(kReadyVariable) + "='" + text + "' is not a pipe");
+  }
+  fd_.Reset(fd);
+}
+
+void ReadyPipe::Tell() const noexcept {
+  if (fd_) {
+    static_cast<void>(WritePipe(fd_.Get(), kReady));  // who waited may have gone
+  }
+}
+
+}  // namespace TURTLE_SERVER

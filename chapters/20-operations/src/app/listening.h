@@ -1,0 +1,54 @@
+// Where a server of `turtle serve` listens: its own places, or those that it was left.
+//
+// Interface:
+//  * AtPath() and At() find the listener among the inherited, or open one.
+//  * Places() and Names() tell of all of them, LeaveFiles() has their files stay.
+//
+// Thread: the owner's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/inherited_listeners.h"
+#include "core/net_address.h"
+#include "core/unix_listener.h"
+#include "web/http_server.h"
+
+namespace TURTLE_SERVER {
+
+/// The listeners of one server. The files of its paths go with this object.
+class Listening {
+ public:
+  /// @param inherited what may be there already; outlives the calls of At() and AtPath()
+  /// @param server gets the listeners
+  Listening(InheritedListeners& inherited, HttpServer& server)
+      : inherited_(inherited), server_(server) {}
+
+  /// Listens at a path in the file system. Throws as UnixListener.
+  void AtPath(const std::string& path);
+
+  /// Listens at an address. Throws as Socket.
+  void At(const NetAddress& address);
+
+  /// All of them, as a client has to write them.
+  [[nodiscard]] auto Places() const noexcept -> const std::string& { return places_; }
+
+  /// What a successor is to call each of them, in the order of HttpServer::ListenerFds().
+  [[nodiscard]] auto Names() const noexcept -> const std::vector<std::string>& { return names_; }
+
+  /// From now on the files are somebody else's.
+  void LeaveFiles();
+
+ private:
+  void Add(Socket listener, std::string name, const std::string& place);
+
+  InheritedListeners& inherited_;
+  HttpServer& server_;
+  std::string places_;
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<UnixListener>> paths_;  // those whose files are ours
+};
+
+}  // namespace TURTLE_SERVER

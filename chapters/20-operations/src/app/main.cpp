@@ -1,0 +1,54 @@
+// The program `turtle`.
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+#include "app/serve_command.h"
+
+namespace {
+
+// CLI11 asks for memory in functions that promise not to throw, which would end in
+// std::terminate(). Before there is a client, nothing is lost by ending at once.
+void EndWithoutMemory() {
+  std::cerr << "turtle: out of memory\n";
+  std::_Exit(1);
+}
+
+// Without a configuration there is nothing that could say something else by now.
+auto RereadOf(const TURTLE_SERVER::CommandLine& command) -> TURTLE_SERVER::Reread {
+  if (command.file.empty()) {
+    return nullptr;
+  }
+  return [&command] { return TURTLE_SERVER::ReadAgain(command); };
+}
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  using namespace TURTLE_SERVER;
+  std::set_new_handler(EndWithoutMemory);
+  const CommandLine command = ParseCommandLine(argc, argv);
+  std::set_new_handler(nullptr);
+  switch (command.action) {
+    case CommandAction::kServe:
+      return Serve(command.serve, std::cout, std::cerr, RereadOf(command),
+                   std::vector<std::string>(argv, argv + argc));
+    case CommandAction::kPrint:
+      std::cout << command.text;
+      return 0;
+    case CommandAction::kFail:
+      break;
+  }
+  std::cerr << command.text;
+  return command.code;
+} catch (const std::bad_alloc&) {
+  std::cerr << "turtle: out of memory\n";
+  return 1;
+} catch (const std::exception& error) {
+  std::cerr << "turtle: " << error.what() << '\n';
+  return 1;
+}

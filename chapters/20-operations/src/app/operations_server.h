@@ -1,0 +1,58 @@
+// The listener of `turtle serve --operations`: a server of its own, on a thread of its own.
+//
+// Thread: the owner's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/hand_over.h"
+#include "app/listening.h"
+#include "core/inherited_listeners.h"
+#include "web/http_server.h"
+#include "web/operations.h"
+
+namespace TURTLE_SERVER {
+
+/// Takes a place such as "127.0.0.1:9507" or "[::1]:9507" apart; nullopt: it is none.
+/// @return address or host name, and port
+[[nodiscard]] auto ParseHostAndPort(const std::string& text)
+    -> std::optional<std::pair<std::string, std::uint16_t>>;
+
+/// Serves the routes of an Operations from construction to destruction.
+class OperationsServer {
+ public:
+  /// Listens, and begins to serve. Throws std::system_error, which names the place, if it can't.
+  /// @param places ServeOptions::operations, not empty
+  /// @param inherited listeners that are there already; used by the constructor only
+  /// @param operations outlives this object
+  OperationsServer(const std::string& places, InheritedListeners& inherited,
+                   Operations& operations);
+
+  /// Ends it; nobody who looks on keeps it from that.
+  ~OperationsServer();
+
+  OperationsServer(const OperationsServer&) = delete;
+  auto operator=(const OperationsServer&) -> OperationsServer& = delete;
+
+  /// Where it listens, as a client has to write it.
+  [[nodiscard]] auto Places() const noexcept -> const std::string& { return listening_.Places(); }
+
+  /// Has a successor given these listeners as well.
+  void AddTo(HandOverOptions& successor) const;
+
+  /// The successor serves: it is the one to be asked from now on, and the files are its own.
+  void Leave();
+
+ private:
+  HttpServer server_;
+  Listening listening_;
+  std::vector<int> listeners_;
+  std::thread thread_;
+};
+
+}  // namespace TURTLE_SERVER

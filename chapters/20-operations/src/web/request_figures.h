@@ -1,0 +1,91 @@
+// What one loop counts of its requests: how many, with which status, how long they took.
+//
+// Interface:
+//  * RequestFigures holds the numbers: Begin() and End() count, Read() tells.
+//  * CountRequests() is an observer that counts into them (web/exchange_observer.h).
+//
+// A client must not be able to make new numbers: they are an array, made once. Nothing is allocated
+// or locked for a request; what it costs is the time of day, asked once at its end.
+//
+// Thread: the loop's, but for Read(), which is any thread's.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/counter.h"
+#include "core/clock.h"
+#include "web/exchange_observer.h"
+
+namespace TURTLE_SERVER {
+
+/// What was counted.
+struct RequestTotals {
+  /// How many replies had this status.
+  struct OfStatus {
+    int status = 0;           ///< 100 to 599; 0: any other
+    std::uint64_t count = 0;  ///< not 0
+  };
+
+  std::uint64_t open = 0;           ///< are being answered
+  std::vector<OfStatus> statuses;   ///< replies, cut ones among them, in the order of the status
+  std::uint64_t unanswered = 0;     ///< requests whose clients had gone before there was a reply
+  std::uint64_t cut = 0;            ///< replies of which not all was sent
+  std::uint64_t body_bytes = 0;     ///< of replies
+  std::vector<std::uint64_t> took;  ///< requests, by RequestFigures::kBounds; the last: longer
+  double seconds = 0;               ///< that all of them took
+};
+
+/// The numbers of one loop.
+class RequestFigures {
+ public:
+  /// How long a request may have taken to be counted in a bucket: from its head, as the loop's
+  /// round found it, to the reply, as it was given to the connection. So the time that it waited
+  /// for its turn in a round is in it; the time that its client took to read is not.
+  static constexpr std::array<std::chrono::microseconds, 17> kBounds{
+      std::chrono::microseconds(50),        std::chrono::microseconds(100),
+      std::chrono::microseconds(250),       std::chrono::microseconds(500),
+      std::chrono::microseconds(1'000),     std::chrono::microseconds(2'500),
+      std::chrono::microseconds(5'000),     std::chrono::microseconds(10'000),
+      std::chrono::microseconds(25'000),    std::chrono::microseconds(50'000),
+      std::chrono::microseconds(100'000),   std::chrono::microseconds(250'000),
+      std::chrono::microseconds(500'000),   std::chrono::microseconds(1'000'000),
+      std::chrono::microseconds(2'500'000), std::chrono::microseconds(5'000'000),
+      std::chrono::microseconds(10'000'000)};
+
+  /// A request has begun.
+  void Begin() noexcept { begun_.Add(1); }
+
+  /// It has ended.
+  /// @param record as ExchangeObserver::OnEnd()
+  /// @param now the time
+  void End(const ExchangeRecord& record, TimePoint now) noexcept;
+
+  /// All of it. Any thread.
+  [[nodiscard]] auto Read() const -> RequestTotals;
+
+ private:
+  static constexpr int kFirstStatus = 100;
+  static constexpr std::size_t kStatuses = 500;  // 100 to 599, and what is none of them
+
+  alignas(kCacheLine) Counter begun_;
+  Counter ended_;  // of those that were begun
+  Counter unanswered_;
+  Counter cut_;
+  Counter body_bytes_;
+  Counter nanoseconds_;
+  std::array<Counter, kBounds.size() + 1> took_;
+  std::array<Counter, kStatuses + 1> statuses_;
+};
+
+/// An observer that counts.
+/// @param figures outlives it
+/// @param clock asked at the end of each request
+[[nodiscard]] auto CountRequests(RequestFigures& figures, ClockSource clock = Clock::now)
+    -> std::unique_ptr<ExchangeObserver>;
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,249 @@
+// Successors that serve, that fail in each way there is, and that say nothing: all of them reaped.
+#include "app/hand_over.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/socket.h"
+#include "support/captured_stderr.h"
+#include "support/client.h"
+#include "support/log_folder.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+using std::chrono::milliseconds;
+
+class HandOverTest : public testing::Test {
+ protected:
+  HandOverTest() {
+    listener_.Bind(NetAddress("127.0.0.1", 0));
+    listener_.Listen();
+  }
+
+  // A program for /bin/sh.
+  auto Script(const std::string& text) -> std::string {
+    folder_.Write("program", "#!/bin/sh\n" + text + "\n");
+    ::chmod(folder_.Path("program").c_str(), 0755);
+    return folder_.Path("program");
+  }
+
+  [[nodiscard]] auto With(const std::string& program) const -> HandOverOptions {
+    HandOverOptions options;
+    options.command = {program, "serve", folder_.Path()};
+    options.listeners = {listener_.GetFd()};
+    options.names = {"web"};
+    options.time_limit = test::kPatience;
+    return options;
+  }
+
+  // Runs the loop until `condition` holds, or for kPatience.
+  void RunUntil(const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
+    std::function<void()> look = [&] {
+      if (condition() || std::chrono::steady_clock::now() > deadline) {
+        looper_.Stop();
+      } else {
+        looper_.RunAfter(milliseconds(5), look);
+      }
+    };
+    looper_.RunAfter(milliseconds(0), look);
+    looper_.Loop();
+    EXPECT_TRUE(condition());
+  }
+
+  auto HasSaid(const std::string& text) -> std::function<bool()> {
+    return [this, text] { return errors_.Text().find(text) != std::string::npos; };
+  }
+
+  static auto HasNoChildren() -> bool {
+    return ::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD;
+  }
+
+  test::LogFolder folder_;
+  test::CapturedStderr errors_;
+  Socket listener_;
+  Looper looper_;
+  std::vector<pid_t> ready_;
+};
+
+TEST_F(HandOverTest, TheSuccessorIsLeftWhatItNeeds) {
+  const std::string program = Script(
+      "exec 5<&3 || exit 9\n"
+      "echo \"$LISTEN_FDS $LISTEN_FDNAMES $LISTEN_PID $$ $TURTLE_READY_FD $@\" > \"$2/said\"\n"
+      "printf 'READY=1\\n' >&4\n"
+      "exec sleep 60");
+  HandOver hand_over(looper_, With(program), [this](pid_t pid) { ready_.push_back(pid); });
+  hand_over.Begin();
+  EXPECT_TRUE(hand_over.UnderWay());
+  RunUntil([this] { return !ready_.empty(); });
+  ASSERT_EQ(ready_.size(), 1U);
+  EXPECT_FALSE(hand_over.UnderWay());
+  const std::string pid = std::to_string(ready_[0]);
+  EXPECT_EQ(folder_.Read("said"), "1 web " + pid + " " + pid + " 4 serve " + folder_.Path() + "\n");
+  ::kill(ready_[0], SIGKILL);
+  ::waitpid(ready_[0], nullptr, 0);
+}
+
+TEST_F(HandOverTest, OneThatDiesAfterItsWordIsReapedAndTold) {
+  const std::string program = Script("printf 'READY=1\\n' >&4\nexit 7");
+  HandOver hand_over(looper_, With(program), [this](pid_t pid) { ready_.push_back(pid); });
+  hand_over.Begin();
+  RunUntil(HasSaid("ended with code 7, having taken over"));
+  EXPECT_EQ(ready_.size(), 1U);
+  EXPECT_TRUE(HasNoChildren());
+}
+
+TEST_F(HandOverTest, AProgramThatIsNotThereIsTold) {
+  HandOver hand_over(looper_, With(folder_.Path("none")), [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  RunUntil(HasSaid("hand-over: '" + folder_.Path("none") +
+                   "': No such file or directory; this process goes on serving"));
+  EXPECT_TRUE(HasNoChildren());
+}
+
+TEST_F(HandOverTest, ANameThatIsNotInPathIsTold) {
+  HandOver hand_over(looper_, With("no-such-program-as-this"), [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  EXPECT_TRUE(HasSaid("'no-such-program-as-this': No such file")()) << errors_.Text();
+}
+
+TEST_F(HandOverTest, AFileThatIsNoProgramIsTold) {
+  folder_.Write("text", "not to be executed");
+  HandOver hand_over(looper_, With(folder_.Path("text")), [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  RunUntil(HasSaid("Permission denied; this process goes on serving"));
+  EXPECT_TRUE(HasNoChildren());
+}
+
+TEST_F(HandOverTest, OneThatEndsIsToldAndAnotherMayTry) {
+  HandOver hand_over(looper_, With(Script("exit 3")), [this](pid_t pid) { ready_.push_back(pid); });
+  hand_over.Begin();
+  bool again = false;
+  RunUntil([&] {
+    if (!again && HasSaid("ended with code 3; this process goes on serving")()) {
+      again = true;
+      Script("printf 'READY=1\\n' >&4\nexec sleep 60");
+      hand_over.Begin();
+    }
+    return !ready_.empty();
+  });
+  ASSERT_EQ(ready_.size(), 1U);
+  ::kill(ready_[0], SIGKILL);
+  ::waitpid(ready_[0], nullptr, 0);
+}
+
+TEST_F(HandOverTest, OneThatIsKilledIsTold) {
+  HandOver hand_over(looper_, With(Script("kill -TERM $$")), [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  RunUntil(HasSaid("was ended by signal 15; this process goes on serving"));
+  EXPECT_TRUE(HasNoChildren());
+}
+
+TEST_F(HandOverTest, OneThatSaysNothingIsKilledWhenTheTimeIsUp) {
+  HandOverOptions options = With(Script("exec sleep 60"));
+  options.time_limit = milliseconds(50);
+  HandOver hand_over(looper_, options, [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  RunUntil(HasSaid("did not say within 50 ms that it serves; this process goes on serving"));
+  EXPECT_TRUE(HasNoChildren());
+}
+
+TEST_F(HandOverTest, SomethingElseIsNotTheWord) {
+  HandOver hand_over(looper_, With(Script("printf 'READY=0\\nREADY=1\\n' >&4\nexit 4")),
+                     [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  RunUntil(HasSaid("ended with code 4; this process goes on serving"));
+}
+
+TEST_F(HandOverTest, ASecondBeginningMeanwhileIsNothingAndAbandonEndsTheFirst) {
+  HandOver hand_over(looper_, With(Script("exec sleep 60")), [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  hand_over.Begin();
+  EXPECT_TRUE(hand_over.UnderWay());
+  hand_over.Abandon();
+  EXPECT_FALSE(hand_over.UnderWay());
+  EXPECT_TRUE(HasNoChildren()) << "there was one, and it has been reaped";
+}
+
+#ifdef __linux__
+TEST_F(HandOverTest, NoSignalIsBlockedOrIgnored) {
+  const std::string program = Script(
+      "grep -E 'Sig(Blk|Ign)' /proc/self/status > \"$2/signals\"\n"
+      "printf 'READY=1\\n' >&4\nexec sleep 60");
+  const auto before = std::signal(SIGUSR1, SIG_IGN);
+  HandOver hand_over(looper_, With(program), [this](pid_t pid) { ready_.push_back(pid); });
+  hand_over.Begin();
+  std::signal(SIGUSR1, before);
+  RunUntil([this] { return !ready_.empty(); });
+  ASSERT_EQ(ready_.size(), 1U);
+  EXPECT_EQ(folder_.Read("signals"), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+  ::kill(ready_[0], SIGKILL);
+  ::waitpid(ready_[0], nullptr, 0);
+}
+#endif
+
+TEST(FindProgram, LooksWhereTheShellWould) {
+  const test::LogFolder folder;
+  folder.Write("bin/turtle", "#!/bin/sh\n");
+  folder.Write("first/turtle", "not executable");
+  ::chmod(folder.Path("bin/turtle").c_str(), 0755);
+  const std::string path = folder.Path("none") + ":" + folder.Path("first") + ":" +
+                           folder.Path("bin") + ":" + folder.Path();
+  EXPECT_EQ(FindProgram("turtle", path), folder.Path("bin/turtle"));
+  EXPECT_EQ(FindProgram("bin", path), std::nullopt) << "a folder is no program";
+  EXPECT_EQ(FindProgram("tortoise", path), std::nullopt);
+  EXPECT_EQ(FindProgram("turtle", ""), std::nullopt);
+  EXPECT_EQ(FindProgram("", path), std::nullopt);
+  EXPECT_EQ(FindProgram("./turtle", path), "./turtle") << "a path is one, there or not";
+}
+
+TEST(ReadyPipe, WithoutAPredecessorNobodyIsTold) {
+  ::unsetenv("TURTLE_READY_FD");
+  const ReadyPipe pipe;
+  EXPECT_FALSE(pipe.IsAwaited());
+  pipe.Tell();
+}
+
+TEST(ReadyPipe, ThePredecessorIsTold) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const UniqueFd reads(ends[0]);
+  ::setenv("TURTLE_READY_FD", std::to_string(ends[1]).c_str(), 1);
+  {
+    const ReadyPipe pipe;
+    EXPECT_EQ(::getenv("TURTLE_READY_FD"), nullptr) << "not for our children";
+    EXPECT_EQ(::fcntl(ends[1], F_GETFD), FD_CLOEXEC);
+    EXPECT_TRUE(pipe.IsAwaited());
+    pipe.Tell();
+    char text[32];
+    EXPECT_EQ(std::string(text, static_cast<std::size_t>(::read(reads.Get(), text, sizeof text))),
+              "READY=1\n");
+  }
+  EXPECT_EQ(::fcntl(ends[1], F_GETFD), -1) << "with the process it is closed, too";
+}
+
+TEST(ReadyPipe, WhatIsNoPipeIsRefused) {
+  const UniqueFd file(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  for (const std::string& wrong :
+       {std::string(""), std::string("x"), std::string("-1"), std::string("2"),
+        std::string("99999999999"), std::string("888888"), std::to_string(file.Get())}) {
+    ::setenv("TURTLE_READY_FD", wrong.c_str(), 1);
+    EXPECT_THROW(ReadyPipe(), std::runtime_error) << wrong;
+    EXPECT_EQ(::getenv("TURTLE_READY_FD"), nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER

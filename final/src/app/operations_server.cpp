@@ -1,0 +1,100 @@
+#include "app/operations_server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include "app/options.h"
+#include "app/setting.h"
+#include "base/ascii.h"
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// Few may come, and with nothing but short requests: who is not one of them holds no thread of ours
+// and not much memory.
+constexpr std::size_t kMaxConnections = 64;
+
+auto HttpOfOperations() -> HttpOptions {
+  HttpOptions http;
+  http.body.max_body_bytes = 0;
+  return http;
+}
+
+auto OneLoop() -> ServerOptions {
+  ServerOptions options;
+  options.threads = 1;
+  options.max_connections = kMaxConnections;
+  options.stop_timeout = std::chrono::seconds(1);
+  return options;
+}
+
+}  // namespace
+
+auto ParseHostAndPort(const std::string& text)
+    -> std::optional<std::pair<std::string, std::uint16_t>> {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) {
+    return std::nullopt;
+  }
+  std::string host = text.substr(0, colon);
+  const std::string port = text.substr(colon + 1);
+  const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (brackets) {
+    host = host.substr(1, host.size() - 2);
+  }
+  // Without brackets nobody could tell where an IPv6 address ends.
+  const bool is_host = !host.empty() && host.find_first_of("[]") == std::string::npos &&
+                       brackets == (host.find(':') != std::string::npos);
+  const bool is_number =
+      !port.empty() && port.size() <= 5 && std::all_of(port.begin(), port.end(), ascii::IsDigit);
+  if (!is_host || !is_number || std::stoi(port) > 65535) {
+    return std::nullopt;
+  }
+  return std::pair(std::move(host), static_cast<std::uint16_t>(std::stoi(port)));
+}
+
+OperationsServer::OperationsServer(const std::string& places, InheritedListeners& inherited,
+                                   Operations& operations)
+    : server_(HttpOfOperations(), OneLoop()), listening_(inherited, server_) {
+  for (const std::string& place : SplitList(places)) {
+    if (place.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0) {
+      listening_.AtPath(place.substr(kUnixPrefix.size()));
+      continue;
+    }
+    const auto parsed = ParseHostAndPort(place);
+    if (!parsed) {
+      throw std::invalid_argument("operations: '" + place + "' is no address with a port");
+    }
+    listening_.At(NetAddress(parsed->first, parsed->second));
+  }
+  listeners_ = server_.ListenerFds();
+  operations.AddTo(server_);
+  thread_ = std::thread([this] {
+    try {
+      server_.Begin();
+    } catch (...) {
+      LogException("operations");  // the others are served on
+    }
+  });
+}
+
+OperationsServer::~OperationsServer() {
+  server_.Stop();
+  thread_.join();
+}
+
+void OperationsServer::AddTo(HandOverOptions& successor) const {
+  const std::vector<std::string>& names = listening_.Names();
+  successor.listeners.insert(successor.listeners.end(), listeners_.begin(), listeners_.end());
+  successor.names.insert(successor.names.end(), names.begin(), names.end());
+}
+
+void OperationsServer::Leave() {
+  listening_.LeaveFiles();
+  server_.Drain(ListenQueue::kHandedOver);
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,86 @@
+// Figures as Prometheus reads them: the text exposition format, version 0.0.4.
+//
+//     # HELP http_requests_total Requests, by status.
+//     # TYPE http_requests_total counter
+//     http_requests_total{code="200"} 17
+//
+//   MetricsText text;
+//   text.Begin("http_requests_total", MetricType::kCounter, "Requests, by status.");
+//   text.Add({{"code", "200"}}, std::uint64_t{17});
+//
+// Interface:
+//  * Begin() begins a metric: its name, its type, and what it is.
+//  * Add() adds a sample to it, AddHistogram() all samples of a distribution.
+//  * Take() gives the text.
+//
+// A label's value may be any text; a line end in it would end the sample and begin another, so it
+// is escaped. A name is the programmer's: a wrong one throws, and a metric can't begin twice, for
+// all its samples have to stand together.
+//
+// Thread: a value.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace TURTLE_SERVER {
+
+/// The Content-Type of the text.
+inline constexpr std::string_view kMetricsTextType = "text/plain; version=0.0.4; charset=utf-8";
+
+/// What kind of number a metric is.
+enum class MetricType : std::uint8_t {
+  kCounter,   ///< Grows, until the program starts again; its name ends in "_total".
+  kGauge,     ///< Grows and shrinks.
+  kHistogram  ///< How often a measured value was at most so much; AddHistogram().
+};
+
+/// Names and values of labels, in the order in which they are written.
+using MetricLabels = std::vector<std::pair<std::string_view, std::string_view>>;
+
+/// A distribution of durations.
+struct MetricHistogram {
+  std::vector<std::chrono::nanoseconds> bounds;  ///< Of the buckets, each above the one before.
+  std::vector<std::uint64_t> counts;             ///< In each bucket alone; one more: above all.
+  double sum = 0;                                ///< Of all values, in seconds.
+};
+
+/// Writes the text.
+class MetricsText {
+ public:
+  /// Begins a metric. Throws std::invalid_argument when the name is none, and std::logic_error when
+  /// there is one of that name already.
+  /// @param name letters, digits, '_' and ':', no digit first
+  /// @param type of its samples
+  /// @param help what it is, in a line
+  void Begin(std::string_view name, MetricType type, std::string_view help);
+
+  /// Adds a sample to the metric that was begun last. Throws std::invalid_argument when a label's
+  /// name is none (letters, digits and '_', no digit first, no "__" first).
+  void Add(const MetricLabels& labels, std::uint64_t value);
+
+  /// The same with a number that need not be whole, nor even one.
+  void Add(const MetricLabels& labels, double value);
+
+  /// Adds the samples of a distribution: a cumulative count for each bound, in seconds, their sum
+  /// and number. Throws as Add(); and std::invalid_argument unless there is one count more than
+  /// there are bounds.
+  void AddHistogram(const MetricLabels& labels, const MetricHistogram& histogram);
+
+  /// The text; nothing is left here.
+  [[nodiscard]] auto Take() -> std::string { return std::exchange(text_, {}); }
+
+ private:
+  void AddSample(std::string_view suffix, const MetricLabels& labels, std::string_view bound,
+                 std::string_view value);
+
+  std::string text_;
+  std::string name_;                // of the metric that was begun last
+  std::vector<std::string> names_;  // that were begun
+};
+
+}  // namespace TURTLE_SERVER
