@@ -1,5 +1,6 @@
 """A new program in the place of the old one, under load, without a request that fails."""
 
+import json
 import os
 import pathlib
 import re
@@ -138,6 +139,24 @@ def test_a_new_one_that_fails_changes_nothing(begin, site, tmp_path, fault):
     assert turtle.restart() == 0
     assert b"200 OK" in get(turtle.port)
     assert turtle.stop() == 0
+
+
+def test_a_new_one_that_fails_leaves_the_file_of_a_path(begin, site, tmp_path):
+    """It has the listener already when it finds that something else is taken."""
+    path, config = tmp_path / "socket", tmp_path / "turtle.json"
+    settings = {"http": {"root_path": str(site)}, "address": f"unix:{path},127.0.0.1"}
+    edit(config, json.dumps(settings))
+    turtle = begin("-f", config)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = f"127.0.0.1:{taken.getsockname()[1]}"
+        edit(config, json.dumps({**settings, "operations": {"address": place}}))
+        os.kill(turtle.pid, signal.SIGUSR2)
+        await_condition(lambda: "this process goes on serving" in turtle.said(), "the failure")
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(path))
+    assert turtle.restart() == 0
+    assert turtle.stop() == 0
+    assert not path.exists(), "it is the last one's"
 
 
 def test_a_second_signal_meanwhile_is_only_told(begin, site, tmp_path):

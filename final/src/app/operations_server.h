@@ -42,6 +42,9 @@ class OperationsServer {
   /// Where it listens, as a client has to write it.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return listening_.Places(); }
 
+  /// The predecessor's files are ours, Listening::TakeFiles().
+  void TakeFiles() { listening_.TakeFiles(); }
+
   /// Has a successor given these listeners as well.
   void AddTo(HandOverOptions& successor) const;
 

@@ -349,6 +349,11 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
       lines += "Operations at " + beside->Places() + "\n";
     }
     out << lines << std::flush;
+    // Not before: had we failed, they would be the files of who goes on serving.
+    listening.TakeFiles();
+    if (beside) {
+      beside->TakeFiles();
+    }
     predecessor.Tell();
     if (!predecessor.IsAwaited()) {
       notifier.Ready();
