@@ -141,6 +141,15 @@ def test_a_new_one_that_fails_changes_nothing(begin, site, tmp_path, fault):
     assert turtle.stop() == 0
 
 
+def test_nobody_has_to_read_what_the_new_one_says(begin, site):
+    """As behind `turtle | head -1`: the pipe that it inherits has no reader any more."""
+    turtle = begin(site)
+    turtle.turtle.process.stdout.close()
+    assert turtle.restart() == 0
+    assert b"200 OK" in get(turtle.port)
+    assert turtle.stop() == 0
+
+
 def test_a_new_one_that_fails_leaves_the_file_of_a_path(begin, site, tmp_path):
     """It has the listener already when it finds that something else is taken."""
     path, config = tmp_path / "socket", tmp_path / "turtle.json"

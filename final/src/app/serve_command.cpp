@@ -26,6 +26,7 @@
 #include "core/inherited_listeners.h"
 #include "core/service_notifier.h"
 #include "core/signal_watch.h"
+#include "core/sigpipe_block.h"
 #include "core/unix_listener.h"
 #include "db/mariadb_database.h"
 #include "log/log.h"
@@ -108,6 +109,14 @@ auto HttpOf(const ServeOptions& options) -> HttpOptions {
   http.min_body_rate = options.min_body_rate;
   http.min_send_rate = options.min_send_rate;
   return http;
+}
+
+// At once: whoever reads only the first line may have gone before there is a second, and whoever
+// reads nothing, such as the `head -1` that has read a predecessor's, is no reason to end.
+void Say(const std::string& lines, std::ostream& out) {
+  const SigpipeBlock block;
+  out << lines << std::flush;
+  block.TakeAway();
 }
 
 // Everywhere that the options say.
@@ -343,12 +352,11 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   });
   // Said by the loop itself, so that it is true: all that it takes could be had.
   server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
-    // At once: whoever reads only the first line may have gone before there is a second.
     std::string lines = "Serving " + options.directory + " at " + listening.Places() + "\n";
     if (beside) {
       lines += "Operations at " + beside->Places() + "\n";
     }
-    out << lines << std::flush;
+    Say(lines, out);
     // Not before: had we failed, they would be the files of who goes on serving.
     listening.TakeFiles();
     if (beside) {
