@@ -177,8 +177,20 @@ TEST_F(HandOverTest, ASecondBeginningMeanwhileIsNothingAndAbandonEndsTheFirst) {
   EXPECT_TRUE(HasNoChildren()) << "there was one, and it has been reaped";
 }
 
+TEST_F(HandOverTest, ASignalThatComesTooEarlyDoesNotEndIt) {
+  HandOverOptions options =
+      With(Script("kill -USR1 $$\nkill -HUP $$\nprintf 'READY=1\\n' >&4\nexec sleep 60"));
+  options.early_signals = {SIGUSR1, SIGHUP};
+  HandOver hand_over(looper_, options, [this](pid_t pid) { ready_.push_back(pid); });
+  hand_over.Begin();
+  RunUntil([this] { return !ready_.empty(); });
+  ASSERT_EQ(ready_.size(), 1U);
+  ::kill(ready_[0], SIGKILL);
+  ::waitpid(ready_[0], nullptr, 0);
+}
+
 #ifdef __linux__
-TEST_F(HandOverTest, NoSignalIsBlockedOrIgnored) {
+TEST_F(HandOverTest, NoOtherSignalIsBlockedOrIgnored) {
   const std::string program = Script(
       "grep -E 'Sig(Blk|Ign)' /proc/self/status > \"$2/signals\"\n"
       "printf 'READY=1\\n' >&4\nexec sleep 60");

@@ -141,6 +141,20 @@ def test_a_new_one_that_fails_changes_nothing(begin, site, tmp_path, fault):
     assert turtle.stop() == 0
 
 
+def test_signals_that_come_too_early_do_not_end_the_new_one(begin, site, tmp_path):
+    """Whoever rotates the logs of both, or asks twice by name, may meet it before it has begun."""
+    program, config = tmp_path / "turtle", tmp_path / "turtle.json"
+    shutil.copy(BINARY, program)
+    edit(config, json.dumps({"http": {"root_path": str(site)}}))
+    turtle = begin("-f", config, program=program)
+    program.unlink()
+    edit(program, f'#!/bin/sh\nkill -USR1 $$; kill -USR2 $$; kill -HUP $$\nexec "{BINARY}" "$@"\n')
+    program.chmod(0o755)
+    assert turtle.restart() == 0
+    assert b"200 OK" in get(turtle.port)
+    assert turtle.stop() == 0
+
+
 def test_nobody_has_to_read_what_the_new_one_says(begin, site):
     """As behind `turtle | head -1`: the pipe that it inherits has no reader any more."""
     turtle = begin(site)

@@ -45,6 +45,9 @@ struct HandOverOptions {
   std::vector<std::string> command;
   std::vector<int> listeners;      ///< Descriptors, open whenever Begin() is called.
   std::vector<std::string> names;  ///< Of each of them, for LISTEN_FDNAMES; no ':' in them.
+  /// Signals that the successor begins with ignored, until it takes them over: one that comes too
+  /// early must not end it. What is not among them has its standard action.
+  std::vector<int> early_signals{};
   std::chrono::milliseconds time_limit{30'000};  ///< For the word that it is ready.
 };
 

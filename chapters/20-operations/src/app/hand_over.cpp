@@ -45,7 +45,7 @@ struct Plan {
   std::size_t count;        // they become kFirstFd and so on; the last is the pipe
   int report_fd;            // the pipe, too; close-on-exec
   int descriptor_bound;     // no descriptor of ours is that high
-  bool keeps_ignoring_hup;  // as nohup(1) wants it
+  sigset_t ignored;         // all others get their standard action
 };
 
 void WritePid(char* digits) noexcept {
@@ -70,14 +70,12 @@ void WritePid(char* digits) noexcept {
   ::_exit(127);
 }
 
-void ResetSignals(bool keeps_ignoring_hup) noexcept {
+void ResetSignals(const sigset_t& ignored) noexcept {
   struct sigaction action {};
-  action.sa_handler = SIG_DFL;
   ::sigemptyset(&action.sa_mask);
   for (int number = 1; number < NSIG; ++number) {
-    if (number != SIGHUP || !keeps_ignoring_hup) {
-      ::sigaction(number, &action, nullptr);  // fails for SIGKILL, SIGSTOP and libc's own
-    }
+    action.sa_handler = ::sigismember(&ignored, number) == 1 ? SIG_IGN : SIG_DFL;
+    ::sigaction(number, &action, nullptr);  // fails for SIGKILL, SIGSTOP and libc's own
   }
   ::sigprocmask(SIG_SETMASK, &action.sa_mask, nullptr);
 }
@@ -96,7 +94,7 @@ void ResetSignals(bool keeps_ignoring_hup) noexcept {
     }
   }
   WritePid(plan.pid_digits);
-  ResetSignals(plan.keeps_ignoring_hup);
+  ResetSignals(plan.ignored);
   ::execve(plan.path, plan.argv, plan.envp);
   ReportAndExit(plan);
 }
@@ -163,9 +161,17 @@ auto CopyAbove(int fd, int lowest) -> UniqueFd {
   return copy;
 }
 
-auto IsHupIgnored() -> bool {
+auto IgnoredSignals(const std::vector<int>& early) -> sigset_t {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : early) {
+    ::sigaddset(&set, number);
+  }
   struct sigaction now {};
-  return ::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+  if (::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) {
+    ::sigaddset(&set, SIGHUP);  // as nohup(1) wants it
+  }
+  return set;
 }
 
 auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
@@ -195,7 +201,7 @@ auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
       envp.data(),        variables.front().data() + std::string_view("LISTEN_PID=").size(),
       descriptors.data(), descriptors.size(),
       descriptors.back(), static_cast<int>(std::min(::sysconf(_SC_OPEN_MAX), 1L << 20)),
-      IsHupIgnored()};
+      IgnoredSignals(options.early_signals)};
   const pid_t pid = Fork(plan);
   if (pid < 0) {
     throw std::system_error(errno, std::generic_category(), "fork");

@@ -323,6 +323,10 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   successor.command = command;
   successor.listeners = server.ListenerFds();
   successor.names = listening.Names();
+  successor.early_signals = {SIGUSR1, SIGUSR2};  // whoever rotates logs sends them to both of us
+  if (reread) {
+    successor.early_signals.push_back(SIGHUP);
+  }
   if (beside) {
     beside->AddTo(successor);
   }
