@@ -1,6 +1,7 @@
 set(TURTLE_CHAPTER 99)
 set(TURTLE_NEWEST_CHAPTER 20)
 set("TURTLE_ORIGIN_tests/acceptor_batch_memory_test.cpp" 07)
+set("TURTLE_ORIGIN_tests/acceptor_inherited_test.cpp" 20)
 set("TURTLE_ORIGIN_tests/acceptor_memory_test.cpp" 07)
 set("TURTLE_ORIGIN_tests/acceptor_nodelay_test.cpp" 07)
 set("TURTLE_ORIGIN_tests/acceptor_test.cpp" 07)
