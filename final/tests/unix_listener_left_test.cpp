@@ -38,9 +38,7 @@ TEST(UnixListenerLeft, ASuccessorThatFailsLeavesTheFileToWhoServesOn) {
   const std::string path = folder.Path("socket");
   UnixListener old(path);
   const Socket listener = old.TakeSocket();
-  {
-    const UnixListener successor(path, Socket(UniqueFd(::dup(listener.GetFd()))));
-  }
+  { const UnixListener successor(path, Socket(UniqueFd(::dup(listener.GetFd())))); }
   EXPECT_TRUE(test::UnixClient(path).Connected());
 }
 

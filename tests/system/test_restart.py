@@ -55,6 +55,19 @@ def test_ten_restarts_lose_no_request(begin, site, tmp_path):
     assert not re.search("WARN|ERROR", turtle.said())
 
 
+def test_a_restart_is_no_reason_to_send_clients_elsewhere(begin, site):
+    """Whoever asks for /readyz without a pause gets no other answer than 200, whichever process gives it."""
+    turtle = begin(site, "--threads", "2", "--operations", "127.0.0.1:0")
+    port = int(turtle.turtle.operations.rsplit(":", 1)[1])
+    await_condition(lambda: b" 200 OK" in get(port, "/readyz"), "ready")
+    with Load(port, "/readyz") as load:
+        for _ in range(5):
+            assert turtle.restart() == 0
+            load.await_answers()
+    assert load.failures() == []
+    assert turtle.stop() == 0
+
+
 def test_an_exchange_goes_on_while_another_process_serves(begin, site):
     turtle = begin(site, "--threads", "1")
     old = turtle.pid

@@ -20,8 +20,7 @@ TEST(AcceptorInherited, NobodyIsKeptBackAnyMoreWhoWasByThePredecessor) {
   const int port = listener.LocalAddress().Port();
   DeferAccept(listener.GetFd(), std::chrono::minutes(10));
   int accepted = 0;  // the loop's
-  const ConnectionCallbacks callbacks{[&accepted](Connection*) { ++accepted; },
-                                      [](Connection*) {}};
+  const ConnectionCallbacks callbacks{[&accepted](Connection*) { ++accepted; }, [](Connection*) {}};
   test::LoopThread loop;
   Acceptor acceptor(loop.Get(), std::move(listener), {&loop.Get()}, callbacks);
   loop.Ask([&] { acceptor.Start(); });

@@ -40,12 +40,12 @@ struct Plan {
   const char* path;
   char* const* argv;
   char* const* envp;
-  char* pid_digits;         // within envp, kPidDigits of them and a NUL byte
-  const int* descriptors;   // all above their places, so that putting one in place closes no other
-  std::size_t count;        // they become kFirstFd and so on; the last is the pipe
-  int report_fd;            // the pipe, too; close-on-exec
-  int descriptor_bound;     // no descriptor of ours is that high
-  sigset_t ignored;         // all others get their standard action
+  char* pid_digits;        // within envp, kPidDigits of them and a NUL byte
+  const int* descriptors;  // all above their places, so that putting one in place closes no other
+  std::size_t count;       // they become kFirstFd and so on; the last is the pipe
+  int report_fd;           // the pipe, too; close-on-exec
+  int descriptor_bound;    // no descriptor of ours is that high
+  sigset_t ignored;        // all others get their standard action
 };
 
 void WritePid(char* digits) noexcept {
@@ -196,12 +196,15 @@ auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
   std::vector<std::string> variables = EnvironmentOf(options);
   const std::vector<char*> argv = PointersTo(command);
   const std::vector<char*> envp = PointersTo(variables);
-  const Plan plan{
-      file->c_str(),      argv.data(),
-      envp.data(),        variables.front().data() + std::string_view("LISTEN_PID=").size(),
-      descriptors.data(), descriptors.size(),
-      descriptors.back(), static_cast<int>(std::min(::sysconf(_SC_OPEN_MAX), 1L << 20)),
-      IgnoredSignals(options.early_signals)};
+  const Plan plan{file->c_str(),
+                  argv.data(),
+                  envp.data(),
+                  variables.front().data() + std::string_view("LISTEN_PID=").size(),
+                  descriptors.data(),
+                  descriptors.size(),
+                  descriptors.back(),
+                  static_cast<int>(std::min(::sysconf(_SC_OPEN_MAX), 1L << 20)),
+                  IgnoredSignals(options.early_signals)};
   const pid_t pid = Fork(plan);
   if (pid < 0) {
     throw std::system_error(errno, std::generic_category(), "fork");

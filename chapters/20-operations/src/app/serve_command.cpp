@@ -319,6 +319,9 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     beside.emplace(options.operations, inherited, *operations);
   }
   inherited.RequireAllTaken();
+  if (beside && !predecessor.IsAwaited()) {
+    beside->Begin();  // it is asked whether we are ready while we are not
+  }
   HandOverOptions successor;
   successor.command = command;
   successor.listeners = server.ListenerFds();
@@ -354,8 +357,15 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     number == SIGTERM ? server.Drain() : server.Stop();
     signals.reset();
   });
-  // Said by the loop itself, so that it is true: all that it takes could be had.
-  server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
+  // Said by the loop itself, so that it is true: all that it takes could be had, and all loops run.
+  const std::function<void()> tell = [&] {
+    if (server.IsLeaving()) {
+      return;  // whoever waits for us goes on serving
+    }
+    if (!server.IsReady()) {
+      server.Loopers().front()->RunAfter(std::chrono::milliseconds(1), tell);
+      return;
+    }
     std::string lines = "Serving " + options.directory + " at " + listening.Places() + "\n";
     if (beside) {
       lines += "Operations at " + beside->Places() + "\n";
@@ -366,11 +376,16 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     if (beside) {
       beside->TakeFiles();
     }
-    predecessor.Tell();
     if (!predecessor.IsAwaited()) {
       notifier.Ready();
+      return;
     }
-  });
+    if (beside) {
+      beside->Begin();  // until now the predecessor's answers were those that count
+    }
+    predecessor.Tell();
+  };
+  server.Loopers().front()->RunAfter(Clock::duration::zero(), tell);
   server.Begin();
   return 0;
 } catch (const std::bad_alloc&) {
