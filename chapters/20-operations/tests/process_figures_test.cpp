@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "base/unique_fd.h"
@@ -51,6 +53,21 @@ TEST(ProcessFiguresTest, MemoryAndTheStartAreKnown) {
   const std::vector<char> memory(kMuch, 'x');
   EXPECT_GE(*ReadProcessFigures().resident_bytes, *figures.resident_bytes + kMuch / 2)
       << memory.size();
+}
+
+// /proc/stat is not there for a service that may see processes only.
+TEST(ProcessFiguresTest, TheStartIsWhatTheSystemSaysAndStaysTheSame) {
+  const ProcessFigures figures = ReadProcessFigures();
+  ASSERT_TRUE(figures.start_time);
+  std::ifstream file("/proc/stat");
+  double boot = 0;
+  for (std::string word; file >> word && word != "btime";) {
+  }
+  ASSERT_TRUE(file >> boot);
+  EXPECT_GT(*figures.start_time, boot);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(*ReadProcessFigures().start_time, *figures.start_time);
+  }
 }
 #endif
 
