@@ -357,7 +357,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     number == SIGTERM ? server.Drain() : server.Stop();
     signals.reset();
   });
-  // Said by the loop itself, so that it is true: all that it takes could be had, and all loops run.
+  // For those who do something because of it: when all loops run.
   const std::function<void()> tell = [&] {
     if (server.IsLeaving()) {
       return;  // whoever waits for us goes on serving
@@ -366,11 +366,6 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
       server.Loopers().front()->RunAfter(std::chrono::milliseconds(1), tell);
       return;
     }
-    std::string lines = "Serving " + options.directory + " at " + listening.Places() + "\n";
-    if (beside) {
-      lines += "Operations at " + beside->Places() + "\n";
-    }
-    Say(lines, out);
     // Not before: had we failed, they would be the files of who goes on serving.
     listening.TakeFiles();
     if (beside) {
@@ -385,7 +380,15 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     }
     predecessor.Tell();
   };
-  server.Loopers().front()->RunAfter(Clock::duration::zero(), tell);
+  // Said by the loop itself, so that it is true: all that it takes could be had.
+  server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
+    std::string lines = "Serving " + options.directory + " at " + listening.Places() + "\n";
+    if (beside) {
+      lines += "Operations at " + beside->Places() + "\n";
+    }
+    Say(lines, out);
+    tell();
+  });
   server.Begin();
   return 0;
 } catch (const std::bad_alloc&) {
