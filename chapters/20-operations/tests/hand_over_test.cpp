@@ -96,6 +96,21 @@ TEST_F(HandOverTest, TheSuccessorIsLeftWhatItNeeds) {
   ::waitpid(ready_[0], nullptr, 0);
 }
 
+TEST_F(HandOverTest, EachListenerHasItsNameThoughOneIsEmpty) {
+  HandOverOptions options =
+      With(Script("echo \"$LISTEN_FDS $LISTEN_FDNAMES\" > \"$2/said\"\n"
+                  "printf 'READY=1\\n' >&5\nexec sleep 60"));
+  options.listeners = {listener_.GetFd(), listener_.GetFd()};
+  options.names = {"", "web"};
+  HandOver hand_over(looper_, options, [this](pid_t pid) { ready_.push_back(pid); });
+  hand_over.Begin();
+  RunUntil([this] { return !ready_.empty(); });
+  ASSERT_EQ(ready_.size(), 1U);
+  EXPECT_EQ(folder_.Read("said"), "2 :web\n");
+  ::kill(ready_[0], SIGKILL);
+  ::waitpid(ready_[0], nullptr, 0);
+}
+
 TEST_F(HandOverTest, OneThatDiesAfterItsWordIsReapedAndTold) {
   const std::string program = Script("printf 'READY=1\\n' >&4\nexit 7");
   HandOver hand_over(looper_, With(program), [this](pid_t pid) { ready_.push_back(pid); });

@@ -129,8 +129,8 @@ auto EnvironmentOf(const HandOverOptions& options) -> std::vector<std::string> {
   variables.push_back("LISTEN_PID=" + std::string(kPidDigits, '0'));
   variables.push_back("LISTEN_FDS=" + std::to_string(count));
   std::string names;
-  for (const std::string& name : options.names) {
-    names += (names.empty() ? "" : ":") + name;
+  for (std::size_t i = 0; i < options.names.size(); ++i) {
+    names += (i == 0 ? "" : ":") + options.names[i];  // an empty one is one, too
   }
   variables.push_back("LISTEN_FDNAMES=" + names);
   const std::size_t pipe = static_cast<std::size_t>(InheritedListeners::kFirstFd) + count;
