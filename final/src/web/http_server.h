@@ -20,8 +20,8 @@
 // loop a LoopHttp with handlers of its own.
 //
 // Thread: Stop() from any thread and from signal handlers; Drain(), SetMaxConnections(), IsReady(),
-// IsLeaving(), IsHandedOver() and GetRefusals() from any; SetOptions() on a loop's, Block() on the first loop's,
-// the rest from the owner's.
+// IsLeaving(), IsHandedOver() and GetRefusals() from any; SetOptions() on a loop's, Block() on the
+// first loop's, the rest from the owner's.
 #pragma once
 
 #include <cstddef>
