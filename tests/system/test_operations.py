@@ -82,6 +82,20 @@ def test_health(watched):
     assert curl(watched.operations + "/readyz") == "ready\n"
 
 
+# What ProcSubset=pid of turtle.service leaves of /proc: processes, and nothing of the system.
+ONLY_PROCESSES = ("unshare", "--mount", "sh", "-c", 'mount -t proc -o subset=pid proc /proc && exec "$@"', "sh")
+
+
+@pytest.mark.skipif(subprocess.run([*ONLY_PROCESSES, "true"], capture_output=True, check=False).returncode != 0,
+                    reason="it takes the right to mount")
+def test_a_service_that_sees_only_processes_knows_its_own(start, site):
+    turtle = start(site, "--operations", "127.0.0.1:0", prefix=ONLY_PROCESSES)
+    metrics = curl(turtle.operations + "/metrics")
+    for name in ("start_time_seconds", "resident_memory_bytes", "cpu_seconds_total", "open_fds"):
+        assert f"\nprocess_{name} " in metrics
+    assert turtle.stop() == (0, "")
+
+
 def test_events_come_one_after_the_other(watched):
     with subprocess.Popen(["curl", "-sSN", watched.operations + "/events"], stdout=subprocess.PIPE) as viewer:
         try:

@@ -72,8 +72,10 @@ OperationsServer::OperationsServer(const std::string& places, InheritedListeners
   }
   listeners_ = server_.ListenerFds();
   operations.AddTo(server_);
-  thread_ = std::thread([this] {
+  // Made here, where that may still fail. It waits for Begin().
+  thread_ = std::thread([this, begin = begin_.get_future()] {
     try {
+      begin.wait();
       server_.Begin();
     } catch (...) {
       LogException("operations");  // the others are served on
@@ -81,8 +83,16 @@ OperationsServer::OperationsServer(const std::string& places, InheritedListeners
   });
 }
 
+void OperationsServer::Begin() {
+  begun_ = true;
+  begin_.set_value();
+}
+
 OperationsServer::~OperationsServer() {
   server_.Stop();
+  if (!begun_) {
+    begin_.set_value();
+  }
   thread_.join();
 }
 
