@@ -68,6 +68,24 @@ def test_a_restart_is_no_reason_to_send_clients_elsewhere(begin, site):
     assert turtle.stop() == 0
 
 
+def test_whoever_asks_for_readyz_again_and_again_has_a_last_chance(begin, site):
+    """On a connection that was idle when everything else had ended."""
+    turtle = begin(site, "--threads", "2", "--operations", "127.0.0.1:0")
+    old = turtle.pid
+    port = int(turtle.turtle.operations.rsplit(":", 1)[1])
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
+        client.sendall(b"GET /readyz HTTP/1.1\r\nHost: t\r\n\r\n")
+        assert client.recv(4096).startswith(b"HTTP/1.1 200 OK\r\n")
+        turtle.pid = turtle.begin()
+        await_condition(lambda: len(os.listdir(f"/proc/{old}/task")) == 2, "the end of the public server's loops")
+        client.sendall(b"GET /readyz HTTP/1.1\r\nHost: t\r\n\r\n")
+        reply = client.makefile("rb").read()
+    assert reply.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"\r\nConnection: close\r\n" in reply
+    assert turtle.wait(old) == 0
+    assert turtle.stop() == 0
+
+
 def test_an_exchange_goes_on_while_another_process_serves(begin, site):
     turtle = begin(site, "--threads", "1")
     old = turtle.pid

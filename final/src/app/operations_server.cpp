@@ -20,6 +20,9 @@ constexpr std::size_t kMaxConnections = 64;
 auto HttpOfOperations() -> HttpOptions {
   HttpOptions http;
   http.body.max_body_bytes = 0;
+  // There are few places, and who watches asks again soon: silent clients must not keep it out.
+  http.head_timeout = std::chrono::seconds(5);
+  http.idle_timeout = std::chrono::seconds(5);
   return http;
 }
 
@@ -89,7 +92,9 @@ void OperationsServer::Begin() {
 }
 
 OperationsServer::~OperationsServer() {
-  server_.Stop();
+  if (!left_) {
+    server_.Stop();
+  }
   if (!begun_) {
     begin_.set_value();
   }
@@ -103,6 +108,7 @@ void OperationsServer::AddTo(HandOverOptions& successor) const {
 }
 
 void OperationsServer::Leave() {
+  left_ = true;
   listening_.LeaveFiles();
   server_.Drain(ListenQueue::kHandedOver);
 }

@@ -60,6 +60,7 @@ class OperationsServer {
   Listening listening_;
   std::vector<int> listeners_;
   bool begun_ = false;
+  bool left_ = false;  // it ends by itself: whoever is about to ask once more has a last chance
   std::promise<void> begin_;
   std::thread thread_;
 };

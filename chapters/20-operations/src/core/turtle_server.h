@@ -174,7 +174,8 @@ class TurtleServer {
   std::atomic<std::size_t> started_{0};         // any thread: loops
   std::atomic<std::size_t> ended_{0};           // any thread: loops, but for the first
   CidrSet blocked_;                             // the first loop's thread, once it runs
-  Counter turned_away_;                         // the first loop's thread writes, any reads
+  // The first loop's thread writes, any reads; away from what every reply reads.
+  alignas(kCacheLine) Counter turned_away_;
   std::vector<RefusalLog> refusals_;            // by loop, each on its thread
 
   // Const after Begin().
