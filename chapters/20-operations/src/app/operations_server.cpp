@@ -13,10 +13,6 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Few may come, and with nothing but short requests: who is not one of them holds no thread of ours
-// and not much memory.
-constexpr std::size_t kMaxConnections = 64;
-
 auto HttpOfOperations() -> HttpOptions {
   HttpOptions http;
   http.body.max_body_bytes = 0;
@@ -29,7 +25,7 @@ auto HttpOfOperations() -> HttpOptions {
 auto OneLoop() -> ServerOptions {
   ServerOptions options;
   options.threads = 1;
-  options.max_connections = kMaxConnections;
+  options.max_connections = kMaxOperationsConnections;
   options.stop_timeout = std::chrono::seconds(1);
   return options;
 }
