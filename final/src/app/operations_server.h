@@ -25,8 +25,8 @@ namespace TURTLE_SERVER {
 [[nodiscard]] auto ParseHostAndPort(const std::string& text)
     -> std::optional<std::pair<std::string, std::uint16_t>>;
 
-/// Few may come, and with nothing but short requests: who is not one of them holds no thread of ours
-/// and not much memory.
+/// Few may come, and with nothing but short requests: who is not one of them holds no thread of
+/// ours and not much memory.
 inline constexpr std::size_t kMaxOperationsConnections = 64;
 
 /// Serves the routes of an Operations from Begin() to destruction.

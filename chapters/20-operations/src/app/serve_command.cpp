@@ -119,6 +119,17 @@ void Say(const std::string& lines, std::ostream& out) {
   block.TakeAway();
 }
 
+auto ServerOf(const ServeOptions& options) -> ServerOptions {
+  ServerOptions server;
+  server.threads = options.threads;
+  server.stop_timeout = options.stop_timeout;
+  server.drain_time = options.drain_time;
+  server.listen.defer_accept = options.deferred_accept;
+  server.max_connections = options.max_connections;
+  server.cpu_affinity = options.cpu_affinity;
+  return server;
+}
+
 // Everywhere that the options say.
 void Listen(const ServeOptions& options, Listening& listening) {
   for (const std::string& place : SplitList(options.address)) {
@@ -230,16 +241,107 @@ class SettingsReader {
   std::uint64_t taken_ = 0;
 };
 
-// At SIGUSR2, on the first loop. There is one successor at most, and it has the listeners only
-// once.
-void BeginHandOver(const HttpServer& server, HandOver& hand_over) {
-  if (hand_over.UnderWay()) {
-    Log(LogLevel::kWarning, "SIGUSR2: a hand-over is under way");
-  } else if (server.IsLeaving()) {
-    Log(LogLevel::kWarning, "SIGUSR2: this process is on its way out");
-  } else {
-    hand_over.Begin();
+// What a successor is given.
+auto SuccessorOf(const std::vector<std::string>& command, const HttpServer& server,
+                 const Listening& listening, const OperationsServer* beside, bool rereads)
+    -> HandOverOptions {
+  HandOverOptions successor;
+  successor.command = command;
+  successor.listeners = server.ListenerFds();
+  successor.names = listening.Names();
+  successor.early_signals = {SIGUSR1, SIGUSR2};  // whoever rotates logs sends them to both of us
+  if (rereads) {
+    successor.early_signals.push_back(SIGHUP);
   }
+  if (beside != nullptr) {
+    beside->AddTo(successor);
+  }
+  return successor;
+}
+
+// This process between the one that served before it and the one that will. On the first loop.
+class Succession {
+ public:
+  // @param beside may be nullptr
+  Succession(const ReadyPipe& predecessor, HttpServer& server, Listening& listening,
+             OperationsServer* beside, const ServiceNotifier& notifier, HandOverOptions successor)
+      : predecessor_(predecessor),
+        server_(server),
+        listening_(listening),
+        beside_(beside),
+        notifier_(notifier),
+        hand_over_(*server.Loopers().front(), std::move(successor),
+                   [this](pid_t pid) { Leave(pid); }) {}
+
+  // Tells those who do something because of it that it serves, as soon as all loops run.
+  void Tell() {
+    if (server_.IsLeaving()) {
+      return;  // whoever waits for us goes on serving
+    }
+    if (!server_.IsReady()) {
+      server_.Loopers().front()->RunAfter(std::chrono::milliseconds(1), [this] { Tell(); });
+      return;
+    }
+    // Not before: had we failed, they would be the files of who goes on serving.
+    listening_.TakeFiles();
+    if (beside_ != nullptr) {
+      beside_->TakeFiles();
+    }
+    if (!predecessor_.IsAwaited()) {
+      notifier_.Ready();
+      return;
+    }
+    if (beside_ != nullptr) {
+      beside_->Begin();  // until now the predecessor's answers were those that count
+    }
+    predecessor_.Tell();
+  }
+
+  // At SIGUSR2. There is one successor at most, and it has the listeners only once.
+  void Begin() {
+    if (hand_over_.UnderWay()) {
+      Log(LogLevel::kWarning, "SIGUSR2: a hand-over is under way");
+    } else if (server_.IsLeaving()) {
+      Log(LogLevel::kWarning, "SIGUSR2: this process is on its way out");
+    } else {
+      hand_over_.Begin();
+    }
+  }
+
+  // A successor that does not serve yet is not to.
+  void Abandon() noexcept { hand_over_.Abandon(); }
+
+ private:
+  void Leave(pid_t successor) {
+    Log(LogLevel::kInfo, "hand-over: process " + std::to_string(successor) +
+                             " serves; this one finishes what it has begun");
+    listening_.LeaveFiles();
+    notifier_.MainPid(successor);
+    server_.Drain(ListenQueue::kHandedOver);
+    if (beside_ != nullptr) {
+      beside_->Leave();
+    }
+  }
+
+  const ReadyPipe& predecessor_;
+  HttpServer& server_;
+  Listening& listening_;
+  OperationsServer* const beside_;
+  const ServiceNotifier& notifier_;
+  HandOver hand_over_;
+};
+
+// One that comes while nobody can act on it, at the beginning and at the end, must not end us.
+void IgnoreSignals(bool rereads, bool hands_over) {
+  std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
+  std::signal(SIGUSR1, SIG_IGN);
+  if (rereads) {
+    std::signal(SIGHUP, SIG_IGN);
+  }
+  if (hands_over) {
+    std::signal(SIGUSR2, SIG_IGN);
+  }
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
 }
 
 }  // namespace
@@ -247,31 +349,16 @@ void BeginHandOver(const HttpServer& server, HandOver& hand_over) {
 auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
            const Reread& reread, const std::vector<std::string>& command) -> int try {
   RaiseDescriptorLimit();
-  std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
-  std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to open anew
-  if (reread) {
-    std::signal(SIGHUP, SIG_IGN);  // likewise
-  }
-  if (!command.empty()) {
-    std::signal(SIGUSR2, SIG_IGN);  // likewise
-  }
+  IgnoreSignals(static_cast<bool>(reread), !command.empty());
   // Before there are threads and programs.
   const ReadyPipe predecessor;
   InheritedListeners inherited(TakeListenEnvironment(), ::getpid());
   const ServiceNotifier notifier(Variable("NOTIFY_SOCKET"));
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   Logging logging(options.log);
   if (options.mysql_started) {
     static_cast<void>(MariaDbDatabase(options.mysql)->Open());  // or we go, and say why
   }
-  ServerOptions threads;
-  threads.threads = options.threads;
-  threads.stop_timeout = options.stop_timeout;
-  threads.drain_time = options.drain_time;
-  threads.listen.defer_accept = options.deferred_accept;
-  threads.max_connections = options.max_connections;
-  threads.cpu_affinity = options.cpu_affinity;
-  HttpServer server(HttpOf(options), threads);
+  HttpServer server(HttpOf(options), ServerOf(options));
   server.Block(CidrSet(SplitList(options.blocked)));
   Listening listening(inherited, server);
   Listen(options, listening);
@@ -322,64 +409,24 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   if (beside && !predecessor.IsAwaited()) {
     beside->Begin();  // it is asked whether we are ready while we are not
   }
-  HandOverOptions successor;
-  successor.command = command;
-  successor.listeners = server.ListenerFds();
-  successor.names = listening.Names();
-  successor.early_signals = {SIGUSR1, SIGUSR2};  // whoever rotates logs sends them to both of us
-  if (reread) {
-    successor.early_signals.push_back(SIGHUP);
-  }
-  if (beside) {
-    beside->AddTo(successor);
-  }
-  HandOver hand_over(*server.Loopers().front(), successor, [&](pid_t pid) {
-    Log(LogLevel::kInfo, "hand-over: process " + std::to_string(pid) +
-                             " serves; this one finishes what it has begun");
-    listening.LeaveFiles();
-    notifier.MainPid(pid);
-    server.Drain(ListenQueue::kHandedOver);
-    if (beside) {
-      beside->Leave();
-    }
-  });
+  OperationsServer* const operations_server = beside ? &*beside : nullptr;
+  Succession succession(
+      predecessor, server, listening, operations_server, notifier,
+      SuccessorOf(command, server, listening, operations_server, static_cast<bool>(reread)));
   std::optional<SignalWatch> anew;
   if (!command.empty()) {
     anew.emplace(*server.Loopers().front(), std::vector<int>{SIGUSR2},
-                 [&](int) { BeginHandOver(server, hand_over); });
+                 [&](int) { succession.Begin(); });
   }
   std::optional<SignalWatch> signals;
   signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int number) {
     if (!server.IsLeaving()) {
       notifier.Stopping();
     }
-    hand_over.Abandon();
+    succession.Abandon();
     number == SIGTERM ? server.Drain() : server.Stop();
     signals.reset();
   });
-  // For those who do something because of it: when all loops run.
-  const std::function<void()> tell = [&] {
-    if (server.IsLeaving()) {
-      return;  // whoever waits for us goes on serving
-    }
-    if (!server.IsReady()) {
-      server.Loopers().front()->RunAfter(std::chrono::milliseconds(1), tell);
-      return;
-    }
-    // Not before: had we failed, they would be the files of who goes on serving.
-    listening.TakeFiles();
-    if (beside) {
-      beside->TakeFiles();
-    }
-    if (!predecessor.IsAwaited()) {
-      notifier.Ready();
-      return;
-    }
-    if (beside) {
-      beside->Begin();  // until now the predecessor's answers were those that count
-    }
-    predecessor.Tell();
-  };
   // Said by the loop itself, so that it is true: all that it takes could be had.
   server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
     std::string lines = "Serving " + options.directory + " at " + listening.Places() + "\n";
@@ -387,7 +434,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
       lines += "Operations at " + beside->Places() + "\n";
     }
     Say(lines, out);
-    tell();
+    succession.Tell();
   });
   server.Begin();
   return 0;

@@ -176,7 +176,7 @@ class TurtleServer {
   CidrSet blocked_;                             // the first loop's thread, once it runs
   // The first loop's thread writes, any reads; away from what every reply reads.
   alignas(kCacheLine) Counter turned_away_;
-  std::vector<RefusalLog> refusals_;            // by loop, each on its thread
+  std::vector<RefusalLog> refusals_;  // by loop, each on its thread
 
   // Const after Begin().
   const ServerOptions options_;
