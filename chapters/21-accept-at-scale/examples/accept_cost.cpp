@@ -12,11 +12,11 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,7 +37,7 @@ constexpr int kRounds = 5;
 struct Load {
   std::size_t loops = 2;
   int connections = 10'000;
-  int clients = 4;
+  int clients = 16;
 };
 
 struct Cost {
@@ -50,6 +50,7 @@ struct Cost {
 struct Way {
   const char* name;
   Accepting accept;
+  bool pinned;  // each loop keeps to a CPU of its own
   std::vector<Cost> costs;
 };
 
@@ -84,10 +85,11 @@ auto MicrosecondsOf(const timeval& time) -> double {
   return 1e6 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec);
 }
 
-auto Measure(const Load& load, Accepting accept) -> Cost {
+auto Measure(const Load& load, const Way& way) -> Cost {
   ServerOptions options;
   options.threads = load.loops;
-  options.accept = accept;
+  options.accept = way.accept;
+  options.cpu_affinity = way.pinned;
   TurtleServer server(NetAddress("127.0.0.1", 0), options);
   server.OnHandle(Echo);
   rusage before{};
@@ -135,7 +137,7 @@ auto Median(std::vector<Cost>& costs, Number number) -> double {
 }
 
 void Tell(Way& way, std::size_t loops) {
-  std::printf("%-9s %9.0f %11.1f %9.2f   ", way.name,
+  std::printf("%-17s %9.0f %8.1f %6.2f   ", way.name,
               Median(way.costs, [](const Cost& cost) { return cost.per_second; }),
               Median(way.costs, [](const Cost& cost) { return cost.cpu_us; }),
               Median(way.costs, [](const Cost& cost) { return cost.waits; }));
@@ -161,15 +163,17 @@ auto main(int argc, char** argv) -> int try {
   load.loops = static_cast<std::size_t>(NumberAt(1, argc, argv, 2));
   load.connections = NumberAt(2, argc, argv, load.connections);
   load.clients = NumberAt(3, argc, argv, load.clients);
-  std::vector<Way> ways{{"shared", Accepting::kShared, {}},
-                        {"per-loop", Accepting::kPerLoop, {}},
-                        {"per-cpu", Accepting::kPerCpu, {}}};
+  std::vector<Way> ways{{"shared", Accepting::kShared, false, {}},
+                        {"shared, pinned", Accepting::kShared, true, {}},
+                        {"per-loop", Accepting::kPerLoop, false, {}},
+                        {"per-loop, pinned", Accepting::kPerLoop, true, {}},
+                        {"per-cpu", Accepting::kPerCpu, true, {}}};
   for (int round = 0; round < kRounds; ++round) {
     for (Way& way : ways) {
-      way.costs.push_back(Measure(load, way.accept));
+      way.costs.push_back(Measure(load, way));
     }
   }
-  std::printf("%-9s %9s %11s %9s    by loop\n", "", "a second", "CPU, us", "waits");
+  std::printf("%-17s %9s %8s %6s    by loop\n", "", "a second", "CPU, us", "waits");
   for (Way& way : ways) {
     Tell(way, load.loops);
   }

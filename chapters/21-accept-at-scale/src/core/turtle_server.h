@@ -164,6 +164,7 @@ class TurtleServer {
   };
 
   void Open(std::vector<Socket>& listeners);
+  [[nodiscard]] auto EachAccepts(std::size_t listeners) const noexcept -> bool;
   void Prefer(const Socket& listener, std::size_t index) const;
   void RunLooper(std::size_t index);
   template <typename Step>
