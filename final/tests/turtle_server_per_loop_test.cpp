@@ -54,7 +54,7 @@ auto Connect(int port, int count) -> Clients {
   Clients clients;
   for (int i = 0; i < count; ++i) {
     clients.push_back(std::make_unique<Client>(port));
-    EXPECT_TRUE(clients.back()->Send("hello"));
+    static_cast<void>(clients.back()->Send("hello"));  // who is refused may be closed already
   }
   return clients;
 }

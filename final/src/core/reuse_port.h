@@ -47,7 +47,8 @@ namespace TURTLE_SERVER {
 [[nodiscard]] auto SharePort(int socket) noexcept -> bool;
 
 /// Has `listener` get the clients whose packets arrive at the CPU of CpuPin(index), as far as there
-/// is a choice. Clients of a CPU that nobody prefers are dealt out as before.
+/// is a choice. Clients of a CPU that nobody prefers are dealt out as before. Not on a thread that a
+/// CpuPin holds already.
 /// @param listener one of several of OpenListeners()
 /// @param index as of CpuPin; nullopt: no CPU from now on
 /// @return 0, or why it can't be, an errno value
