@@ -340,7 +340,9 @@ def compiler() -> str | None:
 
 def compile_errors(file: pathlib.Path, include: pathlib.Path, cxx: str) -> list[int]:
     """The lines of `file` that the compiler finds fault with."""
-    command = [*cxx.split(), "-std=c++17", "-fsyntax-only", "-w", f"-I{include}", "-x", "c++", str(file)]
+    # An earlier body may have had nothing to return: to run off its end is no crash worth seeing.
+    flags = ["-std=c++17", "-fsyntax-only", "-Werror=return-type", f"-I{include}"]
+    command = [*cxx.split(), *flags, "-x", "c++", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
     if done.returncode == 0:
         return []

@@ -57,7 +57,7 @@ auto Answered(Socket old, Socket successor, int count) -> int {
   old = Socket();
   successor.SetNonBlocking();
   NetAddress from;
-  for (UniqueFd fd(successor.Accept(from)); fd; fd.Reset(successor.Accept(from))) {
+  while (UniqueFd fd{successor.Accept(from)}) {
     static_cast<void>(Socket(std::move(fd)).Send("!"));
   }
   int answered = 0;

@@ -291,6 +291,8 @@ TEST(ConfigTest, TheSchemaSaysWhatAValueMayBe) {
       {"/blocks_ip/minItems", 0},
       {"/worker_connections/type", "integer"},
       {"/worker_connections/minimum", -1},
+      {"/worker_connections/not/minimum", 0},
+      {"/worker_connections/not/maximum", 0},
       {"/worker_connections/maximum", 10'000'000},
       {"/worker_connections/default", -1},
       {"/worker_processes/minimum", 1},

@@ -300,7 +300,12 @@ TEST(Drain, AQueueThatIsHandedOverIsLeftToWhoHasIt) {
     for (int i = 0; i < 5; ++i) {
       clients.push_back(std::make_unique<Client>(server.LocalAddress().Port()));
     }
+    EXPECT_FALSE(server.IsHandedOver());
     server.Drain(ListenQueue::kHandedOver);
+    EXPECT_TRUE(server.IsHandedOver());
+    EXPECT_FALSE(server.IsReady());
+    server.Stop();
+    EXPECT_TRUE(server.IsHandedOver()) << "the first word counts";
   }
   EXPECT_TRUE(running.Ends()) << "it has let nobody in";
   for (std::size_t i = 0; i < clients.size(); ++i) {

@@ -96,6 +96,21 @@ TEST_F(HandOverTest, TheSuccessorIsLeftWhatItNeeds) {
   ::waitpid(ready_[0], nullptr, 0);
 }
 
+TEST_F(HandOverTest, EachListenerHasItsNameThoughOneIsEmpty) {
+  HandOverOptions options =
+      With(Script("echo \"$LISTEN_FDS $LISTEN_FDNAMES\" > \"$2/said\"\n"
+                  "printf 'READY=1\\n' >&5\nexec sleep 60"));
+  options.listeners = {listener_.GetFd(), listener_.GetFd()};
+  options.names = {"", "web"};
+  HandOver hand_over(looper_, options, [this](pid_t pid) { ready_.push_back(pid); });
+  hand_over.Begin();
+  RunUntil([this] { return !ready_.empty(); });
+  ASSERT_EQ(ready_.size(), 1U);
+  EXPECT_EQ(folder_.Read("said"), "2 :web\n");
+  ::kill(ready_[0], SIGKILL);
+  ::waitpid(ready_[0], nullptr, 0);
+}
+
 TEST_F(HandOverTest, OneThatDiesAfterItsWordIsReapedAndTold) {
   const std::string program = Script("printf 'READY=1\\n' >&4\nexit 7");
   HandOver hand_over(looper_, With(program), [this](pid_t pid) { ready_.push_back(pid); });
@@ -177,8 +192,20 @@ TEST_F(HandOverTest, ASecondBeginningMeanwhileIsNothingAndAbandonEndsTheFirst) {
   EXPECT_TRUE(HasNoChildren()) << "there was one, and it has been reaped";
 }
 
+TEST_F(HandOverTest, ASignalThatComesTooEarlyDoesNotEndIt) {
+  HandOverOptions options =
+      With(Script("kill -USR1 $$\nkill -HUP $$\nprintf 'READY=1\\n' >&4\nexec sleep 60"));
+  options.early_signals = {SIGUSR1, SIGHUP};
+  HandOver hand_over(looper_, options, [this](pid_t pid) { ready_.push_back(pid); });
+  hand_over.Begin();
+  RunUntil([this] { return !ready_.empty(); });
+  ASSERT_EQ(ready_.size(), 1U);
+  ::kill(ready_[0], SIGKILL);
+  ::waitpid(ready_[0], nullptr, 0);
+}
+
 #ifdef __linux__
-TEST_F(HandOverTest, NoSignalIsBlockedOrIgnored) {
+TEST_F(HandOverTest, NoOtherSignalIsBlockedOrIgnored) {
   const std::string program = Script(
       "grep -E 'Sig(Blk|Ign)' /proc/self/status > \"$2/signals\"\n"
       "printf 'READY=1\\n' >&4\nexec sleep 60");

@@ -25,11 +25,21 @@ TEST(UnixListenerLeft, TheFileStaysWithWhoHasTheListener) {
   const std::string path = folder.Path("socket");
   std::optional<UnixListener> old(std::in_place, path);
   std::optional<UnixListener> successor(std::in_place, path, old->TakeSocket());
+  successor->TakeFile();
   old->LeaveFile();
   old.reset();
   EXPECT_TRUE(test::UnixClient(path).Connected());
   successor.reset();
   EXPECT_FALSE(IsThere(path));
+}
+
+TEST(UnixListenerLeft, ASuccessorThatFailsLeavesTheFileToWhoServesOn) {
+  const test::LogFolder folder;
+  const std::string path = folder.Path("socket");
+  UnixListener old(path);
+  const Socket listener = old.TakeSocket();
+  { const UnixListener successor(path, Socket(UniqueFd(::dup(listener.GetFd())))); }
+  EXPECT_TRUE(test::UnixClient(path).Connected());
 }
 
 TEST(UnixListenerLeft, AnotherFileInItsPlaceIsLeftAlone) {
@@ -38,7 +48,8 @@ TEST(UnixListenerLeft, AnotherFileInItsPlaceIsLeftAlone) {
   UnixListener old(path);
   old.LeaveFile();
   {
-    const UnixListener successor(path, old.TakeSocket());
+    UnixListener successor(path, old.TakeSocket());
+    successor.TakeFile();
     ASSERT_EQ(::unlink(path.c_str()), 0);
     std::ofstream(path) << "somebody else's";
   }
@@ -51,7 +62,8 @@ TEST(UnixListenerLeft, AFileThatHasGoneIsNobodys) {
   UnixListener old(path);
   ASSERT_EQ(::unlink(path.c_str()), 0);
   {
-    const UnixListener successor(path, old.TakeSocket());
+    UnixListener successor(path, old.TakeSocket());
+    successor.TakeFile();
     std::ofstream(path) << "somebody else's";
   }
   EXPECT_TRUE(IsThere(path));

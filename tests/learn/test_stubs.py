@@ -124,6 +124,22 @@ def test_what_does_not_compile_is_emptied_further(book):
     assert 'throw std::logic_error("TODO(02): Box::GetPair")' in text
 
 
+def test_an_earlier_body_that_returned_nothing_is_emptied(book):
+    """It would compile, and crash every earlier test that runs off its end."""
+    for name, old, new in (
+        ("box.h", "void Open()", "auto Open() -> bool"),
+        ("box.cpp", "void Box::Open() {", "auto Box::Open() -> bool {\n  if (open_) return true;"),
+    ):
+        path = book.root / "chapters/02-two/src/base" / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new).replace("count_ = Next(count_);", "return count_ = Next(count_);"))
+    done = run(book, "write", "02", book.root / "out")
+    assert done.returncode == 0, done.stderr
+    text = (book.root / "out/src/base/box.cpp").read_text()
+    assert "auto Box::Open() -> bool {\n  // TODO(02): Opens the box.\n  return false;\n}" in text
+
+
 def test_prove_passes_on_a_sound_chapter(book):
     done = run(book, "prove", "01", "02")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -35,8 +35,8 @@ def start(binary):
     """Starts servers, and ends what is left of them after the test."""
     with contextlib.ExitStack() as stack:
 
-        def start_one(*arguments):
-            turtle = Turtle(*arguments)
+        def start_one(*arguments, **options):
+            turtle = Turtle(*arguments, **options)
             stack.callback(turtle.close)
             return turtle
 

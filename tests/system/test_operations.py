@@ -1,8 +1,12 @@
 """The operations of the real `turtle`, asked by curl and checked by promtool."""
 
+import contextlib
 import re
 import shutil
+import socket
 import subprocess
+import time
+from urllib.parse import urlsplit
 
 import pytest
 from serving import PATIENCE
@@ -80,6 +84,41 @@ def test_a_client_makes_no_series(watched):
 def test_health(watched):
     assert curl(watched.operations + "/livez") == "live\n"
     assert curl(watched.operations + "/readyz") == "ready\n"
+
+
+def test_those_who_are_silent_do_not_keep_the_probe_out_for_long(start, site):
+    """There are 64 places. Whoever watches would start the server again if they stayed taken."""
+    turtle = start(site, "--operations", "127.0.0.1:0")
+    place = urlsplit(turtle.operations)
+
+    def is_live():
+        with contextlib.suppress(subprocess.CalledProcessError):
+            return curl(turtle.operations + "/livez") == "live\n"
+
+    with contextlib.ExitStack() as silent:
+        for _ in range(64):
+            silent.enter_context(socket.create_connection((place.hostname, place.port), PATIENCE))
+        deadline = time.monotonic() + PATIENCE
+        while not (live := is_live()) and time.monotonic() < deadline:
+            pass
+        assert live
+    code, said = turtle.stop()
+    assert code == 0
+    assert re.fullmatch(r"(\S+Z WARN \d+ clients? refused: max_connections is 64\n)+", said)
+
+
+# What ProcSubset=pid of turtle.service leaves of /proc: processes, and nothing of the system.
+ONLY_PROCESSES = ("unshare", "--mount", "sh", "-c", 'mount -t proc -o subset=pid proc /proc && exec "$@"', "sh")
+
+
+@pytest.mark.skipif(subprocess.run([*ONLY_PROCESSES, "true"], capture_output=True, check=False).returncode != 0,
+                    reason="it takes the right to mount")
+def test_a_service_that_sees_only_processes_knows_its_own(start, site):
+    turtle = start(site, "--operations", "127.0.0.1:0", prefix=ONLY_PROCESSES)
+    metrics = curl(turtle.operations + "/metrics")
+    for name in ("start_time_seconds", "resident_memory_bytes", "cpu_seconds_total", "open_fds"):
+        assert f"\nprocess_{name} " in metrics
+    assert turtle.stop() == (0, "")
 
 
 def test_events_come_one_after_the_other(watched):

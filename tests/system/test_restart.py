@@ -1,5 +1,6 @@
 """A new program in the place of the old one, under load, without a request that fails."""
 
+import json
 import os
 import pathlib
 import re
@@ -118,6 +119,35 @@ def test_who_waits_in_a_queue_is_answered_by_either(begin, site, tmp_path, accep
     for client in clients:
         assert b"200 OK" in client.makefile("rb").read()
         client.close()
+
+
+def test_a_restart_is_no_reason_to_send_clients_elsewhere(begin, site):
+    """Whoever asks for /readyz without a pause gets no other answer than 200, whichever process gives it."""
+    turtle = begin(site, "--threads", "2", "--operations", "127.0.0.1:0")
+    port = int(turtle.turtle.operations.rsplit(":", 1)[1])
+    await_condition(lambda: b" 200 OK" in get(port, "/readyz"), "ready")
+    with Load(port, "/readyz") as load:
+        for _ in range(5):
+            assert turtle.restart() == 0
+            load.await_answers()
+    assert load.failures() == []
+    assert turtle.stop() == 0
+
+
+def test_whoever_asks_for_readyz_again_and_again_has_a_last_chance(begin, site):
+    """On a connection that was idle when everything else had ended."""
+    turtle = begin(site, "--threads", "2", "--operations", "127.0.0.1:0")
+    old = turtle.pid
+    port = int(turtle.turtle.operations.rsplit(":", 1)[1])
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
+        client.sendall(b"GET /readyz HTTP/1.1\r\nHost: t\r\n\r\n")
+        assert client.recv(4096).startswith(b"HTTP/1.1 200 OK\r\n")
+        turtle.pid = turtle.begin()
+        await_condition(lambda: len(os.listdir(f"/proc/{old}/task")) == 2, "the end of the public server's loops")
+        client.sendall(b"GET /readyz HTTP/1.1\r\nHost: t\r\n\r\n")
+        reply = client.makefile("rb").read()
+    assert reply.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"\r\nConnection: close\r\n" in reply
     assert turtle.wait(old) == 0
     assert turtle.stop() == 0
 
@@ -206,6 +236,47 @@ def test_a_new_one_that_fails_changes_nothing(begin, site, tmp_path, fault):
     assert turtle.restart() == 0
     assert b"200 OK" in get(turtle.port)
     assert turtle.stop() == 0
+
+
+def test_signals_that_come_too_early_do_not_end_the_new_one(begin, site, tmp_path):
+    """Whoever rotates the logs of both, or asks twice by name, may meet it before it has begun."""
+    program, config = tmp_path / "turtle", tmp_path / "turtle.json"
+    shutil.copy(BINARY, program)
+    edit(config, json.dumps({"http": {"root_path": str(site)}}))
+    turtle = begin("-f", config, program=program)
+    program.unlink()
+    edit(program, f'#!/bin/sh\nkill -USR1 $$; kill -USR2 $$; kill -HUP $$\nexec "{BINARY}" "$@"\n')
+    program.chmod(0o755)
+    assert turtle.restart() == 0
+    assert b"200 OK" in get(turtle.port)
+    assert turtle.stop() == 0
+
+
+def test_nobody_has_to_read_what_the_new_one_says(begin, site):
+    """As behind `turtle | head -1`: the pipe that it inherits has no reader any more."""
+    turtle = begin(site)
+    turtle.turtle.process.stdout.close()
+    assert turtle.restart() == 0
+    assert b"200 OK" in get(turtle.port)
+    assert turtle.stop() == 0
+
+
+def test_a_new_one_that_fails_leaves_the_file_of_a_path(begin, site, tmp_path):
+    """It has the listener already when it finds that something else is taken."""
+    path, config = tmp_path / "socket", tmp_path / "turtle.json"
+    settings = {"http": {"root_path": str(site)}, "address": f"unix:{path},127.0.0.1"}
+    edit(config, json.dumps(settings))
+    turtle = begin("-f", config)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = f"127.0.0.1:{taken.getsockname()[1]}"
+        edit(config, json.dumps({**settings, "operations": {"address": place}}))
+        os.kill(turtle.pid, signal.SIGUSR2)
+        await_condition(lambda: "this process goes on serving" in turtle.said(), "the failure")
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(path))
+    assert turtle.restart() == 0
+    assert turtle.stop() == 0
+    assert not path.exists(), "it is the last one's"
 
 
 def test_a_second_signal_meanwhile_is_only_told(begin, site, tmp_path):

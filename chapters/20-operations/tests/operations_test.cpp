@@ -147,6 +147,21 @@ TEST(OperationsTest, ReadinessFollowsTheServer) {
   EXPECT_EQ(watched.Ask("/readyz").body, "draining\n");
 }
 
+// Whoever asks the old process, by a connection that it has had, asks for the address of both.
+TEST(OperationsTest, WhoHasASuccessorIsReadyThoughItLeaves) {
+  Watched watched;
+  watched.Begin();
+  EXPECT_TRUE(test::Await([&] { return watched.Ask("/readyz").body == "ready\n"; }));
+  HttpClient client(watched.Port());
+  ASSERT_TRUE(client.Send(Get("/stuck")));
+  ASSERT_TRUE(watched.StuckGate().AwaitArrivals(1));
+  watched.Server().Drain(ListenQueue::kHandedOver);
+  const HttpReply reply = watched.Ask("/readyz");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, "ready\n");
+  watched.StuckGate().Open();
+}
+
 TEST(OperationsTest, ALoopThatIsStuckIsNamedThoughNoLoopAnswers) {
   OperationsOptions at_once;
   at_once.stuck_after = std::chrono::seconds(0);

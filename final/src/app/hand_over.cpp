@@ -40,12 +40,12 @@ struct Plan {
   const char* path;
   char* const* argv;
   char* const* envp;
-  char* pid_digits;         // within envp, kPidDigits of them and a NUL byte
-  const int* descriptors;   // all above their places, so that putting one in place closes no other
-  std::size_t count;        // they become kFirstFd and so on; the last is the pipe
-  int report_fd;            // the pipe, too; close-on-exec
-  int descriptor_bound;     // no descriptor of ours is that high
-  bool keeps_ignoring_hup;  // as nohup(1) wants it
+  char* pid_digits;        // within envp, kPidDigits of them and a NUL byte
+  const int* descriptors;  // all above their places, so that putting one in place closes no other
+  std::size_t count;       // they become kFirstFd and so on; the last is the pipe
+  int report_fd;           // the pipe, too; close-on-exec
+  int descriptor_bound;    // no descriptor of ours is that high
+  sigset_t ignored;        // all others get their standard action
 };
 
 void WritePid(char* digits) noexcept {
@@ -70,14 +70,12 @@ void WritePid(char* digits) noexcept {
   ::_exit(127);
 }
 
-void ResetSignals(bool keeps_ignoring_hup) noexcept {
+void ResetSignals(const sigset_t& ignored) noexcept {
   struct sigaction action {};
-  action.sa_handler = SIG_DFL;
   ::sigemptyset(&action.sa_mask);
   for (int number = 1; number < NSIG; ++number) {
-    if (number != SIGHUP || !keeps_ignoring_hup) {
-      ::sigaction(number, &action, nullptr);  // fails for SIGKILL, SIGSTOP and libc's own
-    }
+    action.sa_handler = ::sigismember(&ignored, number) == 1 ? SIG_IGN : SIG_DFL;
+    ::sigaction(number, &action, nullptr);  // fails for SIGKILL, SIGSTOP and libc's own
   }
   ::sigprocmask(SIG_SETMASK, &action.sa_mask, nullptr);
 }
@@ -96,7 +94,7 @@ void ResetSignals(bool keeps_ignoring_hup) noexcept {
     }
   }
   WritePid(plan.pid_digits);
-  ResetSignals(plan.keeps_ignoring_hup);
+  ResetSignals(plan.ignored);
   ::execve(plan.path, plan.argv, plan.envp);
   ReportAndExit(plan);
 }
@@ -131,8 +129,8 @@ auto EnvironmentOf(const HandOverOptions& options) -> std::vector<std::string> {
   variables.push_back("LISTEN_PID=" + std::string(kPidDigits, '0'));
   variables.push_back("LISTEN_FDS=" + std::to_string(count));
   std::string names;
-  for (const std::string& name : options.names) {
-    names += (names.empty() ? "" : ":") + name;
+  for (std::size_t i = 0; i < options.names.size(); ++i) {
+    names += (i == 0 ? "" : ":") + options.names[i];  // an empty one is one, too
   }
   variables.push_back("LISTEN_FDNAMES=" + names);
   const std::size_t pipe = static_cast<std::size_t>(InheritedListeners::kFirstFd) + count;
@@ -163,9 +161,17 @@ auto CopyAbove(int fd, int lowest) -> UniqueFd {
   return copy;
 }
 
-auto IsHupIgnored() -> bool {
+auto IgnoredSignals(const std::vector<int>& early) -> sigset_t {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : early) {
+    ::sigaddset(&set, number);
+  }
   struct sigaction now {};
-  return ::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+  if (::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) {
+    ::sigaddset(&set, SIGHUP);  // as nohup(1) wants it
+  }
+  return set;
 }
 
 auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
@@ -190,12 +196,15 @@ auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
   std::vector<std::string> variables = EnvironmentOf(options);
   const std::vector<char*> argv = PointersTo(command);
   const std::vector<char*> envp = PointersTo(variables);
-  const Plan plan{
-      file->c_str(),      argv.data(),
-      envp.data(),        variables.front().data() + std::string_view("LISTEN_PID=").size(),
-      descriptors.data(), descriptors.size(),
-      descriptors.back(), static_cast<int>(std::min(::sysconf(_SC_OPEN_MAX), 1L << 20)),
-      IsHupIgnored()};
+  const Plan plan{file->c_str(),
+                  argv.data(),
+                  envp.data(),
+                  variables.front().data() + std::string_view("LISTEN_PID=").size(),
+                  descriptors.data(),
+                  descriptors.size(),
+                  descriptors.back(),
+                  static_cast<int>(std::min(::sysconf(_SC_OPEN_MAX), 1L << 20)),
+                  IgnoredSignals(options.early_signals)};
   const pid_t pid = Fork(plan);
   if (pid < 0) {
     throw std::system_error(errno, std::generic_category(), "fork");

@@ -15,7 +15,7 @@
 //
 // The program is started by the name by which this one was, and not by /proc/self/exe: it is to be
 // the newly installed one. The listeners are handed over as sd_listen_fds(3) says, so the new one
-// can't tell whether it was us or systemd (core/inherited_listeners.h). The pipe's number is in
+// takes them as it takes systemd's (core/inherited_listeners.h). The pipe's number is in
 // TURTLE_READY_FD.
 //
 // The new program keeps its end of the pipe open as long as it runs, so the pipe's end tells of its
@@ -45,6 +45,9 @@ struct HandOverOptions {
   std::vector<std::string> command;
   std::vector<int> listeners;      ///< Descriptors, open whenever Begin() is called.
   std::vector<std::string> names;  ///< Of each of them, for LISTEN_FDNAMES; no ':' in them.
+  /// Signals that the successor begins with ignored, until it takes them over: one that comes too
+  /// early must not end it. What is not among them has its standard action.
+  std::vector<int> early_signals{};
   std::chrono::milliseconds time_limit{30'000};  ///< For the word that it is ready.
 };
 

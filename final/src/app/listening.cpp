@@ -11,7 +11,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Between two of us, the name of a listener whose file is ours. systemd's files are systemd's.
+// Between two of us, the name of a listener whose file we make and remove. systemd's files are
+// systemd's.
 constexpr const char* kOwnPath = "turtle-path";
 
 }  // namespace
@@ -50,6 +51,12 @@ void Listening::At(const NetAddress& address) {
   }
   server_.AlsoListen(std::move(listeners));
   AddPlace("http://" + place + "/");
+}
+
+void Listening::TakeFiles() {
+  for (const std::unique_ptr<UnixListener>& path : paths_) {
+    path->TakeFile();
+  }
 }
 
 void Listening::LeaveFiles() {

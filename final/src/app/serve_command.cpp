@@ -26,6 +26,7 @@
 #include "core/inherited_listeners.h"
 #include "core/service_notifier.h"
 #include "core/signal_watch.h"
+#include "core/sigpipe_block.h"
 #include "core/unix_listener.h"
 #include "db/mariadb_database.h"
 #include "log/log.h"
@@ -108,6 +109,14 @@ auto HttpOf(const ServeOptions& options) -> HttpOptions {
   http.min_body_rate = options.min_body_rate;
   http.min_send_rate = options.min_send_rate;
   return http;
+}
+
+// At once: whoever reads only the first line may have gone before there is a second, and whoever
+// reads nothing, such as the `head -1` that has read a predecessor's, is no reason to end.
+void Say(const std::string& lines, std::ostream& out) {
+  const SigpipeBlock block;
+  out << lines << std::flush;
+  block.TakeAway();
 }
 
 // Everywhere that the options say.
@@ -312,10 +321,17 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     beside.emplace(options.operations, inherited, *operations);
   }
   inherited.RequireAllTaken();
+  if (beside && !predecessor.IsAwaited()) {
+    beside->Begin();  // it is asked whether we are ready while we are not
+  }
   HandOverOptions successor;
   successor.command = command;
   successor.listeners = server.ListenerFds();
   successor.names = listening.Names();
+  successor.early_signals = {SIGUSR1, SIGUSR2};  // whoever rotates logs sends them to both of us
+  if (reread) {
+    successor.early_signals.push_back(SIGHUP);
+  }
   if (beside) {
     beside->AddTo(successor);
   }
@@ -343,18 +359,37 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     number == SIGTERM ? server.Drain() : server.Stop();
     signals.reset();
   });
+  // For those who do something because of it: when all loops run.
+  const std::function<void()> tell = [&] {
+    if (server.IsLeaving()) {
+      return;  // whoever waits for us goes on serving
+    }
+    if (!server.IsReady()) {
+      server.Loopers().front()->RunAfter(std::chrono::milliseconds(1), tell);
+      return;
+    }
+    // Not before: had we failed, they would be the files of who goes on serving.
+    listening.TakeFiles();
+    if (beside) {
+      beside->TakeFiles();
+    }
+    if (!predecessor.IsAwaited()) {
+      notifier.Ready();
+      return;
+    }
+    if (beside) {
+      beside->Begin();  // until now the predecessor's answers were those that count
+    }
+    predecessor.Tell();
+  };
   // Said by the loop itself, so that it is true: all that it takes could be had.
   server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
-    // At once: whoever reads only the first line may have gone before there is a second.
     std::string lines = "Serving " + options.directory + " at " + listening.Places() + "\n";
     if (beside) {
       lines += "Operations at " + beside->Places() + "\n";
     }
-    out << lines << std::flush;
-    predecessor.Tell();
-    if (!predecessor.IsAwaited()) {
-      notifier.Ready();
-    }
+    Say(lines, out);
+    tell();
   });
   server.Begin();
   return 0;

@@ -22,7 +22,7 @@ namespace TURTLE_SERVER {
 
 /// Has accept(2) leave out clients that have not sent a byte yet.
 /// @param listener a listening TCP socket
-/// @param longest after about that time a silent client is let through all the same; at least 1 s
+/// @param longest after about that time a silent client is let through all the same; 0: at once
 /// @return false: the system can't, and every client is let through at once
 auto DeferAccept(int listener, std::chrono::seconds longest) noexcept -> bool;
 

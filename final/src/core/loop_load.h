@@ -62,8 +62,8 @@ class alignas(kCacheLine) LoopLoad {
   const TimePoint began_;
 
   // The loop's thread writes, any reads.
-  alignas(kCacheLine) std::atomic<Rep> account_{0};  // time waited if below 0, as ~time; else busy
-  std::atomic<Rep> round_began_{-1};                 // -1: it waits
+  std::atomic<Rep> account_{0};       // time waited if below 0, as ~time; else busy
+  std::atomic<Rep> round_began_{-1};  // -1: it waits
   Counter rounds_;
 
   // The readers'.

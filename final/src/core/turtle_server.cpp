@@ -211,13 +211,19 @@ void TurtleServer::Block(CidrSet addresses) {
   doors_.front().blocked = std::move(addresses);
 }
 
+// @return false: it was leaving already
+auto TurtleServer::BeginLeaving(Leaving how) noexcept -> bool {
+  Leaving no = Leaving::kNo;
+  return leaving_.compare_exchange_strong(no, how);
+}
+
 void TurtleServer::Stop() noexcept {
-  leaving_.store(true, std::memory_order_release);
+  BeginLeaving(Leaving::kYes);
   loopers_.front()->Stop();
 }
 
 void TurtleServer::Drain(ListenQueue queue) {
-  if (leaving_.exchange(true)) {
+  if (!BeginLeaving(queue == ListenQueue::kOurs ? Leaving::kYes : Leaving::kHandedOver)) {
     return;
   }
   draining_.store(true);

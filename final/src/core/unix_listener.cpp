@@ -81,7 +81,9 @@ UnixListener::UnixListener(std::string path, int backlog) : path_(std::move(path
 }
 
 UnixListener::UnixListener(std::string path, Socket listener) noexcept
-    : path_(std::move(path)), socket_(std::move(listener)) {
+    : path_(std::move(path)), socket_(std::move(listener)), owned_(false) {}
+
+void UnixListener::TakeFile() noexcept {
   struct stat file {};
   owned_ = ::lstat(path_.c_str(), &file) == 0;
   device_ = file.st_dev;

@@ -26,7 +26,9 @@ struct ExchangeRecord {
   int status = 0;                 ///< of the reply; 0: the client was gone before there was one
   std::uint64_t body_bytes = 0;   ///< of the reply's body, given to the connection to be sent
   bool complete = true;           ///< false: not all of the reply was given to it
-  TimePoint began{};              ///< when the request's head was whole, by the loop's clock
+  /// When the request's head was whole, by the loop's clock; without a request, when its first byte
+  /// was found.
+  TimePoint began{};
 };
 
 /// Is told of each request of one loop.

@@ -20,8 +20,8 @@
 // loop a LoopHttp with handlers of its own.
 //
 // Thread: Stop() from any thread and from signal handlers; Drain(), SetMaxConnections(), IsReady(),
-// IsLeaving() and GetRefusals() from any; SetOptions() on a loop's, Block() on the first loop's,
-// the rest from the owner's.
+// IsLeaving(), IsHandedOver() and GetRefusals() from any; SetOptions() on a loop's, Block() on the
+// first loop's, the rest from the owner's.
 #pragma once
 
 #include <cstddef>
@@ -153,6 +153,9 @@ class HttpServer {
 
   /// Is it about to end? True from Drain() or Stop() on. Any thread.
   [[nodiscard]] auto IsLeaving() const noexcept -> bool { return server_.IsLeaving(); }
+
+  /// Does another process serve whoever comes, TurtleServer::IsHandedOver()? Any thread.
+  [[nodiscard]] auto IsHandedOver() const noexcept -> bool { return server_.IsHandedOver(); }
 
   /// The listeners' descriptors, TurtleServer::ListenerFds(). Before Begin().
   [[nodiscard]] auto ListenerFds() const -> std::vector<int> { return server_.ListenerFds(); }

@@ -60,7 +60,7 @@ class LoopHttp {
 
   /// Is a reply the last of its connection?
   [[nodiscard]] auto Draining() const noexcept -> bool {
-    return draining_ != nullptr && draining_->load(std::memory_order_relaxed);
+    return draining_->load(std::memory_order_relaxed);
   }
 
   /// Has `routes` asked first.
@@ -121,9 +121,11 @@ class LoopHttp {
     std::unique_ptr<RequestHandler> handler;
   };
 
+  static inline const std::atomic<bool> kNever{false};
+
   Looper& looper_;
   HttpOptions options_;
-  const std::atomic<bool>* draining_ = nullptr;
+  const std::atomic<bool>* draining_ = &kNever;
   std::unique_ptr<RouteHandler> routes_;
   std::vector<Mounted> mounted_;  // longest prefix first
   std::vector<std::unique_ptr<ExchangeObserver>> observers_;

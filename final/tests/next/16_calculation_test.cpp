@@ -21,6 +21,7 @@ TEST(Calculation, AQuickAnswerDoesNotWaitForASlowOne) {
   test::HttpClient neighbour(port);
   EXPECT_EQ(neighbour.Ask(test::Get("/hello")).body, "hello\n");
   EXPECT_FALSE(patient.HasInput(std::chrono::milliseconds(0))) << "hello waited for fib(40)";
+  EXPECT_TRUE(patient.HasInput(std::chrono::minutes(1)));  // long where each call is counted
   EXPECT_EQ(patient.ReadReply().body, "102334155\n");
   calc.Signal(SIGTERM);
   EXPECT_EQ(calc.Wait(), 0);

@@ -146,6 +146,7 @@ class Looper {
   void End();
 
   auto SlotOf(int fd) -> Slot&;
+  auto NewSlot(int fd) -> Slot&;
   auto WatchOf(WatchId id) noexcept -> Slot*;
 
   const std::unique_ptr<ReadScratch> scratch_;  // const after construction

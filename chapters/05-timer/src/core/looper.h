@@ -227,6 +227,7 @@ class Looper {
   void End();
 
   auto SlotOf(int fd) -> Slot&;
+  auto NewSlot(int fd) -> Slot&;
   auto At(ConnectionId id) const noexcept -> Connection*;
   auto WatchOf(WatchId id) noexcept -> Slot*;
 

@@ -350,7 +350,7 @@ void HttpSession::Refuse(int status, std::string_view reason, Method method) {
   connection_.WriteToWriteBuffer(head);
   ExchangeRecord record{connection_, FirstLine(connection_.Read()), nullptr};
   record.status = status;
-  record.began = reading_since_;
+  record.began = in_head_ ? reading_since_ : GetLooper().Now();  // it may have been idle before
   if (method != Method::kHead) {
     for (const BodyPiece& piece : response.Pieces()) {
       connection_.WriteToWriteBuffer(std::get<std::string>(piece));

@@ -235,7 +235,11 @@ auto SchemaOf(const Setting& setting) -> Json {
   switch (setting.type) {
     case SettingType::kNumber:
       schema["type"] = "integer";
-      schema["minimum"] = setting.words.empty() ? static_cast<std::int64_t>(setting.lowest) : -1;
+      schema["minimum"] = setting.lowest;
+      if (!setting.words.empty()) {  // -1 is a word for any number
+        schema["minimum"] = -1;
+        schema["not"] = {{"minimum", 0}, {"maximum", setting.lowest - 1}};
+      }
       schema["maximum"] = setting.highest;
       schema["default"] = std::stoll(standard);
       return schema;

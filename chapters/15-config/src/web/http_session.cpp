@@ -371,7 +371,7 @@ void HttpSession::Refuse(int status, std::string_view reason, Method method) {
   SendLast(connection_, loop_, response, method);
   ExchangeRecord record{connection_, FirstLine(connection_.Read()), nullptr};
   record.status = status;
-  record.began = reading_since_;
+  record.began = in_head_ ? reading_since_ : GetLooper().Now();  // it may have been idle before
   record.body_bytes = method == Method::kHead ? 0 : response.BodySize();
   loop_.ForEachObserver([&record](ExchangeObserver& each) { each.OnEnd(record); });
   keep_alive_ = false;

@@ -9,7 +9,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Between two of us, the name of a listener whose file is ours. systemd's files are systemd's.
+// Between two of us, the name of a listener whose file we make and remove. systemd's files are
+// systemd's.
 constexpr const char* kOwnPath = "turtle-path";
 
 }  // namespace
@@ -37,6 +38,12 @@ void Listening::At(const NetAddress& address) {
   }
   const std::string place = "http://" + listener.LocalAddress().ToString() + "/";
   Add(std::move(listener), found ? found->name : "turtle", place);
+}
+
+void Listening::TakeFiles() {
+  for (const std::unique_ptr<UnixListener>& path : paths_) {
+    path->TakeFile();
+  }
 }
 
 void Listening::LeaveFiles() {

@@ -13,20 +13,19 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Few may come, and with nothing but short requests: who is not one of them holds no thread of ours
-// and not much memory.
-constexpr std::size_t kMaxConnections = 64;
-
 auto HttpOfOperations() -> HttpOptions {
   HttpOptions http;
   http.body.max_body_bytes = 0;
+  // There are few places, and who watches asks again soon: silent clients must not keep it out.
+  http.head_timeout = std::chrono::seconds(5);
+  http.idle_timeout = std::chrono::seconds(5);
   return http;
 }
 
 auto OneLoop() -> ServerOptions {
   ServerOptions options;
   options.threads = 1;
-  options.max_connections = kMaxConnections;
+  options.max_connections = kMaxOperationsConnections;
   options.stop_timeout = std::chrono::seconds(1);
   return options;
 }
@@ -72,8 +71,10 @@ OperationsServer::OperationsServer(const std::string& places, InheritedListeners
   }
   listeners_ = server_.ListenerFds();
   operations.AddTo(server_);
-  thread_ = std::thread([this] {
+  // Made here, where that may still fail. It waits for Begin().
+  thread_ = std::thread([this, begin = begin_.get_future()] {
     try {
+      begin.wait();
       server_.Begin();
     } catch (...) {
       LogException("operations");  // the others are served on
@@ -81,8 +82,18 @@ OperationsServer::OperationsServer(const std::string& places, InheritedListeners
   });
 }
 
+void OperationsServer::Begin() {
+  begun_ = true;
+  begin_.set_value();
+}
+
 OperationsServer::~OperationsServer() {
-  server_.Stop();
+  if (!left_) {
+    server_.Stop();
+  }
+  if (!begun_) {
+    begin_.set_value();
+  }
   thread_.join();
 }
 
@@ -93,6 +104,7 @@ void OperationsServer::AddTo(HandOverOptions& successor) const {
 }
 
 void OperationsServer::Leave() {
+  left_ = true;
   listening_.LeaveFiles();
   server_.Drain(ListenQueue::kHandedOver);
 }

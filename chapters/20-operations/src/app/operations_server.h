@@ -3,7 +3,9 @@
 // Thread: the owner's.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <future>
 #include <optional>
 #include <string>
 #include <thread>
@@ -23,10 +25,14 @@ namespace TURTLE_SERVER {
 [[nodiscard]] auto ParseHostAndPort(const std::string& text)
     -> std::optional<std::pair<std::string, std::uint16_t>>;
 
-/// Serves the routes of an Operations from construction to destruction.
+/// Few may come, and with nothing but short requests: who is not one of them holds no thread of ours
+/// and not much memory.
+inline constexpr std::size_t kMaxOperationsConnections = 64;
+
+/// Serves the routes of an Operations from Begin() to destruction.
 class OperationsServer {
  public:
-  /// Listens, and begins to serve. Throws std::system_error, which names the place, if it can't.
+  /// Listens. Throws std::system_error, which names the place, if it can't.
   /// @param places ServeOptions::operations, not empty
   /// @param inherited listeners that are there already; used by the constructor only
   /// @param operations outlives this object
@@ -39,8 +45,14 @@ class OperationsServer {
   OperationsServer(const OperationsServer&) = delete;
   auto operator=(const OperationsServer&) -> OperationsServer& = delete;
 
+  /// Serves from now on. To be called once.
+  void Begin();
+
   /// Where it listens, as a client has to write it.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return listening_.Places(); }
+
+  /// The predecessor's files are ours, Listening::TakeFiles().
+  void TakeFiles() { listening_.TakeFiles(); }
 
   /// Has a successor given these listeners as well.
   void AddTo(HandOverOptions& successor) const;
@@ -52,6 +64,9 @@ class OperationsServer {
   HttpServer server_;
   Listening listening_;
   std::vector<int> listeners_;
+  bool begun_ = false;
+  bool left_ = false;  // it ends by itself: whoever is about to ask once more has a last chance
+  std::promise<void> begin_;
   std::thread thread_;
 };
 

@@ -64,7 +64,8 @@ Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& ta
   }
   SendAtOnce(listener_);
   const std::chrono::seconds longest = options_.defer_accept;
-  if (longest.count() != 0 && !DeferAccept(listener_.GetFd(), longest)) {
+  // 0, too: a listener that was inherited may have been set otherwise.
+  if (!DeferAccept(listener_.GetFd(), longest) && longest.count() != 0) {
     Log(LogLevel::kWarning, "silent clients can't be kept back for " +
                                 std::to_string(longest.count()) +
                                 " s here: they are accepted at once");

@@ -517,14 +517,16 @@ void Looper::End() {
 }
 
 auto Looper::SlotOf(int fd) -> Slot& {
+  const auto index = static_cast<std::size_t>(fd);  // of a negative number: one beyond the end
+  return index < slots_.size() ? slots_[index] : NewSlot(fd);
+}
+
+auto Looper::NewSlot(int fd) -> Slot& {
   if (fd < 0) {
     throw std::logic_error("there is no descriptor " + std::to_string(fd));
   }
-  const auto index = static_cast<std::size_t>(fd);
-  if (index >= slots_.size()) {
-    slots_.resize(index + 1);
-  }
-  return slots_[index];
+  slots_.resize(static_cast<std::size_t>(fd) + 1);
+  return slots_.back();
 }
 
 auto Looper::At(ConnectionId id) const noexcept -> Connection* {

@@ -1,8 +1,9 @@
-// proc(5): /proc/self/stat, /proc/stat, /proc/self/fd.
+// proc(5): /proc/self/stat, /proc/self/fd.
 #ifdef __linux__
 
 #include <dirent.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <exception>
@@ -21,16 +22,19 @@ auto SecondsOf(const timeval& time) -> double {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-// When the system was started, in seconds since 1970.
-auto BootTime() -> std::optional<double> {
-  std::ifstream file("/proc/stat");
-  for (std::string word; file >> word;) {
-    double time = 0;
-    if (word == "btime" && file >> time) {
-      return time;
-    }
-  }
-  return std::nullopt;
+auto Now(clockid_t clock) -> double {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+// In seconds since 1970. Worked out once: when somebody sets the clock, the start of the system
+// moves, and another start would be taken for another process. /proc/stat has it, too, but not for
+// a service that may see no more than processes (ProcSubset=pid of systemd.exec(5)).
+auto StartTime(double ticks_since_boot) -> double {
+  static const double start = Now(CLOCK_REALTIME) - Now(CLOCK_BOOTTIME) +
+                              ticks_since_boot / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return start;
 }
 
 void ReadStat(ProcessFigures& figures) {
@@ -53,9 +57,7 @@ void ReadStat(ProcessFigures& figures) {
   std::uint64_t bytes = 0;
   std::uint64_t pages = 0;
   if (fields >> start_ticks >> bytes >> pages) {
-    if (const auto boot = BootTime()) {
-      figures.start_time = *boot + start_ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
-    }
+    figures.start_time = StartTime(start_ticks);
     figures.virtual_bytes = bytes;
     figures.resident_bytes = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   }

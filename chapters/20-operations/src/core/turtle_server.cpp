@@ -165,13 +165,19 @@ auto TurtleServer::GetRefusals() const -> Refusals {
   return refusals;
 }
 
+// @return false: it was leaving already
+auto TurtleServer::BeginLeaving(Leaving how) noexcept -> bool {
+  Leaving no = Leaving::kNo;
+  return leaving_.compare_exchange_strong(no, how);
+}
+
 void TurtleServer::Stop() noexcept {
-  leaving_.store(true, std::memory_order_release);
+  BeginLeaving(Leaving::kYes);
   loopers_.front()->Stop();
 }
 
 void TurtleServer::Drain(ListenQueue queue) {
-  if (leaving_.exchange(true)) {
+  if (!BeginLeaving(queue == ListenQueue::kOurs ? Leaving::kYes : Leaving::kHandedOver)) {
     return;
   }
   draining_.store(true);

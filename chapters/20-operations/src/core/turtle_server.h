@@ -129,7 +129,13 @@ class TurtleServer {
 
   /// Is it about to end? True from Drain() or Stop() on. Any thread.
   [[nodiscard]] auto IsLeaving() const noexcept -> bool {
-    return leaving_.load(std::memory_order_acquire);
+    return leaving_.load(std::memory_order_acquire) != Leaving::kNo;
+  }
+
+  /// Is it about to end because another process has its listeners, and accepts? So whoever comes is
+  /// served, though not here. Any thread.
+  [[nodiscard]] auto IsHandedOver() const noexcept -> bool {
+    return leaving_.load(std::memory_order_acquire) == Leaving::kHandedOver;
   }
 
   /// Was Drain() called? For handlers, on any loop; outlived by the server.
@@ -149,6 +155,9 @@ class TurtleServer {
   [[nodiscard]] auto GetRefusals() const -> Refusals;
 
  private:
+  enum class Leaving : std::uint8_t { kNo, kYes, kHandedOver };
+
+  auto BeginLeaving(Leaving how) noexcept -> bool;
   void RunLooper(std::size_t index);
   template <typename Step>
   void OrStop(const Step& step) noexcept;
@@ -159,14 +168,15 @@ class TurtleServer {
   void Admit(Connection* client);
   void Refuse(Connection* client, Looper& looper, std::size_t limit);
 
-  std::atomic<std::size_t> max_connections_;  // any thread
-  std::atomic<bool> leaving_{false};          // any thread: Drain() or Stop() was called
-  std::atomic<bool> draining_{false};         // any thread: of the two, Drain() was the first
-  std::atomic<std::size_t> started_{0};       // any thread: loops
-  std::atomic<std::size_t> ended_{0};         // any thread: loops, but for the first
-  CidrSet blocked_;                           // the first loop's thread, once it runs
-  Counter turned_away_;                       // the first loop's thread writes, any reads
-  std::vector<RefusalLog> refusals_;          // by loop, each on its thread
+  std::atomic<std::size_t> max_connections_;    // any thread
+  std::atomic<Leaving> leaving_{Leaving::kNo};  // any thread: the first of Drain() and Stop()
+  std::atomic<bool> draining_{false};           // any thread: of the two, Drain() was the first
+  std::atomic<std::size_t> started_{0};         // any thread: loops
+  std::atomic<std::size_t> ended_{0};           // any thread: loops, but for the first
+  CidrSet blocked_;                             // the first loop's thread, once it runs
+  // The first loop's thread writes, any reads; away from what every reply reads.
+  alignas(kCacheLine) Counter turned_away_;
+  std::vector<RefusalLog> refusals_;            // by loop, each on its thread
 
   // Const after Begin().
   const ServerOptions options_;

@@ -5,6 +5,7 @@
 // Interface:
 //  * The constructor binds and listens, TakeSocket() gives the socket away.
 //  * The destructor removes the file, unless LeaveFile() says that another process has it now.
+//  * TakeFile() says that the file is this process's, when the listener came from another.
 //
 // The file outlives a program that was killed, and bind(2) then says that the address is in use. So
 // a file that nobody listens on any more is replaced; one that somebody does is left alone, and so
@@ -32,7 +33,8 @@ class UnixListener {
   /// be made.
   explicit UnixListener(std::string path, int backlog = SOMAXCONN);
 
-  /// Takes over the file of a listener that another process has opened and left to this one.
+  /// A listener that another process has opened and left to this one. Its file is that process's
+  /// until TakeFile(): whoever fails on the way must not take it away from who goes on serving.
   /// @param path where `listener` is bound
   /// @param listener listens already
   UnixListener(std::string path, Socket listener) noexcept;
@@ -45,6 +47,9 @@ class UnixListener {
 
   /// The socket, for TurtleServer::AlsoListen(). To be called once.
   [[nodiscard]] auto TakeSocket() -> Socket { return std::move(socket_); }
+
+  /// From now on the file that is there is this object's, as if it had been made here.
+  void TakeFile() noexcept;
 
   /// From now on the file is somebody else's, who has the same listener.
   void LeaveFile() noexcept { owned_ = false; }

@@ -17,7 +17,7 @@ namespace TURTLE_SERVER {
 /// How the server stands.
 enum class Readiness : std::uint8_t {
   kStarting,  ///< Not all loops run yet.
-  kReady,     ///< It serves.
+  kReady,     ///< Whoever comes is served, by it or by its successor.
   kDraining   ///< It serves those who are there, and is about to end.
 };
 

@@ -381,7 +381,7 @@ void HttpSession::Refuse(int status, std::string_view reason, Method method) {
   SendLast(connection_, loop_, response, method);
   ExchangeRecord record{connection_, FirstLine(connection_.Read()), nullptr};
   record.status = status;
-  record.began = reading_since_;
+  record.began = in_head_ ? reading_since_ : GetLooper().Now();  // it may have been idle before
   record.body_bytes = method == Method::kHead ? 0 : response.BodySize();
   loop_.ForEachObserver([&record](ExchangeObserver& each) { each.OnEnd(record); });
   keep_alive_ = false;
@@ -392,12 +392,13 @@ void HttpSession::Finish(std::unique_ptr<Exchange> exchange) {
   const Request& request = exchange->GetRequest();
   const bool unread =
       !exchange->body_done_ || request.framing.HasBody() || request.method == Method::kConnect;
-  // It did not ask for this end, so its next request may be on its way: close(2) would answer that
-  // by a reset, which destroys the reply before it (RFC 9112, section 9.6).
-  const bool unasked = loop_.Draining() && request.keep_alive;
+  const bool wanted_to_stay = request.keep_alive;
   exchange->Close();
   loop_.GiveBack(std::move(exchange));
   if (!keep_alive_) {
+    // Who did not ask for this end may have sent the next request: close(2) would answer that by a
+    // reset, which destroys the reply before it (RFC 9112, section 9.6).
+    const bool unasked = wanted_to_stay && loop_.Draining();
     Close(unread || unasked ? Closing::kLinger : Closing::kAuto);
   }
 }

@@ -159,9 +159,9 @@ void Operations::AddTo(HttpServer& admin) {
 }
 
 auto Operations::GetReadiness() const noexcept -> Readiness {
-  return server_.IsLeaving() ? Readiness::kDraining
-         : server_.IsReady() ? Readiness::kReady
-                             : Readiness::kStarting;
+  return server_.IsReady() || server_.IsHandedOver() ? Readiness::kReady
+         : server_.IsLeaving()                       ? Readiness::kDraining
+                                                     : Readiness::kStarting;
 }
 
 auto Operations::StuckLoops() const -> std::string {

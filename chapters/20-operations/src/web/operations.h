@@ -11,7 +11,8 @@
 // Interface:
 //  * GET /metrics is what Prometheus collects.
 //  * GET /livez is 200, or 503 and the loop that is stuck: start the process again.
-//  * GET /readyz is 200, or 503 and the reason: send no clients here now.
+//  * GET /readyz is 200, or 503 and the reason: send no clients here now. A server whose listeners
+//    another process has and serves is ready: whoever is sent there is served.
 //  * GET / is a page with pictures of the loops, fed by /events once a second.
 //  * Figures() is for what else there is to count.
 //

@@ -5,7 +5,8 @@
 //
 // Interface:
 //  * AtPath() and At() find the listeners among the inherited, or open them.
-//  * Places() and Names() tell of all of them, LeaveFiles() has their files stay.
+//  * Places() and Names() tell of all of them.
+//  * TakeFiles() and LeaveFiles() say from when and until when their files are ours.
 //
 // Thread: the owner's.
 #pragma once
@@ -22,7 +23,8 @@
 
 namespace TURTLE_SERVER {
 
-/// The listeners of one server. The files of its paths go with this object.
+/// The listeners of one server. The files of its paths go with this object; those that a
+/// predecessor has made, only after TakeFiles().
 class Listening {
  public:
   /// @param inherited what may be there already; outlives the calls of At() and AtPath()
@@ -43,6 +45,9 @@ class Listening {
   /// What a successor is to call each of them, in the order of HttpServer::ListenerFds().
   [[nodiscard]] auto Names() const noexcept -> const std::vector<std::string>& { return names_; }
 
+  /// From now on the predecessor's files are ours: it is about to be told that we serve.
+  void TakeFiles();
+
   /// From now on the files are somebody else's.
   void LeaveFiles();
 
@@ -54,7 +59,7 @@ class Listening {
   const std::size_t each_;
   std::string places_;
   std::vector<std::string> names_;
-  std::vector<std::unique_ptr<UnixListener>> paths_;  // those whose files are ours
+  std::vector<std::unique_ptr<UnixListener>> paths_;  // whose files are ours, or will be
 };
 
 }  // namespace TURTLE_SERVER

@@ -136,7 +136,13 @@ class TurtleServer {
 
   /// Is it about to end? True from Drain() or Stop() on. Any thread.
   [[nodiscard]] auto IsLeaving() const noexcept -> bool {
-    return leaving_.load(std::memory_order_acquire);
+    return leaving_.load(std::memory_order_acquire) != Leaving::kNo;
+  }
+
+  /// Is it about to end because another process has its listeners, and accepts? So whoever comes is
+  /// served, though not here. Any thread.
+  [[nodiscard]] auto IsHandedOver() const noexcept -> bool {
+    return leaving_.load(std::memory_order_acquire) == Leaving::kHandedOver;
   }
 
   /// Was Drain() called? For handlers, on any loop; outlived by the server.
@@ -156,6 +162,8 @@ class TurtleServer {
   [[nodiscard]] auto GetRefusals() const -> Refusals;
 
  private:
+  enum class Leaving : std::uint8_t { kNo, kYes, kHandedOver };
+
   // Who does not come in by one loop. The loop's thread, once it runs; any reads what is counted.
   struct Door {
     CidrSet blocked;
@@ -163,6 +171,7 @@ class TurtleServer {
     RefusalLog refusals;
   };
 
+  auto BeginLeaving(Leaving how) noexcept -> bool;
   void Open(std::vector<Socket>& listeners);
   [[nodiscard]] auto EachAccepts(std::size_t listeners) const noexcept -> bool;
   void Prefer(const Socket& listener, std::size_t index) const;
@@ -176,12 +185,12 @@ class TurtleServer {
   void Admit(Connection* client);
   void Refuse(Connection* client, Looper& looper, std::size_t limit);
 
-  std::atomic<std::size_t> max_connections_;  // any thread
-  std::atomic<bool> leaving_{false};          // any thread: Drain() or Stop() was called
-  std::atomic<bool> draining_{false};         // any thread: of the two, Drain() was the first
-  std::atomic<std::size_t> started_{0};       // any thread: loops
-  std::atomic<std::size_t> ended_{0};         // any thread: loops, but for the first
-  std::vector<Door> doors_;                   // by loop
+  std::atomic<std::size_t> max_connections_;    // any thread
+  std::atomic<Leaving> leaving_{Leaving::kNo};  // any thread: the first of Drain() and Stop()
+  std::atomic<bool> draining_{false};           // any thread: of the two, Drain() was the first
+  std::atomic<std::size_t> started_{0};         // any thread: loops
+  std::atomic<std::size_t> ended_{0};           // any thread: loops, but for the first
+  std::vector<Door> doors_;                     // by loop
 
   // Const after Begin().
   const ServerOptions options_;
