@@ -262,6 +262,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   threads.listen.defer_accept = options.deferred_accept;
   threads.max_connections = options.max_connections;
   threads.cpu_affinity = options.cpu_affinity;
+  threads.poller = options.poller;
   HttpServer server(HttpOf(options), threads);
   server.Block(CidrSet(SplitList(options.blocked)));
   Listening listening(inherited, server);

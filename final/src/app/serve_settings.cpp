@@ -35,6 +35,12 @@ void AddServer(SettingList& list, ServeOptions& options) {
       "number of threads for what takes long, here to read settings anew; 0: a loop does it");
   list.Switch({"cpu_affinity", "--cpu-affinity"}, options.cpu_affinity, true, false,
               "on: each loop keeps to a CPU of its own");
+  list.Word({"poller", "--poller"}, options.poller,
+            {{"auto", PollerKind::kAuto},
+             {"epoll", PollerKind::kEpoll},
+             {"io_uring", PollerKind::kIoUring},
+             {"kqueue", PollerKind::kKqueue}},
+            "how the loops speak to the kernel; what it refuses is replaced by what it has");
   list.Folder({"http.cgi_path", "--cgi-dir"}, "DIR", options.cgi_dir,
               "programs for /cgi-bin/; without it there are none");
   list.Seconds({"timeouts.cgi", "--cgi-timeout"}, options.cgi_timeout, 1,

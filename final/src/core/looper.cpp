@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -72,10 +73,11 @@ void ResetOnClose(int fd) noexcept {
 
 }  // namespace
 
-Looper::Looper(ClockSource clock)
+Looper::Looper(ClockSource clock, PollerKind poller)
     : clock_(std::move(clock)),
       scratch_(new ReadScratch),  // not make_unique, which would fill 64 KiB with zeros
-      poller_(Poller::Create()),
+      poller_(Poller::Create(poller)),
+      transport_(poller_->GetTransport()),
       mailbox_(std::make_shared<Mailbox>()),
       now_(clock_()) {
   Watch(mailbox_->GetWakeup().Fd(), Interest::kRead,
@@ -122,6 +124,9 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
     throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
   }
   MakeRoomForOneMore();
+  if (transport_ != nullptr) {
+    transport_->Adopt(fd, TokenOf(fd, slot.generation));
+  }
   slot.connection =
       std::make_unique<Connection>(Socket(std::move(client)), *this, callbacks, slot.generation);
   Connection* connection = slot.connection.get();
@@ -186,6 +191,26 @@ void Looper::SetDeadline(int fd, TimePoint when) {
 }
 
 auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId {
+  return AddWatch(fd, std::move(callback), [this, fd, interest](std::uint64_t token) {
+    poller_->Add(fd, interest, token);
+    return false;
+  });
+}
+
+auto Looper::WatchListener(int listener, WatchCallback callback) -> WatchId {
+  return AddWatch(listener, std::move(callback), [this, listener](std::uint64_t token) {
+    if (transport_ != nullptr) {
+      transport_->Listen(listener, token);
+    } else {
+      poller_->Add(listener, Interest::kRead, token);
+    }
+    return true;
+  });
+}
+
+// @param begin tells the kernel, and is called with the token. @return is it a listener?
+template <typename Begin>
+auto Looper::AddWatch(int fd, WatchCallback callback, const Begin& begin) -> WatchId {
   Slot& slot = SlotOf(fd);
   if (slot.connection || slot.watch) {
     throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
@@ -193,14 +218,46 @@ auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId
   // Memory first: the poller must not tell of a descriptor that nobody is called for.
   auto watch = std::make_unique<WatchCallback>(std::move(callback));
   MakeRoom(retired_, retired_.size() + watch_count_ + 1);
-  poller_->Add(fd, interest, TokenOf(fd, slot.generation));
+  slot.listener = begin(TokenOf(fd, slot.generation));
   slot.watch = std::move(watch);
   ++watch_count_;
   return {fd, slot.generation};
 }
 
+auto Looper::Accept(Socket& listener, NetAddress* client) -> int {
+  if (!SlotOf(listener.GetFd()).listener && transport_ == nullptr) {
+    errno = EAGAIN;
+    return -1;
+  }
+  NetAddress address;
+  if (transport_ == nullptr) {
+    return listener.Accept(client == nullptr ? address : *client);
+  }
+  const int fd = transport_->Accept(listener.GetFd());
+  if (fd >= 0 && client != nullptr) {
+    *client = getpeername(fd, address.Data(), address.Length()) == 0 ? address : NetAddress();
+  }
+  return fd;
+}
+
+void Looper::StopAccepting(WatchId id) {
+  Slot* slot = WatchOf(id);
+  if (slot == nullptr || !slot->listener) {
+    return;
+  }
+  slot->listener = false;
+  if (transport_ != nullptr) {
+    transport_->Unlisten(id.fd);
+  } else {
+    poller_->Change(id.fd, Interest::kNone, TokenOf(id.fd, id.generation));
+  }
+}
+
 void Looper::ChangeWatch(WatchId id, Interest interest) {
-  if (WatchOf(id) != nullptr) {
+  const Slot* slot = WatchOf(id);
+  if (slot != nullptr && slot->listener && transport_ != nullptr) {
+    transport_->Rest(id.fd, interest == Interest::kNone);
+  } else if (slot != nullptr) {
     poller_->Change(id.fd, interest, TokenOf(id.fd, id.generation));
   }
 }
@@ -208,7 +265,10 @@ void Looper::ChangeWatch(WatchId id, Interest interest) {
 void Looper::Unwatch(WatchId id) {
   Slot* slot = WatchOf(id);
   if (slot != nullptr) {
-    poller_->Remove(id.fd);
+    if (transport_ == nullptr || !transport_->Unlisten(id.fd)) {
+      poller_->Remove(id.fd);
+    }
+    slot->listener = false;
     ++slot->generation;
     --watch_count_;
     retired_.push_back(std::move(slot->watch));
@@ -216,7 +276,11 @@ void Looper::Unwatch(WatchId id) {
 }
 
 void Looper::Round() {
-  for (const PollEvent& event : Wait()) {
+  const std::vector<PollEvent>& events = Wait();
+  if (transport_ != nullptr) {
+    SeeOffDeparted();  // first: their numbers may be somebody else's by now
+  }
+  for (const PollEvent& event : events) {
     Dispatch(event);
   }
   timers_.RunDue(now_);
@@ -336,6 +400,10 @@ void Looper::MakeRoomForOneMore() {
   MakeRoom(ready_, ready_.size() + count);  // besides, it may hold names of some who have gone
   MakeRoom(serving_, count);
   MakeRoom(dying_, count);
+  if (transport_ != nullptr) {
+    MakeRoom(departing_, count);
+    MakeRoom(vacant_, count);
+  }
 }
 
 void Looper::List(Connection& connection) {
@@ -390,6 +458,9 @@ void Looper::Serve(Connection& connection) {
 // Not before the first service: a connection that was served whole at its first moment never
 // meets the poller. Input, room or a FIN that are already there raise an event, epoll(7).
 auto Looper::Register(Connection& connection) -> bool {
+  if (transport_ != nullptr) {
+    return transport_->Expect(connection.GetFd());
+  }
   if (!connection.registered_) {
     connection.registered_ = Guarded("register", [&] {
       poller_->Add(connection.GetFd(), kConnectionInterest,
@@ -414,20 +485,28 @@ void Looper::Bury() {
 // they are closed without another system call.
 void Looper::PartWith(Connection& connection) {
   connection.SetState(nullptr);
-  connection.SendQueued();
   Slot& slot = SlotOf(connection.GetFd());
+  const bool may_close =
+      !connection.readable_ && (slot.closing == Closing::kAuto || connection.ended_);
+  if (may_close && slot.closing != Closing::kReset && transport_ != nullptr && Depart(connection)) {
+    return;
+  }
+  connection.SendQueued();
   if (slot.closing == Closing::kReset) {
     ResetOnClose(connection.GetFd());
     Destroy(connection.GetFd());
     return;
   }
-  const bool done = connection.UnsentBytes() == 0 && !connection.readable_;
-  if (connection.broken_ || (done && (slot.closing == Closing::kAuto || connection.ended_))) {
+  if (connection.broken_ || (connection.UnsentBytes() == 0 && may_close)) {
     Destroy(connection.GetFd());
     return;
   }
+  BeginParting(connection);
+}
+
+void Looper::BeginParting(Connection& connection) {
   connection.ClearReadBuffer();
-  slot.parting = true;
+  SlotOf(connection.GetFd()).parting = true;
   ++parting_count_;
   SetDeadline(connection.GetFd(), now_ + flush_rate_.grace);
   ServeParting(connection);
@@ -472,13 +551,61 @@ void Looper::ServeParting(Connection& connection) {
 void Looper::Destroy(int fd) {
   Slot& slot = SlotOf(fd);
   const std::unique_ptr<Connection> dead = std::move(slot.connection);
+  Vacate(slot);
+  connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
+  if (transport_ != nullptr) {
+    transport_->Close(dead->socket_.Release());
+  }
+  // Else closing the descriptor, which happens here, takes it out of the poller too.
+}
+
+void Looper::Vacate(Slot& slot) noexcept {
   ++slot.generation;
   parting_count_ -= slot.parting ? 1 : 0;
   slot.parting = false;
   slot.half_closed = false;
   slot.deadline = TimePoint::max();
-  connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
-  // Closing the descriptor, which happens here, takes it out of the poller too.
+}
+
+// The transport sends what is left and closes. The number may come back as soon as that is done,
+// which is seen only later; so the connection gives up its slot now.
+auto Looper::Depart(Connection& connection) noexcept -> bool {
+  const bool is_new = vacant_.empty();
+  const std::size_t index = is_new ? departing_.size() : vacant_.back();
+  if (!transport_->SendAndClose(connection.socket_, connection.output_, index)) {
+    return false;
+  }
+  Slot& slot = SlotOf(connection.GetFd());
+  if (is_new) {
+    departing_.push_back(std::move(slot.connection));
+  } else {
+    vacant_.pop_back();
+    departing_[index] = std::move(slot.connection);
+  }
+  Vacate(slot);
+  return true;
+}
+
+// Of whom the kernel did not take everything, the descriptor is still open. So his slot is free,
+// and he has it back.
+void Looper::SeeOffDeparted() {
+  for (const Departure& departure : transport_->Departures()) {
+    std::unique_ptr<Connection> connection = std::move(departing_[departure.index]);
+    vacant_.push_back(departure.index);
+    if (departure.closed) {
+      static_cast<void>(connection->socket_.Release().Release());
+      connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
+      continue;
+    }
+    const int fd = connection->GetFd();
+    Slot& slot = SlotOf(fd);
+    slot.generation = connection->generation_;
+    slot.closing = Closing::kAuto;
+    connection->output_.Consume(departure.sent);
+    slot.connection = std::move(connection);
+    transport_->Adopt(fd, TokenOf(fd, slot.generation));
+    SayLastWords(fd, &Looper::BeginParting);
+  }
 }
 
 void Looper::BeginStop() {
@@ -513,6 +640,16 @@ void Looper::End() {
     if (slots_[fd].connection) {
       Destroy(static_cast<int>(fd));  // time is up for the last words
     }
+  }
+  if (transport_ != nullptr) {
+    transport_->Finish();
+    for (const Departure& departure : transport_->Departures()) {
+      if (departure.closed) {
+        static_cast<void>(departing_[departure.index]->socket_.Release().Release());
+      }
+    }
+    departing_.clear();
+    vacant_.clear();
   }
 }
 

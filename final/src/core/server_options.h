@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "core/listen_options.h"
+#include "core/poller.h"
 
 namespace TURTLE_SERVER {
 
@@ -24,6 +25,7 @@ struct ServerOptions {
   /// Of each loop; 0: any number. A client above it is refused, TurtleServer::OnFull(), and counted
   /// in the log.
   std::size_t max_connections = 0;
+  PollerKind poller = PollerKind::kAuto;  ///< what the loops wait with
   bool cpu_affinity = false;  ///< each loop keeps to a CPU of its own (core/cpu_affinity.h)
 };
 

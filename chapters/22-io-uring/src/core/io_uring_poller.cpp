@@ -24,13 +24,15 @@ namespace {
 constexpr int kFdBits = 28;
 constexpr std::uint32_t kFdMask = (1U << kFdBits) - 1;
 
-// So much may have arrived for a connection that nobody reads, then its receive is ended. It is
-// what one recv(2) would bring.
-constexpr std::uint16_t kMaxArrived = ReadScratch::kSize / Ring::kBufferSize;
+// So many buffers may lie there for a connection that nobody reads, then its receive is ended.
+constexpr std::uint16_t kMaxArrived = 64;
 
-// The loop need not hear of the end of a send that was shorter: it can't have paused the
-// connection.
+// What is longer is not sent by the ring. So nothing that is can have paused its connection, and
+// the loop need not hear of it when all of it has left.
 constexpr std::size_t kLongSend = std::size_t{64} * 1024;
+
+// At most so many are sent their last bytes in one round.
+constexpr std::size_t kMostDepartures = 1024;
 
 constexpr std::size_t kEventsAtOnce = Ring::kCompletions + 1024;
 
@@ -40,7 +42,7 @@ auto MakeIoUringPoller() -> std::unique_ptr<Poller> { return std::make_unique<Io
 
 IoUringPoller::IoUringPoller() {
   events_.reserve(kEventsAtOnce);
-  departures_.reserve(Ring::kSubmissions);
+  departures_.reserve(kMostDepartures);
 }
 
 void IoUringPoller::Endpoint::Reset() noexcept {
@@ -49,7 +51,7 @@ void IoUringPoller::Endpoint::Reset() noexcept {
   error = 0;
   first = last = kNoBuffer;
   arrived = 0;
-  receiving = hang_up = sending = room = by_call = ended = last_word = stopping = false;
+  receiving = hang_up = sending = room = full = by_call = ended = last_word = stopping = false;
 }
 
 // --- what is no client ---------------------------------------------------------------------------
@@ -111,6 +113,7 @@ void IoUringPoller::Completed(const io_uring_cqe& done) noexcept {
       watches_ready_ = true;
       return;
     case Act::kSendAndClose: {
+      --departing_;
       const std::size_t sent = done.res > 0 ? static_cast<std::size_t>(done.res) : 0;
       departures_.push_back({generation, sent, done.res == fd});  // see SendAndClose()
       return;
@@ -125,9 +128,9 @@ void IoUringPoller::Completed(const io_uring_cqe& done) noexcept {
       return;
     case Act::kHangUp:
     case Act::kRoom:
-      --under_way_;
+      under_way_ -= more ? 0 : 1;
       if (At(fd).generation == generation) {
-        OnPoll(act, done.res, At(fd));
+        OnPoll(act, done.res, more, At(fd));
       }
       return;
     case Act::kSend:
@@ -193,7 +196,15 @@ void IoUringPoller::OnReceive(const io_uring_cqe& done, Endpoint& endpoint, bool
       ++endpoint.arrived;
     }
   }
-  if (!known || done.res == -ECANCELED) {
+  const auto fd = static_cast<int>(&endpoint - endpoints_.data());
+  if (!known) {
+    return;
+  }
+  if (done.res == -ECANCELED) {
+    // Too much lay there; if it was taken since, nobody but us begins anew.
+    if (endpoint.first == kNoBuffer && !Expect(fd)) {
+      Tell(endpoint, true, false);
+    }
     return;
   }
   if (done.res == 0) {
@@ -203,7 +214,7 @@ void IoUringPoller::OnReceive(const io_uring_cqe& done, Endpoint& endpoint, bool
   } else if (done.res < 0) {
     endpoint.error = -done.res;
   } else if (more && endpoint.arrived >= kMaxArrived && !endpoint.stopping && ring_.HasRoom(1)) {
-    Cancel(Act::kReceive, static_cast<int>(&endpoint - endpoints_.data()));
+    Cancel(Act::kReceive, fd);
     endpoint.stopping = true;
   }
   Tell(endpoint, true, endpoint.error != 0);
@@ -233,6 +244,9 @@ auto IoUringPoller::Receive(int fd, char* room) noexcept -> Received {
       ring_.GiveBack(buffer);
     }
     return {{IoStatus::kBytes, size, 0}, room, more()};
+  }
+  if (!Works()) {
+    return {ReceiveByCall(fd, room), room, true};
   }
   if (endpoint.by_call) {
     const IoResult result = ReceiveByCall(fd, room);
@@ -271,24 +285,28 @@ auto IoUringPoller::TakeFirst(Endpoint& endpoint) noexcept -> std::uint16_t {
 
 auto IoUringPoller::Send(Socket& socket, OutQueue& queue, bool last) -> IoResult {
   const int fd = socket.GetFd();
+  if (!Works()) {
+    return queue.FlushTo(socket, last);
+  }
   Endpoint& endpoint = At(fd);
   if (endpoint.error != 0) {
     return {IoStatus::kError, 0, endpoint.error};
   }
-  if (endpoint.sending || endpoint.room) {
+  if (endpoint.sending || endpoint.full) {
     return {IoStatus::kWouldBlock, 0, 0};
   }
   io_uring_sqe* submission = nullptr;
-  if (queue.Files() == 0 && usable_ && ring_.HasRoom(1)) {
+  if (queue.Files() == 0 && queue.Size() < kLongSend && ring_.HasRoom(1)) {
     submission = PrepareSend(fd, queue, last, Extent::kFront);
   }
   if (submission == nullptr) {
-    // A part of a file goes by sendfile(2), which has no equal here.
+    // A part of a file goes by sendfile(2), which has no equal here. And what is long will fall
+    // short: a call knows at once.
     const IoResult result = queue.FlushTo(socket, last);
-    if (result.status == IoStatus::kWouldBlock) {
-      AwaitRoom(fd, endpoint);
-    }
-    return result;
+    const bool waits = result.status == IoStatus::kWouldBlock && AwaitRoom(fd, endpoint);
+    return result.status == IoStatus::kWouldBlock && !waits
+               ? IoResult{IoStatus::kBytes, result.bytes, 0}  // to be tried again
+               : result;
   }
   submission->user_data = Tag(Act::kSend, fd, endpoint.generation);
   endpoint.queue = &queue;
@@ -347,41 +365,42 @@ void IoUringPoller::OnSend(int fd, int result, Endpoint& endpoint) noexcept {
   if (queue == nullptr) {
     return;  // it was cleared since
   }
-  if (result == -EAGAIN) {
-    AwaitRoom(fd, endpoint);
-    return;
+  const bool full = result == -EAGAIN;
+  const std::uint32_t sent = result < 0 ? 0 : static_cast<std::uint32_t>(result);
+  if (result < 0 && !full && result != -EINTR) {
+    endpoint.error = -result;
   }
-  if (result < 0) {
-    endpoint.error = result == -EINTR ? 0 : -result;
-    Tell(endpoint, false, false);
-    return;
-  }
-  const auto sent = static_cast<std::uint32_t>(result);
   queue->Consume(sent);
-  if (sent < endpoint.asked) {
-    AwaitRoom(fd, endpoint);
-  } else if (!queue->Empty() || endpoint.last_word || sent >= kLongSend) {
+  if ((full || (result >= 0 && sent < endpoint.asked)) && AwaitRoom(fd, endpoint)) {
+    return;
+  }
+  if (!queue->Empty() || endpoint.last_word) {
     Tell(endpoint, false, false);
   }
 }
 
-void IoUringPoller::AwaitRoom(int fd, Endpoint& endpoint) noexcept {
-  if (usable_ && ring_.HasRoom(1)) {
-    Poll(Act::kRoom, fd, POLLOUT);
+// Like an edge, once for all times that there is room again after there was none.
+auto IoUringPoller::AwaitRoom(int fd, Endpoint& endpoint) noexcept -> bool {
+  if (!endpoint.room) {
+    if (!ring_.HasRoom(1)) {
+      return false;
+    }
+    Poll(Act::kRoom, fd, POLLOUT).len = IORING_POLL_ADD_MULTI;
     endpoint.room = true;
-  } else {
-    Tell(endpoint, false, false);  // then it is tried again
   }
+  endpoint.full = true;
+  return true;
 }
 
 // The end of a line without a reader, or room for output.
-void IoUringPoller::OnPoll(Act act, int result, Endpoint& endpoint) noexcept {
+void IoUringPoller::OnPoll(Act act, int result, bool more, Endpoint& endpoint) noexcept {
   if (act == Act::kRoom) {
-    endpoint.room = false;
+    endpoint.room = more;
+    endpoint.full = false;
   } else {
     endpoint.hang_up = false;
   }
-  const bool error = result < 0 || (result & POLLERR) != 0;
+  const bool error = result >= 0 && (result & POLLERR) != 0;
   Tell(endpoint, act == Act::kHangUp, error);
 }
 
@@ -399,9 +418,8 @@ auto IoUringPoller::SendAndClose(Socket& socket, OutQueue& queue, std::size_t in
     -> bool {
   const int fd = socket.GetFd();
   Endpoint& endpoint = At(fd);
-  if (!usable_ || endpoint.sending || endpoint.room || endpoint.error != 0 ||
-      queue.Size() > kFdMask || queue.Files() != 0 || departures_.size() == departures_.capacity() ||
-      !ring_.HasRoom(4)) {
+  if (!Works() || endpoint.sending || endpoint.full || endpoint.error != 0 || queue.Files() != 0 ||
+      departing_ == kMostDepartures || !ring_.HasRoom(5)) {
     return false;
   }
   io_uring_sqe* const send = PrepareSend(fd, queue, true, Extent::kWhole);
@@ -414,6 +432,7 @@ auto IoUringPoller::SendAndClose(Socket& socket, OutQueue& queue, std::size_t in
   // What was asked for is told in the place of the descriptor.
   send->user_data =
       Tag(Act::kSendAndClose, static_cast<int>(endpoint.asked), static_cast<std::uint32_t>(index));
+  ++departing_;
   CloseByRing(fd, endpoint);
   return true;
 }
@@ -424,7 +443,7 @@ void IoUringPoller::Close(UniqueFd fd) noexcept {
   const int number = fd.Get();
   Forget(number);
   Endpoint& endpoint = At(number);
-  if (usable_ && ring_.HasOwner() && ring_.HasRoom(4)) {
+  if (Works() && ring_.HasRoom(4)) {
     CloseByRing(fd.Release(), endpoint);
   } else {
     Leave(endpoint);
@@ -606,10 +625,11 @@ auto IoUringPoller::Submit(Act act, std::uint8_t operation, int fd) noexcept -> 
   return submission;
 }
 
-void IoUringPoller::Poll(Act act, int fd, unsigned events) noexcept {
+auto IoUringPoller::Poll(Act act, int fd, unsigned events) noexcept -> io_uring_sqe& {
   io_uring_sqe& submission = Submit(act, IORING_OP_POLL_ADD, fd);
   submission.poll32_events = events;  // POLLERR and POLLHUP come unasked
   ++under_way_;
+  return submission;
 }
 
 void IoUringPoller::Cancel(Act act, int fd) noexcept {

@@ -102,6 +102,7 @@ class IoUringPoller : public Poller, public Transport {
     bool hang_up : 1;
     bool sending : 1;
     bool room : 1;
+    bool full : 1;       // the kernel takes nothing more; room tells when it does
     bool by_call : 1;    // what there is to receive has to be asked for, recv(2)
     bool ended : 1;      // the client's end came, behind what has arrived
     bool last_word : 1;  // this send is to be told of in any case
@@ -144,10 +145,12 @@ class IoUringPoller : public Poller, public Transport {
   auto Submit(Act act, std::uint8_t operation, int fd) noexcept -> io_uring_sqe&;
   auto At(int fd) noexcept -> Endpoint& { return endpoints_[static_cast<std::size_t>(fd)]; }
   auto Find(int listener) noexcept -> Listener*;
-  void Poll(Act act, int fd, unsigned events) noexcept;
+  // While the loop runs. Before and after, nobody hands anything over: calls take its place.
+  auto Works() const noexcept -> bool { return usable_ && ring_.HasOwner(); }
+  auto Poll(Act act, int fd, unsigned events) noexcept -> io_uring_sqe&;
   void Cancel(Act act, int fd) noexcept;
   void AwaitWatches() noexcept;
-  void AwaitRoom(int fd, Endpoint& endpoint) noexcept;
+  auto AwaitRoom(int fd, Endpoint& endpoint) noexcept -> bool;
   void StartAccepting(Listener& listener) noexcept;
   void MakeRoomFor(int fd);
   auto PrepareSend(int fd, const OutQueue& queue, bool last, Extent extent) noexcept
@@ -160,7 +163,7 @@ class IoUringPoller : public Poller, public Transport {
   void Completed(const io_uring_cqe& done) noexcept;
   void OnReceive(const io_uring_cqe& done, Endpoint& endpoint, bool known) noexcept;
   void OnSend(int fd, int result, Endpoint& endpoint) noexcept;
-  void OnPoll(Act act, int result, Endpoint& endpoint) noexcept;
+  void OnPoll(Act act, int result, bool more, Endpoint& endpoint) noexcept;
   void OnAccept(const io_uring_cqe& done, int fd, bool known) noexcept;
   void CloseByRing(int fd, Endpoint& endpoint) noexcept;
   void Leave(Endpoint& endpoint) noexcept;
@@ -170,6 +173,7 @@ class IoUringPoller : public Poller, public Transport {
   bool usable_ = true;               // until Finish()
   bool awaits_watches_ = false;      // a poll request for watches_ is under way
   bool watches_ready_ = false;       // it has completed
+  std::size_t departing_ = 0;        // of SendAndClose(), not told of yet
   std::size_t under_way_ = 0;        // requests that may complete in a later round
   std::uint16_t lent_ = kNoBuffer;   // by Receive()
   std::vector<Endpoint> endpoints_;  // by descriptor

@@ -7,7 +7,8 @@
 // Interface:
 //  * Adopt() a connection when it is new; Expect() more input whenever it was served; Close() it.
 //  * Receive() what has arrived, Send() what is queued; Forget() a queue that is to be cleared.
-//  * SendAndClose() does the last two steps of most connections in one. Departures() tells how it went.
+//  * SendAndClose() does the last two steps of most connections in one. Departures() tells how it
+//  went.
 //  * Listen(), Accept(), Unlisten(): clients.
 //  * Finish() before the loop ends.
 //
@@ -76,8 +77,8 @@ class Transport {
   virtual void Forget(int fd) noexcept = 0;
 
   /// Sends all that is queued and closes the descriptor behind it, unless the kernel doesn't take
-  /// everything at once: Departures() tells which. Meanwhile queue and descriptor are not touched, and
-  /// the poller tells nothing of the connection. The loop may have its number anew.
+  /// everything at once: Departures() tells which. Meanwhile queue and descriptor are not touched,
+  /// and the poller tells nothing of the connection. The loop may have its number anew.
   /// @param index comes back in Departures()
   /// @return false: that can't be done now, and nothing has happened
   [[nodiscard]] virtual auto SendAndClose(Socket& socket, OutQueue& queue,
