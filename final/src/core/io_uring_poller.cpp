@@ -27,8 +27,8 @@ constexpr std::uint32_t kFdMask = (1U << kFdBits) - 1;
 // So many buffers may lie there for a connection that nobody reads, then its receive is ended.
 constexpr std::uint16_t kMaxArrived = 64;
 
-// The loop need not hear of the end of a send that was shorter: it can't have paused the
-// connection.
+// What is longer is not sent by the ring. So nothing that is can have paused its connection, and
+// the loop need not hear of it when all of it has left.
 constexpr std::size_t kLongSend = std::size_t{64} * 1024;
 
 // At most so many are sent their last bytes in one round.
@@ -51,7 +51,8 @@ void IoUringPoller::Endpoint::Reset() noexcept {
   error = 0;
   first = last = kNoBuffer;
   arrived = 0;
-  receiving = hang_up = sending = room = by_call = ended = last_word = stopping = false;
+  receiving = input = hang_up = sending = room = full = by_call = ended = last_word = stopping =
+      false;
 }
 
 // --- what is no client ---------------------------------------------------------------------------
@@ -126,11 +127,12 @@ void IoUringPoller::Completed(const io_uring_cqe& done) noexcept {
       under_way_ -= more ? 0 : 1;
       OnReceive(done, At(fd), At(fd).generation == generation);
       return;
+    case Act::kInput:
     case Act::kHangUp:
     case Act::kRoom:
-      --under_way_;
+      under_way_ -= more ? 0 : 1;
       if (At(fd).generation == generation) {
-        OnPoll(act, done.res, At(fd));
+        OnPoll(act, done.res, more, At(fd));
       }
       return;
     case Act::kSend:
@@ -159,7 +161,7 @@ void IoUringPoller::Adopt(int fd, std::uint64_t token) {
 
 auto IoUringPoller::Expect(int fd) noexcept -> bool {
   Endpoint& endpoint = At(fd);
-  if (endpoint.receiving || endpoint.ended || endpoint.error != 0) {
+  if (endpoint.receiving || endpoint.input || endpoint.ended || endpoint.error != 0) {
     return true;
   }
   if (!usable_ || !ring_.HasRoom(1)) {
@@ -170,6 +172,12 @@ auto IoUringPoller::Expect(int fd) noexcept -> bool {
       Poll(Act::kHangUp, fd, 0);
       endpoint.hang_up = true;
     }
+    return true;
+  }
+  if (buffers_left_ == 0) {
+    // A receive would fail at once, and be begun anew, and so on.
+    Poll(Act::kInput, fd, POLLIN);
+    endpoint.input = true;
     return true;
   }
   io_uring_sqe& submission = Submit(Act::kReceive, IORING_OP_RECV, fd);
@@ -187,8 +195,9 @@ void IoUringPoller::OnReceive(const io_uring_cqe& done, Endpoint& endpoint, bool
   }
   if ((done.flags & IORING_CQE_F_BUFFER) != 0) {
     const auto buffer = static_cast<std::uint16_t>(done.flags >> IORING_CQE_BUFFER_SHIFT);
+    --buffers_left_;
     if (!known || done.res <= 0) {
-      ring_.GiveBack(buffer);
+      GiveBack(buffer);
     } else {
       arrived_[buffer] = {kNoBuffer, static_cast<std::uint16_t>(done.res)};
       (endpoint.first == kNoBuffer ? endpoint.first : arrived_[endpoint.last].next) = buffer;
@@ -222,7 +231,7 @@ void IoUringPoller::OnReceive(const io_uring_cqe& done, Endpoint& endpoint, bool
 
 auto IoUringPoller::Receive(int fd, char* room) noexcept -> Received {
   if (lent_ != kNoBuffer) {
-    ring_.GiveBack(std::exchange(lent_, kNoBuffer));
+    GiveBack(std::exchange(lent_, kNoBuffer));
   }
   Endpoint& endpoint = At(fd);
   const auto more = [&endpoint] {
@@ -241,7 +250,7 @@ auto IoUringPoller::Receive(int fd, char* room) noexcept -> Received {
       const std::uint16_t buffer = TakeFirst(endpoint);
       std::memcpy(room + size, ring_.Buffer(buffer), arrived_[buffer].size);
       size += arrived_[buffer].size;
-      ring_.GiveBack(buffer);
+      GiveBack(buffer);
     }
     return {{IoStatus::kBytes, size, 0}, room, more()};
   }
@@ -274,6 +283,11 @@ auto IoUringPoller::ReceiveByCall(int fd, char* room) noexcept -> IoResult {
   }
 }
 
+void IoUringPoller::GiveBack(std::uint16_t buffer) noexcept {
+  ring_.GiveBack(buffer);
+  ++buffers_left_;
+}
+
 auto IoUringPoller::TakeFirst(Endpoint& endpoint) noexcept -> std::uint16_t {
   const std::uint16_t buffer = endpoint.first;
   endpoint.first = arrived_[buffer].next;
@@ -292,15 +306,16 @@ auto IoUringPoller::Send(Socket& socket, OutQueue& queue, bool last) -> IoResult
   if (endpoint.error != 0) {
     return {IoStatus::kError, 0, endpoint.error};
   }
-  if (endpoint.sending || endpoint.room) {
+  if (endpoint.sending || endpoint.full) {
     return {IoStatus::kWouldBlock, 0, 0};
   }
   io_uring_sqe* submission = nullptr;
-  if (queue.Files() == 0 && ring_.HasRoom(1)) {
+  if (queue.Files() == 0 && queue.Size() < kLongSend && ring_.HasRoom(1)) {
     submission = PrepareSend(fd, queue, last, Extent::kFront);
   }
   if (submission == nullptr) {
-    // A part of a file goes by sendfile(2), which has no equal here.
+    // A part of a file goes by sendfile(2), which has no equal here. And what is long will fall
+    // short: a call knows at once.
     const IoResult result = queue.FlushTo(socket, last);
     const bool waits = result.status == IoStatus::kWouldBlock && AwaitRoom(fd, endpoint);
     return result.status == IoStatus::kWouldBlock && !waits
@@ -373,29 +388,36 @@ void IoUringPoller::OnSend(int fd, int result, Endpoint& endpoint) noexcept {
   if ((full || (result >= 0 && sent < endpoint.asked)) && AwaitRoom(fd, endpoint)) {
     return;
   }
-  if (!queue->Empty() || endpoint.last_word || sent >= kLongSend) {
+  if (!queue->Empty() || endpoint.last_word) {
     Tell(endpoint, false, false);
   }
 }
 
+// Like an edge, once for all times that there is room again after there was none.
 auto IoUringPoller::AwaitRoom(int fd, Endpoint& endpoint) noexcept -> bool {
-  if (!ring_.HasRoom(1)) {
-    return false;
+  if (!endpoint.room) {
+    if (!ring_.HasRoom(1)) {
+      return false;
+    }
+    Poll(Act::kRoom, fd, POLLOUT).len = IORING_POLL_ADD_MULTI;
+    endpoint.room = true;
   }
-  Poll(Act::kRoom, fd, POLLOUT);
-  endpoint.room = true;
+  endpoint.full = true;
   return true;
 }
 
-// The end of a line without a reader, or room for output.
-void IoUringPoller::OnPoll(Act act, int result, Endpoint& endpoint) noexcept {
+void IoUringPoller::OnPoll(Act act, int result, bool more, Endpoint& endpoint) noexcept {
   if (act == Act::kRoom) {
-    endpoint.room = false;
+    endpoint.room = more;
+    endpoint.full = false;
+  } else if (act == Act::kInput) {
+    endpoint.input = false;
+    endpoint.by_call = true;
   } else {
     endpoint.hang_up = false;
   }
   const bool error = result >= 0 && (result & POLLERR) != 0;
-  Tell(endpoint, act == Act::kHangUp, error);
+  Tell(endpoint, act != Act::kRoom, error);
 }
 
 void IoUringPoller::Forget(int fd) noexcept {
@@ -412,8 +434,8 @@ auto IoUringPoller::SendAndClose(Socket& socket, OutQueue& queue, std::size_t in
     -> bool {
   const int fd = socket.GetFd();
   Endpoint& endpoint = At(fd);
-  if (!Works() || endpoint.sending || endpoint.room || endpoint.error != 0 || queue.Files() != 0 ||
-      departing_ == kMostDepartures || !ring_.HasRoom(5)) {
+  if (!Works() || endpoint.sending || endpoint.full || endpoint.error != 0 || queue.Files() != 0 ||
+      departing_ == kMostDepartures || !ring_.HasRoom(6)) {
     return false;
   }
   io_uring_sqe* const send = PrepareSend(fd, queue, true, Extent::kWhole);
@@ -437,7 +459,7 @@ void IoUringPoller::Close(UniqueFd fd) noexcept {
   const int number = fd.Get();
   Forget(number);
   Endpoint& endpoint = At(number);
-  if (Works() && ring_.HasRoom(4)) {
+  if (Works() && ring_.HasRoom(5)) {
     CloseByRing(fd.Release(), endpoint);
   } else {
     Leave(endpoint);
@@ -451,6 +473,9 @@ void IoUringPoller::CloseByRing(int fd, Endpoint& endpoint) noexcept {
   if (endpoint.receiving) {
     Cancel(Act::kReceive, fd);
   }
+  if (endpoint.input) {
+    Cancel(Act::kInput, fd);
+  }
   if (endpoint.hang_up) {
     Cancel(Act::kHangUp, fd);
   }
@@ -462,7 +487,7 @@ void IoUringPoller::CloseByRing(int fd, Endpoint& endpoint) noexcept {
 
 void IoUringPoller::Leave(Endpoint& endpoint) noexcept {
   while (endpoint.first != kNoBuffer) {
-    ring_.GiveBack(TakeFirst(endpoint));
+    GiveBack(TakeFirst(endpoint));
   }
   endpoint.Reset();
   ++endpoint.generation;
@@ -619,10 +644,11 @@ auto IoUringPoller::Submit(Act act, std::uint8_t operation, int fd) noexcept -> 
   return submission;
 }
 
-void IoUringPoller::Poll(Act act, int fd, unsigned events) noexcept {
+auto IoUringPoller::Poll(Act act, int fd, unsigned events) noexcept -> io_uring_sqe& {
   io_uring_sqe& submission = Submit(act, IORING_OP_POLL_ADD, fd);
   submission.poll32_events = events;  // POLLERR and POLLHUP come unasked
   ++under_way_;
+  return submission;
 }
 
 void IoUringPoller::Cancel(Act act, int fd) noexcept {

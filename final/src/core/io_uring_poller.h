@@ -78,6 +78,7 @@ class IoUringPoller : public Poller, public Transport {
     kWatches,  // epoll has something to tell
     kAccept,
     kReceive,
+    kInput,   // there is some, for which no buffer is left
     kHangUp,  // the line of somebody who isn't read at present
     kSend,
     kRoom,  // to send
@@ -99,9 +100,11 @@ class IoUringPoller : public Poller, public Transport {
     std::uint16_t last = kNoBuffer;
     std::uint16_t arrived = 0;  // its length
     bool receiving : 1;         // requests under way
+    bool input : 1;
     bool hang_up : 1;
     bool sending : 1;
     bool room : 1;
+    bool full : 1;       // the kernel takes nothing more; room tells when it does
     bool by_call : 1;    // what there is to receive has to be asked for, recv(2)
     bool ended : 1;      // the client's end came, behind what has arrived
     bool last_word : 1;  // this send is to be told of in any case
@@ -146,7 +149,7 @@ class IoUringPoller : public Poller, public Transport {
   auto Find(int listener) noexcept -> Listener*;
   // While the loop runs. Before and after, nobody hands anything over: calls take its place.
   auto Works() const noexcept -> bool { return usable_ && ring_.HasOwner(); }
-  void Poll(Act act, int fd, unsigned events) noexcept;
+  auto Poll(Act act, int fd, unsigned events) noexcept -> io_uring_sqe&;
   void Cancel(Act act, int fd) noexcept;
   void AwaitWatches() noexcept;
   auto AwaitRoom(int fd, Endpoint& endpoint) noexcept -> bool;
@@ -156,24 +159,26 @@ class IoUringPoller : public Poller, public Transport {
       -> io_uring_sqe*;
   auto NextMessage() noexcept -> Message*;
   static auto ReceiveByCall(int fd, char* room) noexcept -> IoResult;
+  void GiveBack(std::uint16_t buffer) noexcept;
   auto TakeFirst(Endpoint& endpoint) noexcept -> std::uint16_t;
   void Tell(const Endpoint& endpoint, bool readable, bool error) noexcept;
 
   void Completed(const io_uring_cqe& done) noexcept;
   void OnReceive(const io_uring_cqe& done, Endpoint& endpoint, bool known) noexcept;
   void OnSend(int fd, int result, Endpoint& endpoint) noexcept;
-  void OnPoll(Act act, int result, Endpoint& endpoint) noexcept;
+  void OnPoll(Act act, int result, bool more, Endpoint& endpoint) noexcept;
   void OnAccept(const io_uring_cqe& done, int fd, bool known) noexcept;
   void CloseByRing(int fd, Endpoint& endpoint) noexcept;
   void Leave(Endpoint& endpoint) noexcept;
 
   EpollPoller watches_;
   Ring ring_;
-  bool usable_ = true;               // until Finish()
-  bool awaits_watches_ = false;      // a poll request for watches_ is under way
-  bool watches_ready_ = false;       // it has completed
-  std::size_t departing_ = 0;        // of SendAndClose(), not told of yet
-  std::size_t under_way_ = 0;        // requests that may complete in a later round
+  bool usable_ = true;           // until Finish()
+  bool awaits_watches_ = false;  // a poll request for watches_ is under way
+  bool watches_ready_ = false;   // it has completed
+  std::size_t departing_ = 0;    // of SendAndClose(), not told of yet
+  std::size_t under_way_ = 0;    // requests that may complete in a later round
+  std::size_t buffers_left_ = Ring::kBufferCount;
   std::uint16_t lent_ = kNoBuffer;   // by Receive()
   std::vector<Endpoint> endpoints_;  // by descriptor
   std::array<Arrived, Ring::kBufferCount> arrived_;

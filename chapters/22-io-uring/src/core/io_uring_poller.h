@@ -78,6 +78,7 @@ class IoUringPoller : public Poller, public Transport {
     kWatches,  // epoll has something to tell
     kAccept,
     kReceive,
+    kInput,   // there is some, for which no buffer is left
     kHangUp,  // the line of somebody who isn't read at present
     kSend,
     kRoom,  // to send
@@ -99,6 +100,7 @@ class IoUringPoller : public Poller, public Transport {
     std::uint16_t last = kNoBuffer;
     std::uint16_t arrived = 0;  // its length
     bool receiving : 1;         // requests under way
+    bool input : 1;
     bool hang_up : 1;
     bool sending : 1;
     bool room : 1;
@@ -157,6 +159,7 @@ class IoUringPoller : public Poller, public Transport {
       -> io_uring_sqe*;
   auto NextMessage() noexcept -> Message*;
   static auto ReceiveByCall(int fd, char* room) noexcept -> IoResult;
+  void GiveBack(std::uint16_t buffer) noexcept;
   auto TakeFirst(Endpoint& endpoint) noexcept -> std::uint16_t;
   void Tell(const Endpoint& endpoint, bool readable, bool error) noexcept;
 
@@ -170,11 +173,12 @@ class IoUringPoller : public Poller, public Transport {
 
   EpollPoller watches_;
   Ring ring_;
-  bool usable_ = true;               // until Finish()
-  bool awaits_watches_ = false;      // a poll request for watches_ is under way
-  bool watches_ready_ = false;       // it has completed
-  std::size_t departing_ = 0;        // of SendAndClose(), not told of yet
-  std::size_t under_way_ = 0;        // requests that may complete in a later round
+  bool usable_ = true;           // until Finish()
+  bool awaits_watches_ = false;  // a poll request for watches_ is under way
+  bool watches_ready_ = false;   // it has completed
+  std::size_t departing_ = 0;    // of SendAndClose(), not told of yet
+  std::size_t under_way_ = 0;    // requests that may complete in a later round
+  std::size_t buffers_left_ = Ring::kBufferCount;
   std::uint16_t lent_ = kNoBuffer;   // by Receive()
   std::vector<Endpoint> endpoints_;  // by descriptor
   std::array<Arrived, Ring::kBufferCount> arrived_;

@@ -82,8 +82,8 @@ class Ring {
   /// @throws std::system_error; a signal or want of memory just ends the wait
   void Enter(std::optional<std::chrono::milliseconds> timeout);
 
-  /// Hands over without waiting or working on anything that is under way. Only with an owner.
-  void HandOver() noexcept { Submit(0, 0, nullptr); }
+  /// Hands over and lets the kernel end what can be ended at once. Only with an owner.
+  void HandOver() noexcept { Submit(IORING_ENTER_GETEVENTS, 0, nullptr); }
 
   /// Calls `visit(const io_uring_cqe&)` for each completion that is there. It must not throw.
   template <typename Visit>
