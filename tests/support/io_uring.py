@@ -1,29 +1,18 @@
-"""Is there an io_uring here? Where there is, what is meant for it has to run."""
+"""Tests of what only a kernel with io_uring has."""
 
 from __future__ import annotations
 
-import ctypes
-import os
-import platform
+import sys
 
 import pytest
+from serving import ROOT
 
-SYS_IO_URING_SETUP = 425  # on every architecture but alpha
+sys.path.append(str(ROOT / "tools"))
 
-
-def why_no_io_uring() -> str:
-    """What io_uring_setup(2) says; "" if it works."""
-    if platform.system() != "Linux":
-        return "only Linux has io_uring"
-    library = ctypes.CDLL(None, use_errno=True)
-    parameters = ctypes.create_string_buffer(120)  # struct io_uring_params
-    ring = library.syscall(SYS_IO_URING_SETUP, 1, parameters)
-    if ring < 0:
-        return f"io_uring_setup: {os.strerror(ctypes.get_errno())}"
-    os.close(ring)
-    return ""
+from learn.io_uring import why_not  # noqa: E402
 
 
 def needs_io_uring() -> None:
-    if why := why_no_io_uring():
-        pytest.skip(why)
+    """Skips the test where there is none."""
+    if reason := why_not():
+        pytest.skip(reason)

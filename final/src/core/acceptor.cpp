@@ -79,12 +79,14 @@ void Acceptor::Start() {
 }
 
 void Acceptor::Stop() {
+  if (watch_) {
+    TakeAccepted();
+  }
   if (retry_) {
     home_.Cancel(*retry_);
     retry_.reset();
   }
   if (watch_) {
-    TakeAccepted();
     home_.Unwatch(*watch_);
     watch_.reset();
     listener_ = Socket();

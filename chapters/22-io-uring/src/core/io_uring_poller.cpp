@@ -161,14 +161,14 @@ void IoUringPoller::Adopt(int fd, std::uint64_t token) {
 
 auto IoUringPoller::Expect(int fd) noexcept -> bool {
   Endpoint& endpoint = At(fd);
-  if (endpoint.receiving || endpoint.input || endpoint.ended || endpoint.error != 0) {
+  if (endpoint.receiving || endpoint.input || endpoint.error != 0) {
     return true;
   }
   if (!usable_ || !ring_.HasRoom(1)) {
     return false;
   }
-  if (endpoint.first != kNoBuffer || endpoint.by_call) {
-    if (!endpoint.hang_up) {
+  if (endpoint.first != kNoBuffer || endpoint.by_call || endpoint.ended) {
+    if (!endpoint.hang_up) {  // told of once
       Poll(Act::kHangUp, fd, 0);
       endpoint.hang_up = true;
     }
@@ -410,11 +410,9 @@ void IoUringPoller::OnPoll(Act act, int result, bool more, Endpoint& endpoint) n
   if (act == Act::kRoom) {
     endpoint.room = more;
     endpoint.full = false;
-  } else if (act == Act::kInput) {
-    endpoint.input = false;
-    endpoint.by_call = true;
   } else {
-    endpoint.hang_up = false;
+    endpoint.input = endpoint.input && act != Act::kInput;
+    endpoint.by_call = !endpoint.receiving;
   }
   const bool error = result >= 0 && (result & POLLERR) != 0;
   Tell(endpoint, act != Act::kRoom, error);
