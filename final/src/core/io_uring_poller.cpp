@@ -307,6 +307,7 @@ auto IoUringPoller::Send(Socket& socket, OutQueue& queue, bool last) -> IoResult
     return {IoStatus::kError, 0, endpoint.error};
   }
   if (endpoint.sending || endpoint.full) {
+    endpoint.last_word = endpoint.last_word || last;
     return {IoStatus::kWouldBlock, 0, 0};
   }
   io_uring_sqe* submission = nullptr;
