@@ -12,7 +12,7 @@
 // to its output, and calls that can't fail on the descriptors in question are not counted.
 //
 // What the server has the kernel do by io_uring(7) fails too, and is counted as ring_receive,
-// ring_send, ring_last_send, ring_accept and ring_poll: a request gets a descriptor that there is
+// ring_send, ring_accept and ring_poll: a request gets a descriptor that there is
 // not, so nothing is done for it, and its completion the errno value that was asked for.
 //
 // Nothing is counted before main() nor after it. vfork(2) becomes fork(2), since a function that
@@ -256,7 +256,7 @@ auto RequestName(const io_uring_sqe& request) -> const char* {
       return "ring_receive";
     case IORING_OP_SEND:
     case IORING_OP_SENDMSG:
-      return (request.flags & IOSQE_IO_LINK) != 0 ? "ring_last_send" : "ring_send";
+      return "ring_send";
     case IORING_OP_ACCEPT:
       return "ring_accept";
     case IORING_OP_POLL_ADD:

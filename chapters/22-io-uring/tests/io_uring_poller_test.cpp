@@ -101,18 +101,6 @@ class IoUringPollerTest : public testing::Test {
     return false;
   }
 
-  auto AwaitDeparture() -> Departure {
-    const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
-    while (std::chrono::steady_clock::now() < deadline) {
-      poller_->Wait(kLook);
-      if (!transport_->Departures().empty()) {
-        return transport_->Departures().front();
-      }
-    }
-    ADD_FAILURE() << "nobody has departed";
-    return {};
-  }
-
   std::uint64_t last_token_ = 0;
   std::unique_ptr<ReadScratch> scratch_{new ReadScratch};
   std::unique_ptr<Poller> poller_;
@@ -298,33 +286,26 @@ TEST_F(IoUringPollerTest, WhatIsForgottenIsNotSent) {
   EXPECT_EQ(peer->client.Receive(4), "this");
 }
 
-TEST_F(IoUringPollerTest, TheLastSendClosesBehindIt) {
+TEST_F(IoUringPollerTest, TheEndOfALastSendIsTold) {
   const auto peer = ConnectSilent();
   OutQueue queue;
   queue.Append("good bye");
-  ASSERT_TRUE(transport_->SendAndClose(peer->server, queue, 5));
-  const Departure departure = AwaitDeparture();
-  EXPECT_EQ(departure.index, 5U);
-  EXPECT_TRUE(departure.closed);
-  static_cast<void>(peer->server.Release().Release());
+  EXPECT_EQ(transport_->Send(peer->server, queue, true).status, IoStatus::kWouldBlock);
+  EXPECT_TRUE(IsTold(peer->token));
+  EXPECT_TRUE(queue.Empty());
+  transport_->Close(peer->server.Release());
+  poller_->Wait(kLook);
   EXPECT_EQ(peer->client.ReceiveAll(), "good bye");
   EXPECT_TRUE(peer->client.Ended());
 }
 
-TEST_F(IoUringPollerTest, ALastSendThatFallsShortDoesNotClose) {
+TEST_F(IoUringPollerTest, TheEndOfASendThatBecomesTheLastIsToldToo) {
   const auto peer = ConnectSilent();
-  test::ShrinkSendBuffer(peer->server.GetFd());
-  const std::string all = Pattern(std::size_t{1} * 1024 * 1024);
   OutQueue queue;
-  queue.AppendPinned(all, Pin());
-  ASSERT_TRUE(transport_->SendAndClose(peer->server, queue, 5));
-  const Departure departure = AwaitDeparture();
-  EXPECT_FALSE(departure.closed);
-  EXPECT_LT(departure.sent, all.size());
-  EXPECT_GT(departure.sent, 0U);
-  EXPECT_GE(::fcntl(peer->server.GetFd(), F_GETFD), 0) << "it is still open";
-  EXPECT_EQ(peer->client.Receive(departure.sent), all.substr(0, departure.sent));
-  EXPECT_FALSE(peer->client.Ended());
+  queue.Append("good bye");
+  EXPECT_EQ(transport_->Send(peer->server, queue, false).status, IoStatus::kWouldBlock);
+  EXPECT_EQ(transport_->Send(peer->server, queue, true).status, IoStatus::kWouldBlock);
+  EXPECT_TRUE(IsTold(peer->token)) << "nobody would close the connection";
 }
 
 TEST_F(IoUringPollerTest, ClosingEndsWhatIsUnderWay) {

@@ -31,19 +31,13 @@ constexpr std::uint16_t kMaxArrived = 64;
 // the loop need not hear of it when all of it has left.
 constexpr std::size_t kLongSend = std::size_t{64} * 1024;
 
-// At most so many are sent their last bytes in one round.
-constexpr std::size_t kMostDepartures = 1024;
-
 constexpr std::size_t kEventsAtOnce = Ring::kCompletions + 1024;
 
 }  // namespace
 
 auto MakeIoUringPoller() -> std::unique_ptr<Poller> { return std::make_unique<IoUringPoller>(); }
 
-IoUringPoller::IoUringPoller() {
-  events_.reserve(kEventsAtOnce);
-  departures_.reserve(kMostDepartures);
-}
+IoUringPoller::IoUringPoller() { events_.reserve(kEventsAtOnce); }
 
 void IoUringPoller::Endpoint::Reset() noexcept {
   token = 0;
@@ -81,7 +75,6 @@ void IoUringPoller::AwaitWatches() noexcept {
 auto IoUringPoller::Wait(std::optional<std::chrono::milliseconds> timeout)
     -> const std::vector<PollEvent>& {
   events_.clear();
-  departures_.clear();
   AwaitWatches();
   const auto has_clients = [](const Listener& each) { return each.HasNews(); };
   const bool known = std::any_of(listeners_.begin(), listeners_.end(), has_clients);
@@ -113,12 +106,6 @@ void IoUringPoller::Completed(const io_uring_cqe& done) noexcept {
       awaits_watches_ = false;
       watches_ready_ = true;
       return;
-    case Act::kSendAndClose: {
-      --departing_;
-      const std::size_t sent = done.res > 0 ? static_cast<std::size_t>(done.res) : 0;
-      departures_.push_back({generation, sent, done.res == fd});  // see SendAndClose()
-      return;
-    }
     case Act::kAccept:
       under_way_ -= more ? 0 : 1;
       OnAccept(done, fd, At(fd).generation == generation);
@@ -163,6 +150,9 @@ auto IoUringPoller::Expect(int fd) noexcept -> bool {
   Endpoint& endpoint = At(fd);
   if (endpoint.receiving || endpoint.input || endpoint.error != 0) {
     return true;
+  }
+  if (endpoint.sending && endpoint.last_word) {
+    return true;  // most are closed when that has left, and what comes of it is told
   }
   if (!usable_ || !ring_.HasRoom(1)) {
     return false;
@@ -312,7 +302,7 @@ auto IoUringPoller::Send(Socket& socket, OutQueue& queue, bool last) -> IoResult
   }
   io_uring_sqe* submission = nullptr;
   if (queue.Files() == 0 && queue.Size() < kLongSend && ring_.HasRoom(1)) {
-    submission = PrepareSend(fd, queue, last, Extent::kFront);
+    submission = PrepareSend(fd, queue, last);
   }
   if (submission == nullptr) {
     // A part of a file goes by sendfile(2), which has no equal here. And what is long will fall
@@ -332,14 +322,14 @@ auto IoUringPoller::Send(Socket& socket, OutQueue& queue, bool last) -> IoResult
 }
 
 // A send of what is at the front of the queue, or nullptr if that can't be had.
-auto IoUringPoller::PrepareSend(int fd, const OutQueue& queue, bool last, Extent extent) noexcept
+auto IoUringPoller::PrepareSend(int fd, const OutQueue& queue, bool last) noexcept
     -> io_uring_sqe* {
   Message* const message = NextMessage();
   if (message == nullptr) {
     return nullptr;
   }
   const auto [pieces, bytes] = queue.Gather(message->parts.data(), OutQueue::kMaxFlushBytes);
-  if (pieces == 0 || (extent == Extent::kWhole && bytes < queue.Size())) {
+  if (pieces == 0) {
     return nullptr;
   }
   io_uring_sqe& submission = ring_.Next();
@@ -386,10 +376,8 @@ void IoUringPoller::OnSend(int fd, int result, Endpoint& endpoint) noexcept {
     endpoint.error = -result;
   }
   queue->Consume(sent);
-  if ((full || (result >= 0 && sent < endpoint.asked)) && AwaitRoom(fd, endpoint)) {
-    return;
-  }
-  if (!queue->Empty() || endpoint.last_word) {
+  const bool waits = (full || (result >= 0 && sent < endpoint.asked)) && AwaitRoom(fd, endpoint);
+  if (endpoint.last_word || (!waits && !queue->Empty())) {
     Tell(endpoint, false, false);
   }
 }
@@ -427,29 +415,6 @@ void IoUringPoller::Forget(int fd) noexcept {
       endpoint.sending = false;
     }
   }
-}
-
-auto IoUringPoller::SendAndClose(Socket& socket, OutQueue& queue, std::size_t index) noexcept
-    -> bool {
-  const int fd = socket.GetFd();
-  Endpoint& endpoint = At(fd);
-  if (!Works() || endpoint.sending || endpoint.full || endpoint.error != 0 || queue.Files() != 0 ||
-      departing_ == kMostDepartures || !ring_.HasRoom(6)) {
-    return false;
-  }
-  io_uring_sqe* const send = PrepareSend(fd, queue, true, Extent::kWhole);
-  if (send == nullptr) {
-    return false;
-  }
-  // Fewer bytes than were asked for are then a failure, and what is linked to it does not happen.
-  send->msg_flags |= MSG_WAITALL;
-  send->flags = IOSQE_IO_LINK;
-  // What was asked for is told in the place of the descriptor.
-  send->user_data =
-      Tag(Act::kSendAndClose, static_cast<int>(endpoint.asked), static_cast<std::uint32_t>(index));
-  ++departing_;
-  CloseByRing(fd, endpoint);
-  return true;
 }
 
 // --- the end -------------------------------------------------------------------------------------
@@ -498,7 +463,6 @@ void IoUringPoller::Finish() noexcept {
   if (!std::exchange(usable_, false)) {
     return;
   }
-  departures_.clear();
   listeners_.clear();
   if (!ring_.HasOwner()) {
     return;

@@ -12,7 +12,6 @@
 //  * Each send says MSG_DONTWAIT, so it is over when it has been handed over: all of it, a part, or
 //    nothing. That is what lets memory be freed at any time, and leaves slow readers to the
 //    deadlines of the loop. For the rest, a poll request waits until there is room.
-//  * MSG_WAITALL makes a short send a failed one, which cancels the close that is linked to it.
 //  * Clients are accepted by one request for all of them (multishot).
 //  * What is no client (pipes, signals, the mailbox) stays with epoll(7), whose own descriptor the
 //    ring waits for. So it behaves as ever, and pays one system call more.
@@ -63,8 +62,6 @@ class IoUringPoller : public Poller, public Transport {
   auto Receive(int fd, char* room) noexcept -> Received override;
   auto Send(Socket& socket, OutQueue& queue, bool last) -> IoResult override;
   void Forget(int fd) noexcept override;
-  auto SendAndClose(Socket& socket, OutQueue& queue, std::size_t index) noexcept -> bool override;
-  auto Departures() noexcept -> const std::vector<Departure>& override { return departures_; }
   void Close(UniqueFd fd) noexcept override;
   void Listen(int listener, std::uint64_t token) override;
   auto Accept(int listener) noexcept -> int override;
@@ -82,10 +79,7 @@ class IoUringPoller : public Poller, public Transport {
     kHangUp,  // the line of somebody who isn't read at present
     kSend,
     kRoom,  // to send
-    kSendAndClose,
   };
-  // Of a queue: what is at its front, or all of it.
-  enum class Extent : std::uint8_t { kFront, kWhole };
   static constexpr std::uint16_t kNoBuffer = 0xffff;
 
   // What is known of one descriptor.
@@ -155,8 +149,7 @@ class IoUringPoller : public Poller, public Transport {
   auto AwaitRoom(int fd, Endpoint& endpoint) noexcept -> bool;
   void StartAccepting(Listener& listener) noexcept;
   void MakeRoomFor(int fd);
-  auto PrepareSend(int fd, const OutQueue& queue, bool last, Extent extent) noexcept
-      -> io_uring_sqe*;
+  auto PrepareSend(int fd, const OutQueue& queue, bool last) noexcept -> io_uring_sqe*;
   auto NextMessage() noexcept -> Message*;
   static auto ReceiveByCall(int fd, char* room) noexcept -> IoResult;
   void GiveBack(std::uint16_t buffer) noexcept;
@@ -176,7 +169,6 @@ class IoUringPoller : public Poller, public Transport {
   bool usable_ = true;           // until Finish()
   bool awaits_watches_ = false;  // a poll request for watches_ is under way
   bool watches_ready_ = false;   // it has completed
-  std::size_t departing_ = 0;    // of SendAndClose(), not told of yet
   std::size_t under_way_ = 0;    // requests that may complete in a later round
   std::size_t buffers_left_ = Ring::kBufferCount;
   std::uint16_t lent_ = kNoBuffer;   // by Receive()
@@ -186,7 +178,6 @@ class IoUringPoller : public Poller, public Transport {
   std::vector<std::unique_ptr<Message>> messages_;
   std::size_t messages_used_ = 0;
   std::vector<PollEvent> events_;
-  std::vector<Departure> departures_;
 };
 
 }  // namespace TURTLE_SERVER

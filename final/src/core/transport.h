@@ -7,8 +7,6 @@
 // Interface:
 //  * Adopt() a connection when it is new; Expect() more input whenever it was served; Close() it.
 //  * Receive() what has arrived, Send() what is queued; Forget() a queue that is to be cleared.
-//  * SendAndClose() does the last two steps of most connections in one. Departures() tells how it
-//  went.
 //  * Listen(), Accept(), Unlisten(): clients.
 //  * Finish() before the loop ends.
 //
@@ -21,7 +19,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "base/unique_fd.h"
 #include "core/io_result.h"
@@ -40,13 +37,6 @@ struct Received {
   bool more = false;  ///< there may be more to tell of already: bytes, an end or an error
 };
 
-/// How a Transport::SendAndClose() ended.
-struct Departure {
-  std::size_t index;  ///< as it was given
-  std::size_t sent;   ///< how many bytes the kernel took
-  bool closed;        ///< false: the kernel did not take everything. The descriptor is still open
-};
-
 /// Bytes in and out, clients and closing, for one loop.
 class Transport {
  public:
@@ -55,7 +45,7 @@ class Transport {
   auto operator=(const Transport&) -> Transport& = delete;
 
   /// Makes room for a new connection; throws std::bad_alloc.
-  /// @param fd connected and non-blocking, borrowed until Close() or SendAndClose()
+  /// @param fd connected and non-blocking, borrowed until Close()
   /// @param token comes back in the poller's events that concern it
   virtual void Adopt(int fd, std::uint64_t token) = 0;
 
@@ -75,17 +65,6 @@ class Transport {
 
   /// Sends nothing more of the queue that Send() was given; it may be cleared.
   virtual void Forget(int fd) noexcept = 0;
-
-  /// Sends all that is queued and closes the descriptor behind it, unless the kernel doesn't take
-  /// everything at once: Departures() tells which. Meanwhile queue and descriptor are not touched,
-  /// and the poller tells nothing of the connection. The loop may have its number anew.
-  /// @param index comes back in Departures()
-  /// @return false: that can't be done now, and nothing has happened
-  [[nodiscard]] virtual auto SendAndClose(Socket& socket, OutQueue& queue,
-                                          std::size_t index) noexcept -> bool = 0;
-
-  /// The connections of SendAndClose() whose end the poller's last Wait() has seen. Each once.
-  virtual auto Departures() noexcept -> const std::vector<Departure>& = 0;
 
   /// Closes a connection's descriptor, at the next Wait() at the latest; nothing is told of it any
   /// more.

@@ -276,11 +276,7 @@ void Looper::Unwatch(WatchId id) {
 }
 
 void Looper::Round() {
-  const std::vector<PollEvent>& events = Wait();
-  if (transport_ != nullptr) {
-    SeeOffDeparted();  // first: their numbers may be somebody else's by now
-  }
-  for (const PollEvent& event : events) {
+  for (const PollEvent& event : Wait()) {
     Dispatch(event);
   }
   timers_.RunDue(now_);
@@ -400,10 +396,6 @@ void Looper::MakeRoomForOneMore() {
   MakeRoom(ready_, ready_.size() + count);  // besides, it may hold names of some who have gone
   MakeRoom(serving_, count);
   MakeRoom(dying_, count);
-  if (transport_ != nullptr) {
-    MakeRoom(departing_, count);
-    MakeRoom(vacant_, count);
-  }
 }
 
 void Looper::List(Connection& connection) {
@@ -485,28 +477,20 @@ void Looper::Bury() {
 // they are closed without another system call.
 void Looper::PartWith(Connection& connection) {
   connection.SetState(nullptr);
-  Slot& slot = SlotOf(connection.GetFd());
-  const bool may_close =
-      !connection.readable_ && (slot.closing == Closing::kAuto || connection.ended_);
-  if (may_close && slot.closing != Closing::kReset && transport_ != nullptr && Depart(connection)) {
-    return;
-  }
   connection.SendQueued();
+  Slot& slot = SlotOf(connection.GetFd());
   if (slot.closing == Closing::kReset) {
     ResetOnClose(connection.GetFd());
     Destroy(connection.GetFd());
     return;
   }
-  if (connection.broken_ || (connection.UnsentBytes() == 0 && may_close)) {
+  const bool done = connection.UnsentBytes() == 0 && !connection.readable_;
+  if (connection.broken_ || (done && (slot.closing == Closing::kAuto || connection.ended_))) {
     Destroy(connection.GetFd());
     return;
   }
-  BeginParting(connection);
-}
-
-void Looper::BeginParting(Connection& connection) {
   connection.ClearReadBuffer();
-  SlotOf(connection.GetFd()).parting = true;
+  slot.parting = true;
   ++parting_count_;
   SetDeadline(connection.GetFd(), now_ + flush_rate_.grace);
   ServeParting(connection);
@@ -551,61 +535,16 @@ void Looper::ServeParting(Connection& connection) {
 void Looper::Destroy(int fd) {
   Slot& slot = SlotOf(fd);
   const std::unique_ptr<Connection> dead = std::move(slot.connection);
-  Vacate(slot);
-  connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
-  if (transport_ != nullptr) {
-    transport_->Close(dead->socket_.Release());
-  }
-  // Else closing the descriptor, which happens here, takes it out of the poller too.
-}
-
-void Looper::Vacate(Slot& slot) noexcept {
   ++slot.generation;
   parting_count_ -= slot.parting ? 1 : 0;
   slot.parting = false;
   slot.half_closed = false;
   slot.deadline = TimePoint::max();
-}
-
-// The transport sends what is left and closes. The number may come back as soon as that is done,
-// which is seen only later; so the connection gives up its slot now.
-auto Looper::Depart(Connection& connection) noexcept -> bool {
-  const bool is_new = vacant_.empty();
-  const std::size_t index = is_new ? departing_.size() : vacant_.back();
-  if (!transport_->SendAndClose(connection.socket_, connection.output_, index)) {
-    return false;
+  connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
+  if (transport_ != nullptr) {
+    transport_->Close(dead->socket_.Release());
   }
-  Slot& slot = SlotOf(connection.GetFd());
-  if (is_new) {
-    departing_.push_back(std::move(slot.connection));
-  } else {
-    vacant_.pop_back();
-    departing_[index] = std::move(slot.connection);
-  }
-  Vacate(slot);
-  return true;
-}
-
-// Of whom the kernel did not take everything, the descriptor is still open. So his slot is free,
-// and he has it back.
-void Looper::SeeOffDeparted() {
-  for (const Departure& departure : transport_->Departures()) {
-    std::unique_ptr<Connection> connection = std::move(departing_[departure.index]);
-    vacant_.push_back(departure.index);
-    if (departure.closed) {
-      static_cast<void>(connection->socket_.Release().Release());
-      connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
-      continue;
-    }
-    const int fd = connection->GetFd();
-    Slot& slot = SlotOf(fd);
-    slot.generation = connection->generation_;
-    slot.closing = Closing::kAuto;
-    connection->output_.Consume(departure.sent);
-    slot.connection = std::move(connection);
-    transport_->Adopt(fd, TokenOf(fd, slot.generation));
-    SayLastWords(fd, &Looper::BeginParting);
-  }
+  // Else closing the descriptor, which happens here, takes it out of the poller too.
 }
 
 void Looper::BeginStop() {
@@ -643,13 +582,6 @@ void Looper::End() {
   }
   if (transport_ != nullptr) {
     transport_->Finish();
-    for (const Departure& departure : transport_->Departures()) {
-      if (departure.closed) {
-        static_cast<void>(departing_[departure.index]->socket_.Release().Release());
-      }
-    }
-    departing_.clear();
-    vacant_.clear();
   }
 }
 

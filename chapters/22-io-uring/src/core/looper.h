@@ -258,10 +258,6 @@ class Looper {
   void Bury();
   void SayLastWords(int fd, void (Looper::*how)(Connection&));
   void PartWith(Connection& connection);
-  void BeginParting(Connection& connection);
-  auto Depart(Connection& connection) noexcept -> bool;
-  void SeeOffDeparted();
-  void Vacate(Slot& slot) noexcept;
   void Destroy(int fd);
   void BeginStop();
   void StopConnection(Connection& connection);
@@ -297,9 +293,6 @@ class Looper {
   std::vector<ConnectionId> ready_;
   std::vector<ConnectionId> serving_;
   std::vector<int> dying_;  // deleted, to be buried in this round
-  // Whose last bytes and descriptors the transport has: no slot is theirs any more. By index.
-  std::vector<std::unique_ptr<Connection>> departing_;
-  std::vector<std::size_t> vacant_;  // indices of departing_
   std::size_t parting_count_ = 0;
   std::size_t watch_count_ = 0;
   std::vector<std::unique_ptr<WatchCallback>> retired_;  // ended, may be running in this round
