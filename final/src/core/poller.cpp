@@ -6,11 +6,11 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/io_uring.h"
 #include "log/log.h"
 
 #ifdef __linux__
 #include "core/epoll_poller.h"
-#include "core/io_uring.h"
 #else
 #include "core/kqueue_poller.h"
 #endif
@@ -25,10 +25,6 @@ constexpr PollerKind kNative = PollerKind::kEpoll;
 #else
 using NativePoller = KqueuePoller;
 constexpr PollerKind kNative = PollerKind::kKqueue;
-
-auto MakeIoUringPoller() -> std::unique_ptr<Poller> {
-  throw std::system_error(ENOSYS, std::generic_category(), "io_uring");
-}
 #endif
 
 // Why it is not the one that was wanted; the first of many loops says it for all of them.

@@ -22,7 +22,6 @@
 
 #include "base/unique_fd.h"
 #include "core/io_result.h"
-#include "core/net_address.h"
 
 namespace TURTLE_SERVER {
 

@@ -225,13 +225,13 @@ auto Looper::AddWatch(int fd, WatchCallback callback, const Begin& begin) -> Wat
 }
 
 auto Looper::Accept(Socket& listener, NetAddress* client) -> int {
-  if (!SlotOf(listener.GetFd()).listener && transport_ == nullptr) {
-    errno = EAGAIN;
-    return -1;
-  }
   NetAddress address;
   if (transport_ == nullptr) {
-    return listener.Accept(client == nullptr ? address : *client);
+    if (SlotOf(listener.GetFd()).listener) {
+      return listener.Accept(client == nullptr ? address : *client);
+    }
+    errno = EAGAIN;  // after StopAccepting()
+    return -1;
   }
   const int fd = transport_->Accept(listener.GetFd());
   if (fd >= 0 && client != nullptr) {
