@@ -169,14 +169,16 @@ def diff(book: Book, number: int, new_files: bool = False) -> Iterator[str]:
 def expected_final(book: Book) -> Dict[str, Path]:
     """Each file that final/ must have, and the file that it must be equal to."""
     result = {path: chapter.folder / path for path, chapter in book.layout(FINAL).items()}
-    result.update(project_files(book))
+    result.update(project_files(book, FINAL))
     return result
 
 
-def project_files(book: Book) -> Dict[str, Path]:
-    """The files that make a tree of sources an ordinary CMake project, and what is installed with it."""
+def project_files(book: Book, number: int) -> Dict[str, Path]:
+    """The files that make a tree of sources an ordinary CMake project; with final's, what it installs."""
     tree = book.root / "cmake" / "tree"
-    files = [tree / "CMakeLists.txt", *sorted((tree / "cmake").glob("*")), *sorted((tree / "conf").glob("*"))]
+    files = [tree / "CMakeLists.txt", *sorted((tree / "cmake").glob("*"))]
+    if number == FINAL:
+        files += sorted((tree / "conf").glob("*"))
     return {file.relative_to(tree).as_posix(): file for file in files if file.is_file()}
 
 
@@ -268,7 +270,7 @@ def assemble(book: Book, number: int, target: Path) -> int:
     layout = book.layout(number)
     for path, chapter in layout.items():
         copy(chapter.folder / path, target / path)
-    for path, source in project_files(book).items():
+    for path, source in project_files(book, number).items():
         copy(source, target / path)
     (target / "chapter.cmake").write_text(chapter_cmake(book, number))
     return len(layout)

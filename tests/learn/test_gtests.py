@@ -6,7 +6,7 @@ import pytest
 from learn import gtests
 from learn.gtests import Outcome
 
-# Speaks GoogleTest's language: --gtest_list_tests, --gtest_filter, --gtest_output.
+# Speaks GoogleTest's language: --gtest_list_tests, --gtest_filter, --gtest_output, --gtest_fail_fast.
 PROGRAM = '''\
 #!{python}
 import json, os, sys, time
@@ -23,6 +23,8 @@ for name, what in tests.items():
     if options.get("gtest_filter", "S." + name) != "S." + name:
         continue
     print("[ RUN      ] S." + name, flush=True)
+    if failed and "gtest_fail_fast" in options:
+        what = "skip"
     failures = []
     if what == "crash":
         os.abort()
@@ -83,12 +85,17 @@ def test_three_hanging_tests_are_enough(program, tmp_path):
     assert list(outcomes(results)) == ["S.A", "S.B", "S.C"]
 
 
-@pytest.mark.parametrize("what", ["fail", "fail and hang"])
-def test_one_failure_may_be_enough(program, tmp_path, what):
+def test_one_failure_may_be_enough(program, tmp_path):
     """Seen in the output of the program that did not come to its end: it is not run again."""
-    made = program(A=what, B="hang")
+    made = program(A="fail and hang", B="hang")
     results = gtests.run_program(made, tmp_path, seconds=2, seconds_per_test=0.1, stop_at_first_failure=True)
     assert outcomes(results) == {"S.A": Outcome.FAILED}
+
+
+def test_after_a_failure_that_is_enough_the_rest_is_skipped(program, tmp_path):
+    made = program(A="pass", B="fail", C="pass", D="fail")
+    results = gtests.run_program(made, tmp_path, stop_at_first_failure=True)
+    assert list(outcomes(results).values()) == [Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED, Outcome.SKIPPED]
 
 
 def test_a_program_that_was_not_built(tmp_path):

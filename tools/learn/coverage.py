@@ -60,6 +60,7 @@ CMAKE_OPTIONS = (
     "-DCMAKE_CXX_COMPILER=g++",
     "-DCMAKE_BUILD_TYPE=None",
     "-DCMAKE_CXX_FLAGS=-O0 --coverage -fprofile-update=atomic",
+    "-DTURTLE_PRECOMPILE=ON",
 )
 
 

@@ -75,12 +75,13 @@ def run_program(
     """The results of all tests of `program`.
 
     A program that is run test by test is left when three tests have hung. With
-    `stop_at_first_failure`, one test that failed by assertion is enough: a program that did not
-    come to its end is not run again then.
+    `stop_at_first_failure`, one test that failed by assertion is enough: the program skips those
+    after it, and one that did not come to its end is not run again.
     """
     if not program.is_file():
         return [Result(program.name, Outcome.MISSING)]
-    status, output, results = _run(program, cwd, seconds, [])
+    options = ["--gtest_fail_fast"] if stop_at_first_failure else []
+    status, output, results = _run(program, cwd, seconds, options)
     if results is not None:
         return results
     if stop_at_first_failure:

@@ -156,6 +156,7 @@ FINAL_BUILDS = {
         "-DCMAKE_BUILD_TYPE=None",
         "-DCMAKE_CXX_FLAGS=-g1",
         "-DTURTLE_SANITIZE=address;undefined",
+        "-DTURTLE_PRECOMPILE=ON",
         "-DTURTLE_WARNINGS_AS_ERRORS=ON",
     ],
     "gcc TSan": [
@@ -163,6 +164,7 @@ FINAL_BUILDS = {
         "-DCMAKE_BUILD_TYPE=None",
         "-DCMAKE_CXX_FLAGS=-O1 -g1",
         "-DTURTLE_SANITIZE=thread",
+        "-DTURTLE_PRECOMPILE=ON",
         "-DTURTLE_WARNINGS_AS_ERRORS=ON",
     ],
 }
