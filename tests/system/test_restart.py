@@ -55,6 +55,72 @@ def test_ten_restarts_lose_no_request(begin, site, tmp_path):
     assert not re.search("WARN|ERROR", turtle.said())
 
 
+def configure(config, site, threads, accept):
+    text = f'{{"port": 0, "worker_processes": {threads}, "accept": "{accept}", "http": {{"root_path": "{site}"}}}}'
+    edit(config, text)
+
+
+def listeners(port: int) -> int:
+    """How many sockets listen there: proc_net_tcp(5), state 0A."""
+    lines = pathlib.Path("/proc/net/tcp").read_text(encoding="utf-8").splitlines()[1:]
+    rows = [line.split() for line in lines]
+    return sum(row[1] == f"0100007F:{port:04X}" and row[3] == "0A" for row in rows)
+
+
+def test_restarts_with_more_and_fewer_loops_lose_no_request(begin, site, tmp_path):
+    config = tmp_path / "turtle.json"
+    configure(config, site, 2, "per-loop")
+    turtle = begin("-f", config)
+    assert listeners(turtle.port) == 2
+    others = [(4, "per-loop"), (1, "per-loop"), (3, "shared"), (2, "per-cpu"), (2, "per-loop"), (1, "shared")]
+    with Load(turtle.port) as load:
+        for threads, accept in others:
+            configure(config, site, threads, accept)
+            assert turtle.restart() == 0
+            assert listeners(turtle.port) == 2, "a hand-over neither opens nor closes one"
+            load.await_answers()
+    assert load.failures() == []
+    assert "was left with 2 of 4 listeners: the first loop accepts for all" in turtle.said()
+    assert turtle.stop() == 0
+    assert listeners(turtle.port) == 0
+
+
+def test_a_reload_keeps_each_listener(begin, site, tmp_path):
+    config = tmp_path / "turtle.json"
+    configure(config, site, 2, "per-loop")
+    turtle = begin("-f", config)
+    with Load(turtle.port) as load:
+        configure(config, site, 3, "shared")
+        os.kill(turtle.pid, signal.SIGHUP)
+        await_condition(lambda: "the settings were read anew" in turtle.said(), "the line")
+        load.await_answers()
+    assert load.failures() == []
+    assert listeners(turtle.port) == 2
+    assert "accept is 'per-loop' until the next start, and 'shared' from then on" in turtle.said()
+    assert turtle.stop() == 0
+
+
+@pytest.mark.parametrize("accept", ["shared", "per-loop"])
+def test_who_waits_in_a_queue_is_answered_by_either(begin, site, tmp_path, accept):
+    """The clients come while both processes stand still, so they wait in each queue."""
+    config = tmp_path / "turtle.json"
+    configure(config, site, 3, "per-loop")
+    turtle = begin("-f", config)
+    configure(config, site, 2, accept)
+    old = turtle.pid
+    os.kill(old, signal.SIGSTOP)
+    clients = [socket.create_connection(("127.0.0.1", turtle.port), timeout=PATIENCE) for _ in range(120)]
+    for client in clients:
+        client.sendall(b"GET /style.css HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n")
+    os.kill(old, signal.SIGUSR2)
+    os.kill(old, signal.SIGCONT)
+    turtle.pid = await_condition(lambda: children_of(old), "a successor")[0]
+    turtle.alive.add(turtle.pid)
+    for client in clients:
+        assert b"200 OK" in client.makefile("rb").read()
+        client.close()
+
+
 def test_a_restart_is_no_reason_to_send_clients_elsewhere(begin, site):
     """Whoever asks for /readyz without a pause gets no other answer than 200, whichever process gives it."""
     turtle = begin(site, "--threads", "2", "--operations", "127.0.0.1:0")

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/turtle_server.h"
+#include "support/busy.h"
 #include "support/handlers.h"
 #include "support/http_client.h"
 #include "support/running_server.h"
@@ -23,6 +24,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using test::Busy;
 using test::Client;
 using test::Get;
 using test::HttpClient;
@@ -67,26 +69,6 @@ class Running {
   Server& server_;
   std::promise<void> ended_;
   std::thread thread_;
-};
-
-// Keeps a loop busy, while the kernel goes on without it.
-class Busy {
- public:
-  explicit Busy(Looper& looper) {
-    auto held = std::make_shared<std::promise<void>>();
-    auto holds = held->get_future();
-    static_cast<void>(looper.Post([held, go_on = go_on_] {
-      held->set_value();
-      go_on->get_future().wait_for(kPatience);
-    }));
-    holds.wait_for(kPatience);
-  }
-  Busy(const Busy&) = delete;
-  auto operator=(const Busy&) -> Busy& = delete;
-  ~Busy() { go_on_->set_value(); }
-
- private:
-  const std::shared_ptr<std::promise<void>> go_on_ = std::make_shared<std::promise<void>>();
 };
 
 auto Clients(int port, int count) -> std::vector<std::unique_ptr<HttpClient>> {

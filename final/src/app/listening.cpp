@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "app/options.h"
+#include "core/reuse_port.h"
+#include "log/log.h"
 
 namespace TURTLE_SERVER {
 
@@ -16,28 +18,39 @@ constexpr const char* kOwnPath = "turtle-path";
 }  // namespace
 
 void Listening::AtPath(const std::string& path) {
-  const std::string place = std::string(kUnixPrefix) + path;
   std::optional<InheritedListeners::Listener> found = inherited_.TakePath(path);
+  names_.push_back(found ? found->name : kOwnPath);
   if (found && found->name != kOwnPath) {
-    Add(std::move(found->socket), found->name, place);
-    return;
+    server_.AlsoListen(std::move(found->socket));
+  } else {
+    paths_.push_back(found ? std::make_unique<UnixListener>(path, std::move(found->socket))
+                           : std::make_unique<UnixListener>(path));
+    server_.AlsoListen(paths_.back()->TakeSocket());
   }
-  paths_.push_back(found ? std::make_unique<UnixListener>(path, std::move(found->socket))
-                         : std::make_unique<UnixListener>(path));
-  Add(paths_.back()->TakeSocket(), kOwnPath, place);
+  AddPlace(std::string(kUnixPrefix) + path);
 }
 
 void Listening::At(const NetAddress& address) {
+  std::vector<Socket> listeners;
   std::optional<InheritedListeners::Listener> found = inherited_.Take(address);
-  Socket listener;
-  if (found) {
-    listener = std::move(found->socket);
-  } else {
-    listener.Bind(address);
-    listener.Listen();
+  while (found) {
+    listeners.push_back(std::move(found->socket));
+    names_.push_back(found->name);
+    found = inherited_.Take(listeners.front().LocalAddress());
   }
-  const std::string place = "http://" + listener.LocalAddress().ToString() + "/";
-  Add(std::move(listener), found ? found->name : "turtle", place);
+  const bool inherited = !listeners.empty();
+  if (!inherited) {
+    listeners = OpenListeners(address, each_);
+    names_.resize(listeners.size() + names_.size(), "turtle");
+  }
+  const std::string place = listeners.front().LocalAddress().ToString();
+  if (inherited && listeners.size() < each_) {
+    Log(LogLevel::kInfo, "accept: " + place + " was left with " + std::to_string(listeners.size()) +
+                             " of " + std::to_string(each_) +
+                             " listeners: the first loop accepts for all");
+  }
+  server_.AlsoListen(std::move(listeners));
+  AddPlace("http://" + place + "/");
 }
 
 void Listening::TakeFiles() {
@@ -52,9 +65,7 @@ void Listening::LeaveFiles() {
   }
 }
 
-void Listening::Add(Socket listener, std::string name, const std::string& place) {
-  server_.AlsoListen(std::move(listener));
-  names_.push_back(std::move(name));
+void Listening::AddPlace(const std::string& place) {
   places_ += (places_.empty() ? "" : ", ") + place;
 }
 

@@ -1,13 +1,17 @@
 // Where a server of `turtle serve` listens: its own places, or those that it was left.
 //
+// A hand-over neither opens a listener beside others nor closes one: in each may be somebody who
+// waits. So there are as many at an address as this process was left, however many it would open.
+//
 // Interface:
-//  * AtPath() and At() find the listener among the inherited, or open one.
+//  * AtPath() and At() find the listeners among the inherited, or open them.
 //  * Places() and Names() tell of all of them.
 //  * TakeFiles() and LeaveFiles() say from when and until when their files are ours.
 //
 // Thread: the owner's.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,13 +29,14 @@ class Listening {
  public:
   /// @param inherited what may be there already; outlives the calls of At() and AtPath()
   /// @param server gets the listeners
-  Listening(InheritedListeners& inherited, HttpServer& server)
-      : inherited_(inherited), server_(server) {}
+  /// @param each how many to open at an address; at a path it is one
+  Listening(InheritedListeners& inherited, HttpServer& server, std::size_t each = 1)
+      : inherited_(inherited), server_(server), each_(each) {}
 
   /// Listens at a path in the file system. Throws as UnixListener.
   void AtPath(const std::string& path);
 
-  /// Listens at an address. Throws as Socket.
+  /// Listens at an address. Throws as OpenListeners().
   void At(const NetAddress& address);
 
   /// All of them, as a client has to write them.
@@ -47,10 +52,11 @@ class Listening {
   void LeaveFiles();
 
  private:
-  void Add(Socket listener, std::string name, const std::string& place);
+  void AddPlace(const std::string& place);
 
   InheritedListeners& inherited_;
   HttpServer& server_;
+  const std::size_t each_;
   std::string places_;
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<UnixListener>> paths_;  // whose files are ours, or will be

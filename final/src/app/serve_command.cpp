@@ -127,6 +127,7 @@ auto ServerOf(const ServeOptions& options) -> ServerOptions {
   server.listen.defer_accept = options.deferred_accept;
   server.max_connections = options.max_connections;
   server.cpu_affinity = options.cpu_affinity;
+  server.accept = options.accept;
   return server;
 }
 
@@ -360,7 +361,8 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   }
   HttpServer server(HttpOf(options), ServerOf(options));
   server.Block(CidrSet(SplitList(options.blocked)));
-  Listening listening(inherited, server);
+  Listening listening(inherited, server,
+                      options.accept == Accepting::kShared ? 1 : options.threads);
   Listen(options, listening);
   std::optional<Operations> operations;
   if (!options.operations.empty()) {

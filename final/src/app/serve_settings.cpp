@@ -35,6 +35,13 @@ void AddServer(SettingList& list, ServeOptions& options) {
       "number of threads for what takes long, here to read settings anew; 0: a loop does it");
   list.Switch({"cpu_affinity", "--cpu-affinity"}, options.cpu_affinity, true, false,
               "on: each loop keeps to a CPU of its own");
+  list.Word({"accept", "--accept"}, options.accept,
+            {{"shared", Accepting::kShared},
+             {"per-loop", Accepting::kPerLoop},
+             {"per-cpu", Accepting::kPerCpu}},
+            "shared: one loop accepts, and hands each client to the loop that has the fewest; "
+            "per-loop: each accepts whom the kernel deals it; per-cpu: likewise, by the CPU that "
+            "hears of the client, with a CPU for each loop");
   list.Folder({"http.cgi_path", "--cgi-dir"}, "DIR", options.cgi_dir,
               "programs for /cgi-bin/; without it there are none");
   list.Seconds({"timeouts.cgi", "--cgi-timeout"}, options.cgi_timeout, 1,

@@ -3,10 +3,20 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "core/listen_options.h"
 
 namespace TURTLE_SERVER {
+
+/// Who accepts the clients of an address.
+enum class Accepting : std::uint8_t {
+  kShared,   ///< The first loop, and hands each to the loop that has the fewest.
+  kPerLoop,  ///< Each loop, from a listener of its own: the kernel deals them out.
+  /// As kPerLoop, each loop keeps to a CPU of its own, and the kernel prefers the one on the CPU
+  /// that the client's packets arrive at.
+  kPerCpu
+};
 
 /// Settings of a TurtleServer.
 struct ServerOptions {
@@ -20,7 +30,8 @@ struct ServerOptions {
   /// How long, once Drain() has closed the listeners, a silent connection may still begin
   /// something. A part of the stop timeout.
   std::chrono::milliseconds last_chance{1000};
-  ListenOptions listen{};  ///< the listening sockets
+  ListenOptions listen{};                 ///< the listening sockets
+  Accepting accept = Accepting::kShared;  ///< which loops accept
   /// Of each loop; 0: any number. A client above it is refused, TurtleServer::OnFull(), and counted
   /// in the log.
   std::size_t max_connections = 0;

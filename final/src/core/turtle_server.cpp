@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/cpu_affinity.h"
+#include "core/reuse_port.h"
 #include "log/log.h"
 #include "task/thread_pool.h"
 
@@ -32,7 +33,8 @@ TurtleServer::TurtleServer(ServerOptions options)
     loopers_.push_back(std::make_unique<Looper>());
     loopers_.back()->SetStopTimeout(options.stop_timeout);
   }
-  refusals_ = std::vector<RefusalLog>(threads);
+  doors_ = std::vector<Door>(threads);
+  acceptors_.resize(threads);
 }
 
 TurtleServer::TurtleServer(const NetAddress& local, ServerOptions options) : TurtleServer(options) {
@@ -42,17 +44,21 @@ TurtleServer::TurtleServer(const NetAddress& local, ServerOptions options) : Tur
 TurtleServer::~TurtleServer() = default;
 
 auto TurtleServer::AlsoListen(const NetAddress& local) -> TurtleServer& {
-  Socket listener;
-  listener.Bind(local);
-  listener.Listen(options_.listen.backlog);
-  return AlsoListen(std::move(listener));
+  const std::size_t count = options_.accept == Accepting::kShared ? 1 : loopers_.size();
+  return AlsoListen(OpenListeners(local, count, options_.listen.backlog));
 }
 
 auto TurtleServer::AlsoListen(Socket listener) -> TurtleServer& {
+  std::vector<Socket> alone;
+  alone.push_back(std::move(listener));
+  return AlsoListen(std::move(alone));
+}
+
+auto TurtleServer::AlsoListen(std::vector<Socket> listeners) -> TurtleServer& {
   if (listeners_.empty()) {
-    local_address_ = listener.LocalAddress();
+    local_address_ = listeners.front().LocalAddress();
   }
-  listeners_.push_back(std::move(listener));
+  listeners_.push_back(std::move(listeners));
   return *this;
 }
 
@@ -88,21 +94,17 @@ void TurtleServer::Begin() {
   if (listeners_.empty()) {
     throw std::logic_error("TurtleServer::Begin: there is no listener");
   }
-  Looper& home = *loopers_.front();
-  for (Socket& listener : listeners_) {
-    acceptors_.push_back(std::make_unique<Acceptor>(home, std::move(listener), Loopers(),
-                                                    callbacks_, options_.listen, &blocked_,
-                                                    &turned_away_));
-    acceptors_.back()->Start();
+  for (std::vector<Socket>& listeners : listeners_) {
+    Open(listeners);
   }
   // The other loops are asked to stop only when nobody hands them clients any more.
   const auto stop_others = [this] {
     std::for_each(loopers_.begin() + 1, loopers_.end(), [](auto& looper) { looper->Stop(); });
   };
-  home.AtStop([&] {
-    acceptors_.clear();
-    stop_others();
-  });
+  for (std::size_t i = 0; i < loopers_.size(); ++i) {
+    loopers_[i]->AtStop([this, i] { acceptors_[i].clear(); });
+  }
+  loopers_.front()->AtStop(stop_others);
 
   ThreadPool threads(loopers_.size() - 1);
   threads.Start();
@@ -117,9 +119,44 @@ void TurtleServer::Begin() {
   }
 }
 
+// A loop without a listener would get nobody, so there has to be one for each.
+auto TurtleServer::EachAccepts(std::size_t listeners) const noexcept -> bool {
+  return options_.accept != Accepting::kShared && listeners >= loopers_.size();
+}
+
+// Has the clients of one address accepted.
+void TurtleServer::Open(std::vector<Socket>& listeners) {
+  const std::size_t loops = loopers_.size();
+  const bool each = EachAccepts(listeners.size());
+  accepting_ = std::max<std::size_t>(accepting_, each ? loops : 1);
+  for (std::size_t i = 0; i < listeners.size(); ++i) {
+    const std::size_t index = each ? i % loops : 0;
+    Looper& home = *loopers_[index];
+    Door& door = doors_[index];
+    if (each) {
+      door.blocked = doors_.front().blocked;
+      Prefer(listeners[i], index);
+    }
+    acceptors_[index].push_back(std::make_unique<Acceptor>(
+        home, std::move(listeners[i]), each ? std::vector<Looper*>{&home} : Loopers(), callbacks_,
+        options_.listen, &door.blocked, &door.turned_away));
+    acceptors_[index].back()->Start();
+  }
+}
+
+// No CPU has to be said, too: a listener that another process has left may prefer one.
+void TurtleServer::Prefer(const Socket& listener, std::size_t index) const {
+  const bool by_cpu = options_.accept == Accepting::kPerCpu;
+  const int error = PreferCpu(listener.GetFd(), by_cpu ? std::optional(index) : std::nullopt);
+  if (by_cpu && error != 0) {
+    Log(LogLevel::kWarning, "loop " + std::to_string(index) + " is not preferred by a CPU: " +
+                                std::generic_category().message(error));
+  }
+}
+
 void TurtleServer::RunLooper(std::size_t index) {
   std::optional<CpuPin> pin;
-  if (options_.cpu_affinity) {
+  if (options_.cpu_affinity || options_.accept == Accepting::kPerCpu) {
     pin.emplace(index);
     if (pin->Error() != 0) {
       Log(LogLevel::kWarning, "loop " + std::to_string(index) + " can't keep to one CPU: " +
@@ -130,7 +167,7 @@ void TurtleServer::RunLooper(std::size_t index) {
   static_cast<void>(loopers_[index]->Post([this] { started_.fetch_add(1); }));
   loopers_[index]->Loop();
   ended_.fetch_add(index == 0 ? 0 : 1);
-  refusals_[index].Tell();
+  doors_[index].refusals.Tell();
 }
 
 // The client is among those who are there. Those on their way out hold no place, or whoever is
@@ -154,15 +191,24 @@ void TurtleServer::Refuse(Connection* client, Looper& looper, std::size_t limit)
   }
   const auto here = std::find_if(loopers_.begin(), loopers_.end(),
                                  [&looper](const auto& each) { return each.get() == &looper; });
-  refusals_[static_cast<std::size_t>(here - loopers_.begin())].Count(looper, limit);
+  doors_[static_cast<std::size_t>(here - loopers_.begin())].refusals.Count(looper, limit);
 }
 
 auto TurtleServer::GetRefusals() const -> Refusals {
   Refusals refusals;
-  refusals.blocked = turned_away_;
-  std::transform(refusals_.begin(), refusals_.end(), std::back_inserter(refusals.no_room),
-                 [](const RefusalLog& loop) { return loop.Total(); });
+  for (const Door& door : doors_) {
+    refusals.blocked += door.turned_away;
+    refusals.no_room.push_back(door.refusals.Total());
+  }
   return refusals;
+}
+
+void TurtleServer::Block(CidrSet addresses) {
+  for (std::size_t i = 1; i < accepting_; ++i) {  // before Begin(), nobody does
+    // A loop that takes no task any more lets nobody in.
+    static_cast<void>(loopers_[i]->Post([this, i, addresses] { doors_[i].blocked = addresses; }));
+  }
+  doors_.front().blocked = std::move(addresses);
 }
 
 // @return false: it was leaving already
@@ -208,29 +254,33 @@ void TurtleServer::BeginDrain(ListenQueue queue) {
 }
 
 void TurtleServer::CloseListeners(ListenQueue queue) {
-  if (queue == ListenQueue::kHandedOver) {
-    acceptors_.clear();
-  }
-  EmptyQueues(loopers_.front()->Now() + std::min(options_.last_chance, options_.stop_timeout));
+  EmptyQueues(0, queue,
+              loopers_.front()->Now() + std::min(options_.last_chance, options_.stop_timeout));
 }
 
-// Out of descriptors, it waits for a client to leave.
-void TurtleServer::EmptyQueues(TimePoint until) {
-  Looper& home = *loopers_.front();
-  acceptors_.erase(std::remove_if(acceptors_.begin(), acceptors_.end(),
-                                  [](const auto& acceptor) { return acceptor->AcceptWaiting(); }),
-                   acceptors_.end());
-  if (!acceptors_.empty() && home.Now() < until) {
-    home.RunAfter(kLook, [this, until] { OrStop([&] { EmptyQueues(until); }); });
+// Out of descriptors, it waits for a client to leave. The first loop is the first: the others get
+// what it has accepted, and go on accepting meanwhile.
+void TurtleServer::EmptyQueues(std::size_t index, ListenQueue queue, TimePoint until) {
+  Looper& looper = *loopers_[index];
+  auto& acceptors = acceptors_[index];
+  if (queue == ListenQueue::kHandedOver) {
+    acceptors.clear();
+  }
+  acceptors.erase(std::remove_if(acceptors.begin(), acceptors.end(),
+                                 [](const auto& acceptor) { return acceptor->AcceptWaiting(); }),
+                  acceptors.end());
+  if (!acceptors.empty() && looper.Now() < until) {
+    looper.RunAfter(
+        kLook, [this, index, queue, until] { OrStop([&] { EmptyQueues(index, queue, until); }); });
     return;
   }
-  acceptors_.clear();
+  acceptors.clear();
   // Behind the clients that were handed over: posts of one thread keep their order.
-  for (std::size_t i = 1; i < loopers_.size(); ++i) {
-    static_cast<void>(
-        loopers_[i]->Post([this, i, until] { OrStop([&] { AwaitLastClients(i, until); }); }));
+  for (std::size_t i = 1; index == 0 && i < loopers_.size(); ++i) {
+    static_cast<void>(loopers_[i]->Post(
+        [this, i, queue, until] { OrStop([&] { EmptyQueues(i, queue, until); }); }));
   }
-  AwaitLastClients(0, until);
+  AwaitLastClients(index, until);
 }
 
 // The first loop stops the others, so it is the last to go.
@@ -249,8 +299,10 @@ void TurtleServer::AwaitLastClients(std::size_t index, TimePoint until) {
 
 auto TurtleServer::ListenerFds() const -> std::vector<int> {
   std::vector<int> fds;
-  std::transform(listeners_.begin(), listeners_.end(), std::back_inserter(fds),
-                 [](const Socket& listener) { return listener.GetFd(); });
+  for (const std::vector<Socket>& listeners : listeners_) {
+    std::transform(listeners.begin(), listeners.end(), std::back_inserter(fds),
+                   [](const Socket& listener) { return listener.GetFd(); });
+  }
   return fds;
 }
 

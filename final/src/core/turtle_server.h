@@ -10,8 +10,9 @@
 //  * Begin() serves until Stop(), or until Drain() has let everybody finish.
 //  * IsReady() says whether new clients should be sent here.
 //
-// One loop a thread; the first loop runs on the thread that calls Begin(), and it accepts. Every
-// connection lives on one loop, and its callbacks are called on that loop's thread.
+// One loop a thread; the first loop runs on the thread that calls Begin(). It accepts and hands
+// clients to the others; or each loop accepts from a listener of its own, ServerOptions::accept.
+// Every connection lives on one loop, and its callbacks are called on that loop's thread.
 //
 // Thread: Stop() from any thread and from signal handlers, Drain(), IsReady() and
 // SetMaxConnections() from any, Block() from the first loop's; the rest from the owner's, before
@@ -73,6 +74,12 @@ class TurtleServer {
   /// @param listener bound and listening
   auto AlsoListen(Socket listener) -> TurtleServer&;
 
+  /// Serves the listeners of one address, such as those of OpenListeners(). Unless
+  /// ServerOptions::accept is kShared, each loop accepts from its own: of more listeners than loops
+  /// a loop has several; of fewer the first loop has all, and hands their clients out.
+  /// @param listeners bound and listening, at least one
+  auto AlsoListen(std::vector<Socket> listeners) -> TurtleServer&;
+
   /// Called for a new client, before its first byte.
   auto OnAccept(ConnectionCallback callback) -> TurtleServer&;
 
@@ -92,9 +99,9 @@ class TurtleServer {
   /// refused, in a line a second for each loop at most.
   auto OnFull(ConnectionCallback callback) -> TurtleServer&;
 
-  /// From now on, clients from these addresses are closed as soon as they are accepted. Those who
-  /// are in stay. On the first loop's thread, or before Begin().
-  void Block(CidrSet addresses) { blocked_ = std::move(addresses); }
+  /// From now on, clients from these addresses are closed as soon as they are accepted; by another
+  /// loop that accepts, soon. Those who are in stay. On the first loop's thread, or before Begin().
+  void Block(CidrSet addresses);
 
   /// From now on, another limit than ServerOptions::max_connections. Nobody has to go for it.
   /// Any thread.
@@ -148,7 +155,7 @@ class TurtleServer {
   /// The address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_address_; }
 
-  /// The loops, of which the first accepts; for per-loop state and for Looper::Post().
+  /// The loops; for per-loop state and for Looper::Post().
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
 
   /// Who was not let in. Any thread.
@@ -157,13 +164,23 @@ class TurtleServer {
  private:
   enum class Leaving : std::uint8_t { kNo, kYes, kHandedOver };
 
+  // Who does not come in by one loop. The loop's thread, once it runs; any reads what is counted.
+  struct alignas(kCacheLine) Door {
+    CidrSet blocked;
+    Counter turned_away;
+    RefusalLog refusals;
+  };
+
   auto BeginLeaving(Leaving how) noexcept -> bool;
+  void Open(std::vector<Socket>& listeners);
+  [[nodiscard]] auto EachAccepts(std::size_t listeners) const noexcept -> bool;
+  void Prefer(const Socket& listener, std::size_t index) const;
   void RunLooper(std::size_t index);
   template <typename Step>
   void OrStop(const Step& step) noexcept;
   void BeginDrain(ListenQueue queue);
   void CloseListeners(ListenQueue queue);
-  void EmptyQueues(TimePoint until);
+  void EmptyQueues(std::size_t index, ListenQueue queue, TimePoint until);
   void AwaitLastClients(std::size_t index, TimePoint until);
   void Admit(Connection* client);
   void Refuse(Connection* client, Looper& looper, std::size_t limit);
@@ -173,21 +190,20 @@ class TurtleServer {
   std::atomic<bool> draining_{false};           // any thread: of the two, Drain() was the first
   std::atomic<std::size_t> started_{0};         // any thread: loops
   std::atomic<std::size_t> ended_{0};           // any thread: loops, but for the first
-  CidrSet blocked_;                             // the first loop's thread, once it runs
-  // The first loop's thread writes, any reads; away from what every reply reads.
-  alignas(kCacheLine) Counter turned_away_;
-  std::vector<RefusalLog> refusals_;  // by loop, each on its thread
+  std::vector<Door> doors_;                     // by loop
 
   // Const after Begin().
   const ServerOptions options_;
   NetAddress local_address_;
-  std::vector<Socket> listeners_;
+  std::vector<std::vector<Socket>> listeners_;  // by address
+  std::size_t accepting_ = 0;                   // loops that do, from the first on
   ConnectionCallback on_accept_;
   ConnectionCallback on_full_;
   ConnectionCallbacks callbacks_;
   std::vector<std::unique_ptr<Looper>> loopers_;  // made in the constructor: Stop() may come early
 
-  std::vector<std::unique_ptr<Acceptor>> acceptors_;  // the first loop's thread, once it runs
+  // By loop, each on its thread, once it runs.
+  std::vector<std::vector<std::unique_ptr<Acceptor>>> acceptors_;
 };
 
 }  // namespace TURTLE_SERVER

@@ -69,6 +69,11 @@ auto HttpServer::AlsoListen(Socket listener) -> HttpServer& {
   return *this;
 }
 
+auto HttpServer::AlsoListen(std::vector<Socket> listeners) -> HttpServer& {
+  server_.AlsoListen(std::move(listeners));
+  return *this;
+}
+
 void HttpServer::SetOptions(const HttpOptions& options) {
   for (const std::unique_ptr<LoopHttp>& loop : loops_) {
     // A loop that takes no task any more has no clients either.

@@ -121,6 +121,9 @@ class HttpServer {
   /// Serves one more listener, such as a UnixListener's.
   auto AlsoListen(Socket listener) -> HttpServer&;
 
+  /// Serves the listeners of one address, TurtleServer::AlsoListen().
+  auto AlsoListen(std::vector<Socket> listeners) -> HttpServer&;
+
   /// Sets other limits and time-outs, for clients that are there as well. On a loop's thread; the
   /// other loops have them soon.
   void SetOptions(const HttpOptions& options);
@@ -160,7 +163,7 @@ class HttpServer {
   /// The address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
 
-  /// The loops, of which the first accepts; for what must run on them besides.
+  /// The loops; for what must run on them besides.
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
 
   /// Clients who were not let in. Any thread.

@@ -1,0 +1,72 @@
+#include "app/listening.h"
+
+#include <optional>
+#include <utility>
+
+#include "app/options.h"
+#include "core/reuse_port.h"
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// Between two of us, the name of a listener whose file we make and remove. systemd's files are
+// systemd's.
+constexpr const char* kOwnPath = "turtle-path";
+
+}  // namespace
+
+void Listening::AtPath(const std::string& path) {
+  std::optional<InheritedListeners::Listener> found = inherited_.TakePath(path);
+  names_.push_back(found ? found->name : kOwnPath);
+  if (found && found->name != kOwnPath) {
+    server_.AlsoListen(std::move(found->socket));
+  } else {
+    paths_.push_back(found ? std::make_unique<UnixListener>(path, std::move(found->socket))
+                           : std::make_unique<UnixListener>(path));
+    server_.AlsoListen(paths_.back()->TakeSocket());
+  }
+  AddPlace(std::string(kUnixPrefix) + path);
+}
+
+void Listening::At(const NetAddress& address) {
+  std::vector<Socket> listeners;
+  std::optional<InheritedListeners::Listener> found = inherited_.Take(address);
+  while (found) {
+    listeners.push_back(std::move(found->socket));
+    names_.push_back(found->name);
+    found = inherited_.Take(listeners.front().LocalAddress());
+  }
+  const bool inherited = !listeners.empty();
+  if (!inherited) {
+    listeners = OpenListeners(address, each_);
+    names_.resize(listeners.size() + names_.size(), "turtle");
+  }
+  const std::string place = listeners.front().LocalAddress().ToString();
+  if (inherited && listeners.size() < each_) {
+    Log(LogLevel::kInfo, "accept: " + place + " was left with " + std::to_string(listeners.size()) +
+                             " of " + std::to_string(each_) +
+                             " listeners: the first loop accepts for all");
+  }
+  server_.AlsoListen(std::move(listeners));
+  AddPlace("http://" + place + "/");
+}
+
+void Listening::TakeFiles() {
+  for (const std::unique_ptr<UnixListener>& path : paths_) {
+    path->TakeFile();
+  }
+}
+
+void Listening::LeaveFiles() {
+  for (const std::unique_ptr<UnixListener>& path : paths_) {
+    path->LeaveFile();
+  }
+}
+
+void Listening::AddPlace(const std::string& place) {
+  places_ += (places_.empty() ? "" : ", ") + place;
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,209 @@
+// A server: an address and two callbacks.
+//
+//   TurtleServer server(NetAddress("0.0.0.0", 20080));
+//   server.OnHandle([](Connection* client) { … }).Begin();
+//
+// Interface:
+//  * The constructor binds and listens, so that the port is known before anything runs.
+//  * OnHandle() is required, the other callbacks are not.
+//  * Block() and SetMaxConnections() say who is not let in.
+//  * Begin() serves until Stop(), or until Drain() has let everybody finish.
+//  * IsReady() says whether new clients should be sent here.
+//
+// One loop a thread; the first loop runs on the thread that calls Begin(). It accepts and hands
+// clients to the others; or each loop accepts from a listener of its own, ServerOptions::accept.
+// Every connection lives on one loop, and its callbacks are called on that loop's thread.
+//
+// Thread: Stop() from any thread and from signal handlers, Drain(), IsReady() and
+// SetMaxConnections() from any, Block() from the first loop's; the rest from the owner's, before
+// Begin().
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/counter.h"
+#include "core/acceptor.h"
+#include "core/cidr_set.h"
+#include "core/connection.h"
+#include "core/looper.h"
+#include "core/net_address.h"
+#include "core/refusal_log.h"
+#include "core/server_options.h"
+#include "core/socket.h"
+
+namespace TURTLE_SERVER {
+
+/// Clients who were not let in, so far.
+struct Refusals {
+  std::uint64_t blocked = 0;           ///< by TurtleServer::Block()
+  std::vector<std::uint64_t> no_room;  ///< by ServerOptions::max_connections, by loop
+};
+
+/// Who serves those whom the kernel has let in and nobody has accepted, when a server drains.
+enum class ListenQueue : std::uint8_t {
+  kOurs,       ///< This server does: with its listener the queue would go, by a reset for each.
+  kHandedOver  ///< Another process, which has the same listener and accepts already.
+};
+
+/// A TCP server on several event loops.
+class TurtleServer {
+ public:
+  /// Binds and listens. Throws std::system_error, which names the address, when that is not
+  /// possible: another server is there, or the port is not ours to take.
+  /// @param local where to listen; port 0 is any free port, see LocalAddress()
+  /// @param options threads, time-outs, the listener
+  explicit TurtleServer(const NetAddress& local, ServerOptions options = {});
+
+  /// Without a listener: AlsoListen() brings each.
+  explicit TurtleServer(ServerOptions options);
+
+  ~TurtleServer();
+
+  TurtleServer(const TurtleServer&) = delete;
+  auto operator=(const TurtleServer&) -> TurtleServer& = delete;
+
+  /// Listens on one more address, such as the IPv6 one. Throws like the constructor.
+  auto AlsoListen(const NetAddress& local) -> TurtleServer&;
+
+  /// Serves one more listener, such as a UnixListener's.
+  /// @param listener bound and listening
+  auto AlsoListen(Socket listener) -> TurtleServer&;
+
+  /// Serves the listeners of one address, such as those of OpenListeners(). Unless
+  /// ServerOptions::accept is kShared, each loop accepts from its own: of more listeners than loops
+  /// a loop has several; of fewer the first loop has all, and hands their clients out.
+  /// @param listeners bound and listening, at least one
+  auto AlsoListen(std::vector<Socket> listeners) -> TurtleServer&;
+
+  /// Called for a new client, before its first byte.
+  auto OnAccept(ConnectionCallback callback) -> TurtleServer&;
+
+  /// Called when input, its end, or room for output may let a connection go on. Required.
+  auto OnHandle(ConnectionCallback callback) -> TurtleServer&;
+
+  /// Called when a deadline has passed, Looper::SetDeadline(). Without: the connection is deleted.
+  auto OnTimeout(ConnectionCallback callback) -> TurtleServer&;
+
+  /// Called for each connection when the server is to stop: it should come to its end and delete
+  /// the connection. Without: the connection is deleted once its bytes are sent.
+  auto OnStop(ConnectionCallback callback) -> TurtleServer&;
+
+  /// Called instead of OnAccept() for a client above ServerOptions::max_connections: a last word,
+  /// which is sent before the client is let go. Not called when as many are on their way out as
+  /// may stay, and they go without one. Without: nobody gets one. The log hears how many were
+  /// refused, in a line a second for each loop at most.
+  auto OnFull(ConnectionCallback callback) -> TurtleServer&;
+
+  /// From now on, clients from these addresses are closed as soon as they are accepted; by another
+  /// loop that accepts, soon. Those who are in stay. On the first loop's thread, or before Begin().
+  void Block(CidrSet addresses);
+
+  /// From now on, another limit than ServerOptions::max_connections. Nobody has to go for it.
+  /// Any thread.
+  void SetMaxConnections(std::size_t count) noexcept {
+    max_connections_.store(count, std::memory_order_relaxed);
+  }
+
+  /// Serves until Stop() or Drain(). Throws std::logic_error without OnHandle() or a listener, and
+  /// std::system_error if the threads can't be started. Runs once.
+  void Begin();
+
+  /// Ends Begin(): no client is accepted any more, those there may finish within
+  /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
+  void Stop() noexcept;
+
+  /// Ends Begin() without turning anybody away who is there. IsReady() is false at once. Then:
+  ///  * for ServerOptions::drain_time, everything goes on, but for what handlers do otherwise when
+  ///    IsReady() is false;
+  ///  * everybody whom the kernel has let in is accepted, and the listeners are closed;
+  ///  * for ServerOptions::last_chance, connections are served as before: whoever was connected may
+  ///    have a request on its way. A loop that has no connection left ends;
+  ///  * Stop(). What is under way has the rest of ServerOptions::stop_timeout.
+  /// Repeated, or after Stop(), nothing happens; Stop() cuts it short. Any thread.
+  /// @param queue kHandedOver: the listeners are closed at once, and whoever waits is left alone
+  void Drain(ListenQueue queue = ListenQueue::kOurs);
+
+  /// Should new clients be sent here? False before all loops run and from Drain() or Stop() on. Any
+  /// thread.
+  [[nodiscard]] auto IsReady() const noexcept -> bool {
+    return !IsLeaving() && started_.load(std::memory_order_acquire) == loopers_.size();
+  }
+
+  /// Is it about to end? True from Drain() or Stop() on. Any thread.
+  [[nodiscard]] auto IsLeaving() const noexcept -> bool {
+    return leaving_.load(std::memory_order_acquire) != Leaving::kNo;
+  }
+
+  /// Is it about to end because another process has its listeners, and accepts? So whoever comes is
+  /// served, though not here. Any thread.
+  [[nodiscard]] auto IsHandedOver() const noexcept -> bool {
+    return leaving_.load(std::memory_order_acquire) == Leaving::kHandedOver;
+  }
+
+  /// Was Drain() called? For handlers, on any loop; outlived by the server.
+  [[nodiscard]] auto Draining() const noexcept -> const std::atomic<bool>& { return draining_; }
+
+  /// The listeners' descriptors, in the order in which they came; still the server's. Before
+  /// Begin().
+  [[nodiscard]] auto ListenerFds() const -> std::vector<int>;
+
+  /// The address of the first listener, with the port that the kernel chose for port 0.
+  [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_address_; }
+
+  /// The loops; for per-loop state and for Looper::Post().
+  [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
+
+  /// Who was not let in. Any thread.
+  [[nodiscard]] auto GetRefusals() const -> Refusals;
+
+ private:
+  enum class Leaving : std::uint8_t { kNo, kYes, kHandedOver };
+
+  // Who does not come in by one loop. The loop's thread, once it runs; any reads what is counted.
+  struct alignas(kCacheLine) Door {
+    CidrSet blocked;
+    Counter turned_away;
+    RefusalLog refusals;
+  };
+
+  auto BeginLeaving(Leaving how) noexcept -> bool;
+  void Open(std::vector<Socket>& listeners);
+  [[nodiscard]] auto EachAccepts(std::size_t listeners) const noexcept -> bool;
+  void Prefer(const Socket& listener, std::size_t index) const;
+  void RunLooper(std::size_t index);
+  template <typename Step>
+  void OrStop(const Step& step) noexcept;
+  void BeginDrain(ListenQueue queue);
+  void CloseListeners(ListenQueue queue);
+  void EmptyQueues(std::size_t index, ListenQueue queue, TimePoint until);
+  void AwaitLastClients(std::size_t index, TimePoint until);
+  void Admit(Connection* client);
+  void Refuse(Connection* client, Looper& looper, std::size_t limit);
+
+  std::atomic<std::size_t> max_connections_;    // any thread
+  std::atomic<Leaving> leaving_{Leaving::kNo};  // any thread: the first of Drain() and Stop()
+  std::atomic<bool> draining_{false};           // any thread: of the two, Drain() was the first
+  std::atomic<std::size_t> started_{0};         // any thread: loops
+  std::atomic<std::size_t> ended_{0};           // any thread: loops, but for the first
+  std::vector<Door> doors_;                     // by loop
+
+  // Const after Begin().
+  const ServerOptions options_;
+  NetAddress local_address_;
+  std::vector<std::vector<Socket>> listeners_;  // by address
+  std::size_t accepting_ = 0;                   // loops that do, from the first on
+  ConnectionCallback on_accept_;
+  ConnectionCallback on_full_;
+  ConnectionCallbacks callbacks_;
+  std::vector<std::unique_ptr<Looper>> loopers_;  // made in the constructor: Stop() may come early
+
+  // By loop, each on its thread, once it runs.
+  std::vector<std::vector<std::unique_ptr<Acceptor>>> acceptors_;
+};
+
+}  // namespace TURTLE_SERVER

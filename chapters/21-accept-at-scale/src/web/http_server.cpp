@@ -1,0 +1,118 @@
+#include "web/http_server.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "http/response.h"
+#include "web/http_session.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+auto SessionOf(Connection* connection) -> HttpSession& {
+  return *static_cast<HttpSession*>(connection->State());
+}
+
+}  // namespace
+
+HttpServer::HttpServer(const NetAddress& local, HttpOptions options, ServerOptions server_options)
+    : HttpServer(options, server_options) {
+  AlsoListen(local);
+}
+
+HttpServer::HttpServer(HttpOptions options, ServerOptions server_options)
+    : options_(options), server_(server_options) {
+  server_
+      .OnAccept([this](Connection* connection) {
+        connection->SetState(
+            std::make_unique<HttpSession>(*connection, LoopHttpOf(connection->GetLooper())));
+      })
+      .OnHandle([](Connection* connection) { SessionOf(connection).OnProgress(); })
+      .OnTimeout([](Connection* connection) { SessionOf(connection).OnTimeout(); })
+      .OnStop([](Connection* connection) { SessionOf(connection).OnStop(); })
+      .OnFull([this](Connection* connection) { RefuseForWantOfRoom(connection); });
+}
+
+auto HttpServer::Route(Method method, std::string pattern, RouteAction action) -> HttpServer& {
+  routes_.Add(method, std::move(pattern), std::move(action));
+  return *this;
+}
+
+auto HttpServer::Use(Middleware middleware) -> HttpServer& {
+  routes_.Use(std::move(middleware));
+  return *this;
+}
+
+auto HttpServer::Mount(std::string prefix, HandlerFactory factory) -> HttpServer& {
+  const bool path = !prefix.empty() && prefix.front() == '/';
+  if (!path || (prefix.size() > 1 && prefix.back() == '/')) {
+    throw std::invalid_argument("mount \"" + prefix + "\": not a path such as / or /cgi-bin");
+  }
+  mounts_.emplace_back(std::move(prefix), std::move(factory));
+  return *this;
+}
+
+auto HttpServer::Observe(ObserverFactory factory) -> HttpServer& {
+  observers_.push_back(std::move(factory));
+  return *this;
+}
+
+auto HttpServer::AlsoListen(const NetAddress& local) -> HttpServer& {
+  server_.AlsoListen(local);
+  return *this;
+}
+
+auto HttpServer::AlsoListen(Socket listener) -> HttpServer& {
+  server_.AlsoListen(std::move(listener));
+  return *this;
+}
+
+auto HttpServer::AlsoListen(std::vector<Socket> listeners) -> HttpServer& {
+  server_.AlsoListen(std::move(listeners));
+  return *this;
+}
+
+void HttpServer::SetOptions(const HttpOptions& options) {
+  for (const std::unique_ptr<LoopHttp>& loop : loops_) {
+    // A loop that takes no task any more has no clients either.
+    static_cast<void>(
+        loop->GetLooper().Post([&loop = *loop, options] { loop.SetOptions(options); }));
+  }
+}
+
+void HttpServer::Begin() {
+  MethodSet mounted;  // what handlers that are mounted are asked by
+  if (!mounts_.empty()) {
+    mounted.Add(Method::kGet);
+  }
+  for (Looper* looper : server_.Loopers()) {
+    loops_.push_back(std::make_unique<LoopHttp>(*looper, options_));
+    loops_.back()->DrainWith(server_.Draining());
+    for (const ObserverFactory& factory : observers_) {
+      loops_.back()->Observe(factory(*looper));
+    }
+    if (!routes_.All().empty()) {
+      loops_.back()->SetRoutes(std::make_unique<RouteHandler>(routes_, mounted));
+    }
+    for (const auto& [prefix, factory] : mounts_) {
+      loops_.back()->Mount(prefix, factory(*looper));
+    }
+  }
+  server_.Begin();
+  loops_.clear();
+}
+
+// Before the request has come: what it would be does not matter.
+void HttpServer::RefuseForWantOfRoom(Connection* connection) {
+  HttpSession::SendLast(*connection, LoopHttpOf(connection->GetLooper()),
+                        ErrorResponse(503, "Too many clients are here.").Set("Retry-After", "1"));
+}
+
+auto HttpServer::LoopHttpOf(const Looper* looper) noexcept -> LoopHttp& {
+  return **std::find_if(loops_.begin(), loops_.end(),
+                        [looper](const auto& loop) { return &loop->GetLooper() == looper; });
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,185 @@
+// A web server: an address, routes, and handlers mounted under paths.
+//
+//   HttpServer server(NetAddress("0.0.0.0", 20080));
+//   server.Get("/hello/{name}", [](const ServerRequest& req, ServerResponse& res) {
+//     res.Text("hello, " + std::string(req.Parameter("name")));
+//   });
+//   server.Mount("/", [](Looper&) { return std::make_unique<StaticFiles>(options); }).Begin();
+//
+// Interface:
+//  * Get(), Post(), Put(), Patch(), Delete() and Route() say which function answers a path, Use()
+//    what is done around all of them.
+//  * Mount() says who answers what lies under a path that has no route.
+//  * Observe() says who is told of it.
+//  * SetOptions() changes limits and time-outs while it serves, SetMaxConnections() and Block() who
+//    is let in.
+//  * Begin() serves until Stop(), or until Drain() has let everybody finish.
+//  * IsReady() says whether new clients should be sent here.
+//
+// It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
+// loop a LoopHttp with handlers of its own.
+//
+// Thread: Stop() from any thread and from signal handlers; Drain(), SetMaxConnections(), IsReady(),
+// IsLeaving(), IsHandedOver() and GetRefusals() from any; SetOptions() on a loop's, Block() on the
+// first loop's, the rest from the owner's.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/cidr_set.h"
+#include "core/net_address.h"
+#include "core/server_options.h"
+#include "core/turtle_server.h"
+#include "web/exchange_observer.h"
+#include "web/http_options.h"
+#include "web/loop_http.h"
+#include "web/request_handler.h"
+#include "web/routes.h"
+
+namespace TURTLE_SERVER {
+
+/// A web server on several event loops.
+class HttpServer {
+ public:
+  /// Binds and listens. Throws std::system_error, which names the address, when that is not
+  /// possible.
+  /// @param local where to listen; port 0 is any free port, see LocalAddress()
+  /// @param options limits and time-outs of the clients
+  /// @param server_options threads, stop timeout, the listener
+  explicit HttpServer(const NetAddress& local, HttpOptions options = {},
+                      ServerOptions server_options = {});
+
+  /// Without a listener: AlsoListen() brings each.
+  HttpServer(HttpOptions options, ServerOptions server_options);
+
+  /// Has `action` answer the requests by `method` for the paths of `pattern`. A path that has
+  /// routes is theirs: another method is 405, with those that it has, and OPTIONS is answered with
+  /// them; nothing that is mounted is asked. HEAD is answered as GET, without the body. Before
+  /// Begin().
+  /// @param method GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS
+  /// @param pattern such as "/users/{id:int}", see http/route_pattern.h; or a regular expression
+  ///     behind a '~', see http/router.h
+  /// @param action a function of (const ServerRequest&, ServerResponse&), or, to answer later, of
+  ///     (const ServerRequest&, Responder). Called when the request's body is complete, on the
+  ///     loops' threads, all at once.
+  /// @return this
+  /// @throws std::invalid_argument when the pattern is none, or when the same paths have a route
+  ///     for this method already; the text names them
+  auto Route(Method method, std::string pattern, RouteAction action) -> HttpServer&;
+
+  /// Route() for GET, and HEAD.
+  auto Get(std::string pattern, RouteAction action) -> HttpServer& {
+    return Route(Method::kGet, std::move(pattern), std::move(action));
+  }
+
+  /// Route() for POST.
+  auto Post(std::string pattern, RouteAction action) -> HttpServer& {
+    return Route(Method::kPost, std::move(pattern), std::move(action));
+  }
+
+  /// Route() for PUT.
+  auto Put(std::string pattern, RouteAction action) -> HttpServer& {
+    return Route(Method::kPut, std::move(pattern), std::move(action));
+  }
+
+  /// Route() for PATCH.
+  auto Patch(std::string pattern, RouteAction action) -> HttpServer& {
+    return Route(Method::kPatch, std::move(pattern), std::move(action));
+  }
+
+  /// Route() for DELETE.
+  auto Delete(std::string pattern, RouteAction action) -> HttpServer& {
+    return Route(Method::kDelete, std::move(pattern), std::move(action));
+  }
+
+  /// Has `middleware` look at each request whose path has routes, inside of what was given before.
+  /// Before Begin().
+  /// @return this
+  auto Use(Middleware middleware) -> HttpServer&;
+
+  /// Has the handlers that `factory` makes, one for each loop, answer what lies under `prefix`.
+  /// The longest prefix wins; what nobody answers is 404. Before Begin().
+  /// @param prefix "/", or a path such as "/cgi-bin", without a slash at its end; throws
+  ///     std::invalid_argument for another
+  /// @param factory called in Begin(), once for each loop, on the thread that called Begin()
+  /// @return this
+  auto Mount(std::string prefix, HandlerFactory factory) -> HttpServer&;
+
+  /// Has the observers that `factory` makes, one for each loop, told of each request. Before
+  /// Begin().
+  /// @param factory called in Begin(), as a handler's
+  /// @return this
+  auto Observe(ObserverFactory factory) -> HttpServer&;
+
+  /// Listens on one more address. Throws like the constructor.
+  auto AlsoListen(const NetAddress& local) -> HttpServer&;
+
+  /// Serves one more listener, such as a UnixListener's.
+  auto AlsoListen(Socket listener) -> HttpServer&;
+
+  /// Serves the listeners of one address, TurtleServer::AlsoListen().
+  auto AlsoListen(std::vector<Socket> listeners) -> HttpServer&;
+
+  /// Sets other limits and time-outs, for clients that are there as well. On a loop's thread; the
+  /// other loops have them soon.
+  void SetOptions(const HttpOptions& options);
+
+  /// Sets another limit than ServerOptions::max_connections. Who comes above it is answered by 503.
+  void SetMaxConnections(std::size_t count) noexcept { server_.SetMaxConnections(count); }
+
+  /// Refuses these addresses from now on, TurtleServer::Block().
+  void Block(CidrSet addresses) { server_.Block(std::move(addresses)); }
+
+  /// Serves until Stop() or Drain(). Throws what a factory throws, and std::system_error if the
+  /// threads can't be started. Runs once.
+  void Begin();
+
+  /// Ends Begin(): no client is accepted any more, requests under way are answered, within
+  /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
+  void Stop() noexcept { server_.Stop(); }
+
+  /// Ends Begin() without losing a request, TurtleServer::Drain(). Meanwhile each reply says
+  /// `Connection: close`, and its connection goes once the client has read it. Any thread.
+  /// @param queue who serves the clients that wait in the kernel
+  void Drain(ListenQueue queue = ListenQueue::kOurs) { server_.Drain(queue); }
+
+  /// Should new clients be sent here? False before all loops run and from Drain() or Stop() on. Any
+  /// thread.
+  [[nodiscard]] auto IsReady() const noexcept -> bool { return server_.IsReady(); }
+
+  /// Is it about to end? True from Drain() or Stop() on. Any thread.
+  [[nodiscard]] auto IsLeaving() const noexcept -> bool { return server_.IsLeaving(); }
+
+  /// Does another process serve whoever comes, TurtleServer::IsHandedOver()? Any thread.
+  [[nodiscard]] auto IsHandedOver() const noexcept -> bool { return server_.IsHandedOver(); }
+
+  /// The listeners' descriptors, TurtleServer::ListenerFds(). Before Begin().
+  [[nodiscard]] auto ListenerFds() const -> std::vector<int> { return server_.ListenerFds(); }
+
+  /// The address of the first listener, with the port that the kernel chose for port 0.
+  [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
+
+  /// The loops; for what must run on them besides.
+  [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
+
+  /// Clients who were not let in. Any thread.
+  [[nodiscard]] auto GetRefusals() const -> Refusals { return server_.GetRefusals(); }
+
+ private:
+  auto LoopHttpOf(const Looper* looper) noexcept -> LoopHttp&;
+  void RefuseForWantOfRoom(Connection* connection);
+
+  const HttpOptions options_;
+  Routes routes_;
+  std::vector<std::pair<std::string, HandlerFactory>> mounts_;
+  std::vector<ObserverFactory> observers_;
+  TurtleServer server_;
+  // One for each loop while Begin() runs; handlers may use their loop, so they go before it.
+  std::vector<std::unique_ptr<LoopHttp>> loops_;
+};
+
+}  // namespace TURTLE_SERVER

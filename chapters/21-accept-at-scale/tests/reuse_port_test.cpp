@@ -1,0 +1,178 @@
+// Several listeners on one address: each has a queue, and nobody else gets in by mistake.
+#ifdef __linux__
+
+#include "core/reuse_port.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/cpu_affinity.h"
+#include "support/client.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+auto OptionOf(const Socket& socket, int option) -> int {
+  int value = 0;
+  socklen_t size = sizeof value;
+  EXPECT_EQ(::getsockopt(socket.GetFd(), SOL_SOCKET, option, &value, &size), 0);
+  return value;
+}
+
+// How many clients wait for each listener. They are let in and closed.
+auto Queued(std::vector<Socket>& listeners) -> std::vector<int> {
+  std::vector<int> queued;
+  for (Socket& listener : listeners) {
+    listener.SetNonBlocking();
+    queued.push_back(0);
+    NetAddress client;
+    while (UniqueFd(listener.Accept(client))) {
+      ++queued.back();
+    }
+  }
+  return queued;
+}
+
+void Connect(const NetAddress& server, int count) {
+  for (int i = 0; i < count; ++i) {
+    const test::Client client(server.Port(), server.Ip());
+  }
+}
+
+// What opening them throws, "" if it does not.
+auto Refusal(const NetAddress& address, std::size_t count) -> std::string {
+  try {
+    const auto listeners = OpenListeners(address, count);
+    return "";
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code().value(), EADDRINUSE);
+    return error.what();
+  }
+}
+
+class ReusePortTest : public testing::TestWithParam<std::string> {
+ protected:
+  const NetAddress any_port_{GetParam(), 0};
+};
+
+TEST_P(ReusePortTest, OneStaysAlone) {
+  const auto listeners = OpenListeners(any_port_, 1);
+  ASSERT_EQ(listeners.size(), 1U);
+  EXPECT_EQ(OptionOf(listeners[0], SO_REUSEPORT), 0);
+}
+
+TEST_P(ReusePortTest, ClientsAreDealtOutAmongSeveral) {
+  constexpr int kClients = 400;
+  auto listeners = OpenListeners(any_port_, 4);
+  ASSERT_EQ(listeners.size(), 4U);
+  const NetAddress address = listeners.front().LocalAddress();
+  for (const Socket& listener : listeners) {
+    EXPECT_EQ(listener.LocalAddress().ToString(), address.ToString());
+  }
+  Connect(address, kClients);
+  const std::vector<int> queued = Queued(listeners);
+  EXPECT_EQ(std::accumulate(queued.begin(), queued.end(), 0), kClients);
+  for (const int clients : queued) {
+    EXPECT_GT(clients, 0);
+  }
+}
+
+TEST_P(ReusePortTest, WhoComesLaterIsRefused) {
+  const auto listeners = OpenListeners(any_port_, 2);
+  const NetAddress address = listeners.front().LocalAddress();
+  for (const std::size_t count : {1U, 2U}) {
+    EXPECT_EQ(Refusal(address, count), "bind " + address.ToString() + ": Address already in use");
+  }
+}
+
+TEST_P(ReusePortTest, WhoStandsAloneIsNotJoined) {
+  const auto alone = OpenListeners(any_port_, 1);
+  const NetAddress address = alone.front().LocalAddress();
+  EXPECT_EQ(Refusal(address, 2), "bind " + address.ToString() + ": Address already in use");
+}
+
+// Two programs that start at the same moment: both have bound, and both go on.
+TEST_P(ReusePortTest, OfTwoAtTheSameMomentOneIsRefused) {
+  Socket early;
+  early.Bind(any_port_);
+  const NetAddress address = early.LocalAddress();
+  const auto listeners = OpenListeners(address, 3);
+  EXPECT_EQ(listeners.size(), 3U);
+  EXPECT_THROW(early.Listen(), std::system_error);
+}
+
+TEST_P(ReusePortTest, TheirPortIsFreeWhenTheyHaveGone) {
+  NetAddress address;
+  {
+    auto listeners = OpenListeners(any_port_, 2);
+    address = listeners.front().LocalAddress();
+    Connect(address, 4);  // leaves some in TIME_WAIT
+    Queued(listeners);
+  }
+  EXPECT_EQ(Refusal(address, 3), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, ReusePortTest, testing::Values("127.0.0.1", "::1"),
+                         [](const auto& family) {
+                           return family.param == "::1" ? "Ipv6" : "Ipv4";
+                         });
+
+TEST(PreferCpu, AListenerMayPreferOneAndNone) {
+  const auto listeners = OpenListeners(NetAddress("127.0.0.1", 0), 2);
+  int first = -1;
+  {
+    const CpuPin pin(0);
+    ASSERT_EQ(pin.Error(), 0);
+    first = ::sched_getcpu();
+  }
+  EXPECT_EQ(PreferCpu(listeners[0].GetFd(), 0), 0);
+  EXPECT_EQ(OptionOf(listeners[0], SO_INCOMING_CPU), first);
+  EXPECT_EQ(PreferCpu(listeners[0].GetFd(), std::nullopt), 0);
+  EXPECT_EQ(OptionOf(listeners[0], SO_INCOMING_CPU), -1);
+}
+
+TEST(PreferCpu, TheThreadIsWhereItWasAndWhatCannotBeIsTold) {
+  cpu_set_t before;
+  cpu_set_t after;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  const Socket no_descriptor;
+  EXPECT_EQ(PreferCpu(no_descriptor.GetFd(), 1), EBADF);
+  ASSERT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
+
+// Over loopback, packets arrive at the CPU that sends them.
+TEST(PreferCpu, ClientsGoToTheListenerOfTheirCpu) {
+  constexpr int kClients = 40;
+  const unsigned cpus = std::thread::hardware_concurrency();
+  auto listeners = OpenListeners(NetAddress("127.0.0.1", 0), 3);
+  const NetAddress address = listeners.front().LocalAddress();
+  ASSERT_EQ(PreferCpu(listeners[1].GetFd(), cpus - 1), 0);
+  {
+    const CpuPin pin(cpus - 1);
+    ASSERT_EQ(pin.Error(), 0);
+    Connect(address, kClients);
+  }
+  if (Queued(listeners) != std::vector<int>{0, kClients, 0}) {
+    GTEST_SKIP() << "this kernel does not look for it among several: before Linux 6.2";
+  }
+  ASSERT_EQ(PreferCpu(listeners[1].GetFd(), std::nullopt), 0);
+  const CpuPin pin(cpus - 1);
+  Connect(address, kClients);
+  EXPECT_LT(Queued(listeners)[1], kClients) << "dealt out as before";
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER
+
+#endif  // __linux__

@@ -1,0 +1,57 @@
+// Several listeners on one address, among which the kernel deals the clients out.
+//
+// One listener is one queue, and whoever accepts from it hands clients to the others. With
+// SO_REUSEPORT, socket(7), each loop has a listener and a queue of its own; the kernel chooses by a
+// hash of the client's address and port.
+//
+// The option has a price: a program that sets it lets each program of the same user do so, too, and
+// take its share of the clients. A server that is started twice by mistake would do that, and
+// nobody would hear of it. So the first listener binds and listens as if it were to stay alone, and
+// gets the option afterwards: where anybody listens already, with the option or without, bind(2) or
+// listen(2) refuses it.
+//
+// Interface:
+//  * OpenListeners() opens one or several.
+//  * PreferCpu() has a listener get the clients of one CPU.
+//  * SharePort() lets others join a listener; what the system can is in reuse_port_linux.cpp.
+//
+// Other systems have options of the same name that do other things: on some the latest listener
+// gets everybody. There it is one listener (reuse_port_none.cpp).
+//
+// Thread: free functions without state.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "core/net_address.h"
+#include "core/socket.h"
+
+namespace TURTLE_SERVER {
+
+/// Opens listeners on one address. A client waits in the queue of one of them, and closing that one
+/// resets it.
+/// @param local where; port 0 is any free one, the same for all
+/// @param count how many, at least 1. Where the system can't, it is one, and the log hears of it.
+/// @param backlog clients that wait in the kernel to be accepted, listen(2), of each
+/// @return the listeners
+/// @throws std::system_error, which names the address, as Socket::Bind() and Socket::Listen(): also
+///     when another program has such listeners there
+[[nodiscard]] auto OpenListeners(const NetAddress& local, std::size_t count,
+                                 int backlog = SOMAXCONN) -> std::vector<Socket>;
+
+/// Lets sockets that are opened from now on, by programs of the same user, bind where `socket` is
+/// bound, and has the kernel deal clients out among those that listen.
+/// @return false: the system can't
+[[nodiscard]] auto SharePort(int socket) noexcept -> bool;
+
+/// Has `listener` get the clients whose packets arrive at the CPU of CpuPin(index), as far as there
+/// is a choice. Clients of a CPU that nobody prefers are dealt out as before. Not on a thread that
+/// a CpuPin holds already.
+/// @param listener one of several of OpenListeners()
+/// @param index as of CpuPin; nullopt: no CPU from now on
+/// @return 0, or why it can't be, an errno value
+[[nodiscard]] auto PreferCpu(int listener, std::optional<std::size_t> index) noexcept -> int;
+
+}  // namespace TURTLE_SERVER
