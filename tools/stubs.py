@@ -2,7 +2,8 @@
 """Stubs of a chapter, derived from its solution, so that they can't go stale.
 
     tools/stubs.py write NN DIR    chapter NN's program with its new functions emptied
-    tools/stubs.py prove NN [...]  the stubs compile, the new tests fail on them, the old ones pass
+    tools/stubs.py prove NN [...]  the stubs compile, the new tests fail on them, the old ones pass;
+                                   with --new the old ones are neither built nor run
     tools/stubs.py show NN         which function is treated how
 
 Only functions that the chapter adds or changes are touched: a new one gets a body that compiles
@@ -37,6 +38,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Sequence
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
@@ -398,16 +400,23 @@ QUIET = (
 
 
 def build(
-    source: pathlib.Path, folder: pathlib.Path, log: pathlib.Path | None = None, quiet: bool = False
+    source: pathlib.Path,
+    folder: pathlib.Path,
+    log: pathlib.Path | None = None,
+    quiet: bool = False,
+    targets: Sequence[str] = (),
 ) -> None:
-    """Configures and builds; a StubError with the compiler's words."""
+    """Configures and builds, everything or some targets; a StubError with the compiler's words."""
     configure = ["cmake", "-S", str(source), "-B", str(folder)]
     if quiet:
         configure.append(f"-DCMAKE_CXX_FLAGS={QUIET}")
     if not (folder / "CMakeCache.txt").is_file() and shutil.which("ninja"):
         configure += ["-G", "Ninja"]
+    make = ["cmake", "--build", str(folder), "--parallel", str(os.cpu_count())]
+    if targets:
+        make += ["--target", *targets]
     output = ""
-    for command in (configure, ["cmake", "--build", str(folder), "--parallel", str(os.cpu_count())]):
+    for command in (configure, make):
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         output += done.stdout
         if log:
@@ -437,8 +446,8 @@ class Proof:
     faults: list[str] = dataclasses.field(default_factory=list)
 
 
-def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT) -> Proof:
-    """Builds the stubs in `folder` and runs every test on them."""
+def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT, new_only: bool = False) -> Proof:
+    """Builds the stubs in `folder` and runs every test on them, or those that have to fail."""
     chapter = chapters.find(number, root)
     proof = Proof(chapter.number)
     fresh = folder / "fresh"
@@ -452,12 +461,6 @@ def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT) -> Proof
         proof.faults.append("no function is emptied: is there nothing to write in this chapter?")
     tree = folder / "tree"
     update_tree(fresh, tree)
-    try:
-        build(tree, folder)
-    except StubError as error:
-        proof.faults.append(str(error))
-        return proof
-
     files = chapters.layered(chapter.number, root)
     new = {path for path in chapter.files() if path.startswith("tests/")}
     previous = chapters.before(chapter, root)
@@ -485,12 +488,19 @@ def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT) -> Proof
     for path in programs:
         if path in new or path in again or path.startswith(felt):
             wanted = not path.startswith(f"tests/next/{chapter.number}_")
+        elif new_only:
+            wanted = False
         else:
             wanted = not starts_one_of(examples, files[path], files)
             if not wanted:
                 proof.lines.append(f"{path}: not run, it starts a new example")
         if wanted:
             considered.append(path)
+    try:
+        build(tree, folder, targets=[programs[path] for path in considered] if new_only else ())
+    except StubError as error:
+        proof.faults.append(str(error))
+        return proof
     considered.sort(key=lambda path: path not in new)  # those wait the longest
     with concurrent.futures.ThreadPoolExecutor(4 * (os.cpu_count() or 1)) as pool:  # most of them wait
         outcomes = dict(zip(considered, pool.map(run, considered)))
@@ -527,7 +537,8 @@ def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT) -> Proof
                     f"{path}: {each.test}, an earlier test, {each.outcome.value} on the stubs"
                     + (f": {words[0]}" if words else "")
                 )
-    proof.lines.append(f"earlier chapters: {passed_before} tests pass")
+    if not new_only:
+        proof.lines.append(f"earlier chapters: {passed_before} tests pass")
     return proof
 
 
@@ -578,6 +589,7 @@ def main() -> int:
     showing = commands.add_parser("show", help="list which function is treated how")
     showing.add_argument("number", metavar="NN")
     proving = commands.add_parser("prove", help="build the stubs and run all tests on them")
+    proving.add_argument("--new", action="store_true", help="only the tests that have to fail")
     proving.add_argument("numbers", metavar="NN", nargs="*", help="default: every chapter")
     proving.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "stubs")
     arguments = parser.parse_args()
@@ -595,7 +607,7 @@ def main() -> int:
         failed = False
         for number in arguments.numbers or [each.number for each in chapters.all_chapters()]:
             number = chapters.find(number).number
-            proof = prove(number, arguments.build.resolve() / number)
+            proof = prove(number, arguments.build.resolve() / number, new_only=arguments.new)
             failed = failed or bool(proof.faults)
             print(
                 f"{number}: {'FAILED' if proof.faults else 'ok'}: {proof.emptied} functions emptied, "

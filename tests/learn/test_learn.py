@@ -222,6 +222,40 @@ def test_what_passes_only_when_tried_again_is_named(runner, tmp_path, capsys):
     assert last[-1] == "3 passed, 1 failed"
 
 
+def test_two_may_work_side_by_side(runner, tmp_path, capsys):
+    """Each waits until the other has begun; what went wrong in either is tried again after both."""
+
+    def meet(mine, other):
+        return f"touch {tmp_path}/{mine}; while [ ! -e {tmp_path}/{other} ]; do sleep 0.01; done"
+
+    def others(beside):
+        beside.step("right", [["sh", "-c", meet("right", "left")]], seconds=20)
+        beside.step("busy", [["sh", "-c", f"mkdir {tmp_path}/seen && exit 3 || true"]])
+
+    with runner.beside(others):
+        runner.step("left", [["sh", "-c", meet("left", "right")]], seconds=20)
+        runner.step("broken", [["false"]])
+    assert len(runner.outcomes) == 4
+    runner.try_again()
+    runner.summary()
+    assert {each.name: each.status for each in runner.outcomes} == {
+        "left": "ok", "right": "ok", "broken": "FAILED", "busy": "unsteady",
+    }
+    assert capsys.readouterr().out.splitlines()[-1] == "3 passed, 1 failed"
+
+
+def test_when_one_gives_up_the_other_is_called_off(runner, tmp_path):
+    def others(beside):
+        beside.step("long", [["sh", "-c", f"touch {tmp_path}/begun; sleep 60"]])
+        beside.step("next", [["true"]])
+
+    with pytest.raises(KeyboardInterrupt), runner.beside(others):
+        while not (tmp_path / "begun").exists():
+            pass
+        raise KeyboardInterrupt
+    assert [(each.name, each.status) for each in runner.outcomes] == [("long", "FAILED")]
+
+
 def test_skipped_tests_count_as_failed_where_they_must_not_be(runner):
     command = ["echo", "20 passed, 2 skipped in 4.20s"]
     assert not runner.step("tests", [command], count=count_pytest, no_skips=True)

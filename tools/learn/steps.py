@@ -6,6 +6,8 @@ is up, the step's process group is ended.
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import os
@@ -15,7 +17,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from learn.chapters import ROOT
 
@@ -83,6 +85,7 @@ class Runner:
         self._log: pathlib.Path | None = None
         self._deadline = 0.0
         self._shown = 0.0
+        self._called_off = False
         logs.mkdir(parents=True, exist_ok=True)
 
     # -- steps --
@@ -106,6 +109,8 @@ class Runner:
         """
         if self.only and self.only not in name and not name.startswith("set up"):
             return True
+        if self._called_off:
+            return False
         failed = {each.name for each in self.outcomes if not each.is_ok()}
         unmet = [need for need in needs if need in failed]
         again = functools.partial(
@@ -162,7 +167,8 @@ class Runner:
         For a run of an hour that nobody attends. A test that minds other work on the machine is a
         defect still, so the summary names such a step, and the log of its failure is kept.
         """
-        todo, self._not_ok = self._not_ok, []
+        todo = self._not_ok[:]
+        self._not_ok.clear()  # the list itself stays: who works beside has the same one
         if todo:
             print("\n  what did not pass, once more:", flush=True)
         for step in todo:
@@ -173,6 +179,25 @@ class Runner:
             self.outcomes.remove(first)
             if step() and first.status == "FAILED":
                 self.outcomes[-1].status = "unsteady"
+
+    @contextlib.contextmanager
+    def beside(self, work: Callable[[Runner], None]) -> Iterator[None]:
+        """While the block of the `with` statement does its steps, `work` does others with the Runner it is given.
+
+        Neither may need a step of the other. All of them are one run: one summary, one second try.
+        """
+        other = Runner(self.logs, self.only)
+        other.environment = dict(self.environment)
+        other.outcomes = self.outcomes
+        other._not_ok = self._not_ok
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            done = thread.submit(work, other)
+            try:
+                yield
+            except BaseException:
+                other._called_off = True
+                raise
+            done.result()
 
     def run(self, command: Command, cwd: pathlib.Path = ROOT, env: dict[str, str] | None = None) -> None:
         """Runs one command of the current step, output to its log; Failed when it fails."""
@@ -201,6 +226,8 @@ class Runner:
                     break
                 except subprocess.TimeoutExpired:
                     self._progress()
+                if self._called_off:
+                    raise Failed("it was called off")
                 if time.monotonic() > self._deadline:
                     raise Failed("the time for this step was up")
         finally:
