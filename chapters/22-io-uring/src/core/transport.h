@@ -53,13 +53,16 @@ class Transport {
   [[nodiscard]] virtual auto Expect(int fd) noexcept -> bool = 0;
 
   /// Takes what has arrived, 64 KiB at most.
+  /// @param fd a connection's
   /// @param room ReadScratch::kSize bytes, which may be used, or not
   virtual auto Receive(int fd, char* room) noexcept -> Received = 0;
 
   /// Gets the queue on its way, as OutQueue::FlushTo() does. kWouldBlock: it is on its way, or
   /// waits for room. The poller tells when there is more to do, or when it is empty and was long or
   /// `last`.
+  /// @param socket a connection's
   /// @param queue stays where it is until it is empty or Forget() is called
+  /// @param last nothing follows soon: what is short need not wait for more
   virtual auto Send(Socket& socket, OutQueue& queue, bool last) -> IoResult = 0;
 
   /// Sends nothing more of the queue that Send() was given; it may be cleared.
@@ -71,6 +74,7 @@ class Transport {
 
   /// Has clients accepted from now on; the poller tells when there are some. Throws std::bad_alloc.
   /// @param listener listening, borrowed until Unlisten()
+  /// @param token comes back in the poller's events that concern it
   virtual void Listen(int listener, std::uint64_t token) = 0;
 
   /// A client who was accepted, or -1 with the reason in errno: EAGAIN when there is nobody. After
