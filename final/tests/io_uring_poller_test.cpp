@@ -129,6 +129,15 @@ TEST_F(IoUringPollerTest, TheFirstBytesOfAConnectionAreThereAtOnce) {
   EXPECT_EQ(ReceiveText(*peer), "hello") << "though no round has passed";
 }
 
+TEST_F(IoUringPollerTest, WhoHasNotEvenAskedIsToldOfWhatComesLater) {
+  const auto peer = Connect();
+  ASSERT_TRUE(transport_->Expect(peer->server.GetFd())) << "served, though nothing was received";
+  EXPECT_FALSE(IsTold(peer->token));
+  ASSERT_TRUE(peer->client.Send("hello"));
+  AwaitEvent(peer->token);
+  EXPECT_EQ(ReceiveText(*peer), "hello");
+}
+
 TEST_F(IoUringPollerTest, SeveralArrivalsAreOnePieceAndInOrder) {
   const auto peer = ConnectSilent();
   for (const char* piece : {"one ", "two ", "three"}) {

@@ -46,7 +46,7 @@ void IoUringPoller::Endpoint::Reset() noexcept {
   first = last = kNoBuffer;
   arrived = 0;
   receiving = input = hang_up = sending = room = full = by_call = ended = last_word = stopping =
-      false;
+      is_new = false;
 }
 
 // --- what is no client ---------------------------------------------------------------------------
@@ -143,7 +143,7 @@ void IoUringPoller::Adopt(int fd, std::uint64_t token) {
   Endpoint& endpoint = At(fd);
   endpoint.Reset();
   endpoint.token = token;
-  endpoint.by_call = true;  // the request often comes with the connection
+  endpoint.by_call = endpoint.is_new = true;  // the request often comes with the connection
 }
 
 auto IoUringPoller::Expect(int fd) noexcept -> bool {
@@ -156,6 +156,9 @@ auto IoUringPoller::Expect(int fd) noexcept -> bool {
   }
   if (!usable_ || !ring_.HasRoom(1)) {
     return false;
+  }
+  if (std::exchange(endpoint.is_new, false)) {
+    endpoint.by_call = false;  // nobody has asked, so nobody knows whether there is anything
   }
   if (endpoint.first != kNoBuffer || endpoint.by_call || endpoint.ended) {
     if (!endpoint.hang_up) {  // told of once
@@ -224,6 +227,7 @@ auto IoUringPoller::Receive(int fd, char* room) noexcept -> Received {
     GiveBack(std::exchange(lent_, kNoBuffer));
   }
   Endpoint& endpoint = At(fd);
+  endpoint.is_new = false;
   const auto more = [&endpoint] {
     return endpoint.first != kNoBuffer || endpoint.by_call || endpoint.ended || endpoint.error != 0;
   };

@@ -103,6 +103,7 @@ class IoUringPoller : public Poller, public Transport {
     bool ended : 1;      // the client's end came, behind what has arrived
     bool last_word : 1;  // this send is to be told of in any case
     bool stopping : 1;   // the receive is being cancelled
+    bool is_new : 1;     // nobody has received anything yet, nor tried to
 
     Endpoint() noexcept { Reset(); }
     void Reset() noexcept;
