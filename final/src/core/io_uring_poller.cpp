@@ -157,8 +157,8 @@ auto IoUringPoller::Expect(int fd) noexcept -> bool {
   if (!usable_ || !ring_.HasRoom(1)) {
     return false;
   }
-  if (std::exchange(endpoint.is_new, false)) {
-    endpoint.by_call = false;  // nobody has asked, so nobody knows whether there is anything
+  if (endpoint.is_new) {
+    endpoint.is_new = endpoint.by_call = false;  // nobody has asked whether there is anything
   }
   if (endpoint.first != kNoBuffer || endpoint.by_call || endpoint.ended) {
     if (!endpoint.hang_up) {  // told of once
