@@ -256,9 +256,11 @@ TEST_F(HandOverTest, NoOtherSignalIsBlockedOrIgnored) {
       "grep -E 'Sig(Blk|Ign)' /proc/self/status > \"$2/signals\"\n"
       "printf 'READY=1\\n' >&4\nexec sleep 60");
   const auto before = std::signal(SIGUSR1, SIG_IGN);
+  const auto hang_up = std::signal(SIGHUP, SIG_DFL);  // these tests may run under nohup(1)
   HandOver hand_over(looper_, With(program), [this](pid_t pid) { ready_.push_back(pid); });
   hand_over.Begin();
   std::signal(SIGUSR1, before);
+  std::signal(SIGHUP, hang_up);
   RunUntil([this] { return !ready_.empty(); });
   ASSERT_EQ(ready_.size(), 1U);
   EXPECT_EQ(folder_.Read("signals"), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
