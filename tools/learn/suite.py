@@ -90,7 +90,8 @@ def test_everything(runner: Runner, is_ci: bool) -> None:
 
     check_sources(runner)
     if is_ci:
-        with runner.beside(test_finished):  # its tests wait a lot, and compilers don't
+        setup.packages(runner, machine.clang_runtime())
+        with runner.beside(test_beside):  # either side waits now and then
             test_chapters(runner, is_ci)
             prove_more(runner)
         return
@@ -116,6 +117,14 @@ def test_finished(runner: Runner) -> None:
     for name, seconds in SUITES.items():
         if name not in NEEDED_SOURCES or (FINAL / NEEDED_SOURCES[name]).is_file():
             test_suite(runner, name, seconds, has_program)
+
+
+def test_beside(runner: Runner) -> None:
+    """What needs no chapter's build: the other half of CI's work."""
+    test_finished(runner)
+    if FINAL.is_dir():
+        fuzz.test(runner)
+        analyse(runner)
 
 
 def build_fast(runner: Runner) -> None:
@@ -306,13 +315,10 @@ def prove_more(runner: Runner) -> None:
     for chapter in every:
         prove_stubs(runner, chapter)
     if FINAL.is_dir():
-        setup.packages(runner, machine.clang_runtime())
         for name in ("clang ASan+UBSan", "gcc TSan"):
             test_final(runner, name)
             test_sanitized_program(runner, name)
         coverage.step(runner)
-        fuzz.test(runner)
-        analyse(runner)
 
 
 def prove_assembled(runner: Runner, chapter: Chapter, is_built: bool) -> None:

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,7 @@
 #include "core/socket.h"
 #include "support/captured_stderr.h"
 #include "support/client.h"
+#include "support/gate.h"
 #include "support/log_folder.h"
 
 namespace TURTLE_SERVER {
@@ -65,6 +67,10 @@ class HandOverTest : public testing::Test {
 
   auto HasSaid(const std::string& text) -> std::function<bool()> {
     return [this, text] { return errors_.Text().find(text) != std::string::npos; };
+  }
+
+  auto IsThere(const std::string& name) -> bool {
+    return std::filesystem::exists(folder_.Path(name));
   }
 
   static auto HasNoChildren() -> bool {
@@ -189,7 +195,47 @@ TEST_F(HandOverTest, ASecondBeginningMeanwhileIsNothingAndAbandonEndsTheFirst) {
   EXPECT_TRUE(hand_over.UnderWay());
   hand_over.Abandon();
   EXPECT_FALSE(hand_over.UnderWay());
+  RunUntil(HasSaid("was ended by signal 15, as it was asked to"));
   EXPECT_TRUE(HasNoChildren()) << "there was one, and it has been reaped";
+}
+
+TEST_F(HandOverTest, OneWhoseWordHasNotBeenReadYetIsNotAbandoned) {
+  HandOver hand_over(looper_,
+                     With(Script("printf 'READY=1\n' >&4\n: > \"$2/said\"\nexec sleep 60")),
+                     [this](pid_t pid) { ready_.push_back(pid); });
+  hand_over.Begin();
+  ASSERT_TRUE(test::Await([this] { return IsThere("said"); }));
+  hand_over.Abandon();
+  ASSERT_EQ(ready_.size(), 1U);
+  EXPECT_EQ(::waitpid(ready_[0], nullptr, WNOHANG), 0) << "it serves";
+  ::kill(ready_[0], SIGKILL);
+  ::waitpid(ready_[0], nullptr, 0);
+}
+
+TEST_F(HandOverTest, AnAbandonedOneFinishesWhatItHasBegun) {
+  {
+    HandOver hand_over(looper_,
+                       With(Script("trap ': > \"$2/finished\"; exit' TERM\n: > \"$2/serves\"\n"
+                                   "while :; do sleep 0.01; done")),
+                       [](pid_t) { FAIL(); });
+    hand_over.Begin();
+    ASSERT_TRUE(test::Await([this] { return IsThere("serves"); }));
+    hand_over.Abandon();
+  }
+  EXPECT_TRUE(IsThere("finished"));
+  EXPECT_TRUE(HasNoChildren());
+}
+
+TEST_F(HandOverTest, AnAbandonedOneThatDoesNotEndIsKilled) {
+  {
+    HandOverOptions options = With(Script("trap '' TERM\n: > \"$2/serves\"\nexec sleep 60"));
+    options.time_limit = milliseconds(50);
+    HandOver hand_over(looper_, options, [](pid_t) { FAIL(); });
+    hand_over.Begin();
+    ASSERT_TRUE(test::Await([this] { return IsThere("serves"); }));
+    hand_over.Abandon();
+  }
+  EXPECT_TRUE(HasNoChildren());
 }
 
 TEST_F(HandOverTest, ASignalThatComesTooEarlyDoesNotEndIt) {
@@ -210,9 +256,11 @@ TEST_F(HandOverTest, NoOtherSignalIsBlockedOrIgnored) {
       "grep -E 'Sig(Blk|Ign)' /proc/self/status > \"$2/signals\"\n"
       "printf 'READY=1\\n' >&4\nexec sleep 60");
   const auto before = std::signal(SIGUSR1, SIG_IGN);
+  const auto hang_up = std::signal(SIGHUP, SIG_DFL);  // these tests may run under nohup(1)
   HandOver hand_over(looper_, With(program), [this](pid_t pid) { ready_.push_back(pid); });
   hand_over.Begin();
   std::signal(SIGUSR1, before);
+  std::signal(SIGHUP, hang_up);
   RunUntil([this] { return !ready_.empty(); });
   ASSERT_EQ(ready_.size(), 1U);
   EXPECT_EQ(folder_.Read("signals"), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");

@@ -256,7 +256,7 @@ TEST(OperationsTest, AnOpenPageIsToldAgainAndAgain) {
   EXPECT_EQ(later["loops"][0]["codes"], (json{{"200", 1}}));
 }
 
-TEST(OperationsTest, PagesThatAreClosedMakeRoomAndThenNothingIsDone) {
+TEST(OperationsTest, PagesThatAreClosedMakeRoom) {
   OperationsOptions one;
   one.interval = std::chrono::milliseconds(1);
   one.max_viewers = 1;

@@ -10,7 +10,7 @@
 //
 // Interface:
 //  * HandOver, in the old process: Begin() starts the new one, and a callback is told when it is
-//    ready; Abandon() ends it again, if it is not.
+//    ready; Abandon() has it end again, if it is not.
 //  * ReadyPipe, in the new process: Tell() says that it is.
 //
 // The program is started by the name by which this one was, and not by /proc/self/exe: it is to be
@@ -62,7 +62,7 @@ class HandOver {
   /// @param on_ready called when the successor serves; from then on it is on its own
   HandOver(Looper& looper, HandOverOptions options, SuccessorCallback on_ready);
 
-  /// Abandon().
+  /// Abandon(), and waits for a successor that was abandoned, up to the time limit; then kills it.
   ~HandOver();
 
   HandOver(const HandOver&) = delete;
@@ -72,17 +72,25 @@ class HandOver {
   /// one is starting, nothing happens.
   void Begin();
 
-  /// Is a successor on its way: started, and neither ready nor gone?
-  [[nodiscard]] auto UnderWay() const noexcept -> bool { return pid_ > 0 && !ready_; }
+  /// Is a successor on its way: started, and neither ready nor abandoned nor gone?
+  [[nodiscard]] auto UnderWay() const noexcept -> bool {
+    return pid_ > 0 && !ready_ && !abandoned_;
+  }
 
-  /// Kills a successor that is not ready yet, and waits for its death, which takes a moment.
+  /// Has a successor end that has not said yet that it is ready, by SIGTERM: it may have let
+  /// clients in already. If it has said so, and nobody has listened yet, the callback is called
+  /// instead.
   void Abandon() noexcept;
 
  private:
+  auto Hear() -> bool;
   void OnPipe();
   void OnReady();
   void OnTimeLimit();
   void LookWhetherDead();
+  void AwaitEnd() noexcept;
+  void Kill() noexcept;
+  void CancelLimit();
   void Forget();
 
   Looper& looper_;
@@ -91,6 +99,7 @@ class HandOver {
   pid_t pid_ = -1;
   bool ready_ = false;
   bool too_late_ = false;
+  bool abandoned_ = false;
   std::string said_;
   UniqueFd pipe_;
   std::optional<WatchId> watch_;

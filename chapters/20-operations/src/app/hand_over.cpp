@@ -1,6 +1,7 @@
 #include "app/hand_over.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -247,10 +248,16 @@ auto FindProgram(const std::string& name, std::string_view path) -> std::optiona
 }
 
 HandOver::HandOver(Looper& looper, HandOverOptions options, SuccessorCallback on_ready)
-    : looper_(looper), options_(std::move(options)), on_ready_(std::move(on_ready)) {}
+    : looper_(looper), options_(std::move(options)), on_ready_(std::move(on_ready)) {
+  said_.reserve(kMostSaid);
+}
 
 HandOver::~HandOver() {
   Abandon();
+  if (abandoned_) {
+    AwaitEnd();
+    Kill();
+  }
   Forget();
 }
 
@@ -268,34 +275,36 @@ void HandOver::Begin() try {
   limit_ = looper_.RunAfter(options_.time_limit, [this] { OnTimeLimit(); });
   Log(LogLevel::kInfo, "hand-over: process " + std::to_string(pid_) + " was started");
 } catch (const std::exception& error) {
-  Abandon();
+  Kill();
   Log(LogLevel::kError,
       std::string("hand-over: ") + error.what() + "; this process goes on serving");
 }
 
-// Runs while the callback of `watch_` does.
-void HandOver::OnPipe() {
+// @return false: nobody is at the other end any more
+auto HandOver::Hear() -> bool {
   std::array<char, kMostSaid> room{};
   const IoResult result = ReadPipe(pipe_.Get(), room.data(), room.size());
-  if (result.status == IoStatus::kWouldBlock) {
-    return;
-  }
   if (result.status == IoStatus::kBytes) {
     said_.append(room.data(), std::min(result.bytes, kMostSaid - said_.size()));
-    if (!ready_ && !too_late_ && said_ == kReady) {
+    if (UnderWay() && !too_late_ && said_ == kReady) {
       OnReady();
     }
-    return;
   }
-  looper_.Unwatch(*watch_);  // it has died, or is about to: exit(2) closes files first
-  watch_.reset();
-  LookWhetherDead();
+  return result.status == IoStatus::kBytes || result.status == IoStatus::kWouldBlock;
+}
+
+// Runs while the callback of `watch_` does.
+void HandOver::OnPipe() {
+  if (!Hear()) {
+    looper_.Unwatch(*watch_);  // it has died, or is about to: exit(2) closes files first
+    watch_.reset();
+    LookWhetherDead();
+  }
 }
 
 void HandOver::OnReady() {
   ready_ = true;
-  looper_.Cancel(*limit_);
-  limit_.reset();
+  CancelLimit();
   on_ready_(pid_);
 }
 
@@ -320,18 +329,58 @@ void HandOver::LookWhetherDead() {
                         std::to_string(options_.time_limit.count()) + " ms that it serves"
                   : "process " + std::to_string(pid_) + " " +
                         (found < 0 ? "has ended" : HowItEnded(status));
-  const bool served = ready_;
+  const LogLevel level = abandoned_ ? LogLevel::kInfo : LogLevel::kError;
+  const char* const meaning = abandoned_ ? ", as it was asked to"
+                              : ready_   ? ", having taken over"
+                                         : "; this process goes on serving";
   Forget();
-  Log(LogLevel::kError,
-      "hand-over: " + what + (served ? ", having taken over" : "; this process goes on serving"));
+  Log(level, "hand-over: " + what + meaning);
 }
 
 void HandOver::Abandon() noexcept {
+  if (!UnderWay()) {
+    return;
+  }
+  try {
+    Hear();
+  } catch (...) {
+    LogException("hand-over");
+  }
   if (UnderWay()) {
-    ::kill(pid_, SIGKILL);
+    abandoned_ = true;
+    CancelLimit();  // it may need longer to finish what it has begun
+    ::kill(pid_, SIGTERM);
+  }
+}
+
+// Until it is about to end, or for the time limit.
+void HandOver::AwaitEnd() noexcept {
+  using std::chrono::steady_clock;
+  const auto deadline = steady_clock::now() + options_.time_limit;
+  for (auto now = steady_clock::now(); now < deadline; now = steady_clock::now()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now).count();
+    struct pollfd end {
+      pipe_.Get(), POLLIN, 0
+    };
+    if (::poll(&end, 1, static_cast<int>(left)) > 0 && !Hear()) {
+      return;
+    }
+  }
+}
+
+void HandOver::Kill() noexcept {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);  // its number is ours until it is reaped
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
     Forget();
+  }
+}
+
+void HandOver::CancelLimit() {
+  if (limit_) {
+    looper_.Cancel(*limit_);
+    limit_.reset();
   }
 }
 
@@ -339,18 +388,18 @@ void HandOver::Forget() {
   if (watch_) {
     looper_.Unwatch(*watch_);
   }
-  for (std::optional<TimerId>* timer : {&limit_, &look_}) {
-    if (*timer) {
-      looper_.Cancel(**timer);
-      timer->reset();
-    }
+  if (look_) {
+    looper_.Cancel(*look_);
   }
+  CancelLimit();
+  look_.reset();
   watch_.reset();
   pipe_.Reset();
   said_.clear();
   pid_ = -1;
   ready_ = false;
   too_late_ = false;
+  abandoned_ = false;
 }
 
 ReadyPipe::ReadyPipe() {

@@ -1,11 +1,8 @@
 #include "http/metrics_text.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "base/ascii.h"
@@ -37,7 +34,7 @@ void AppendEscaped(std::string_view text, bool quoted, std::string& out) {
 
 auto TextOf(std::uint64_t number) -> std::string { return std::to_string(number); }
 
-// The shortest text that means this very number: std::to_chars() for it is not everywhere yet.
+// The shortest text that means this very number, in whatever locale the program is.
 auto TextOf(double number) -> std::string {
   if (std::isnan(number)) {
     return "NaN";
@@ -45,19 +42,11 @@ auto TextOf(double number) -> std::string {
   if (std::isinf(number)) {
     return number > 0 ? "+Inf" : "-Inf";
   }
-  std::array<char, 40> text{};
-  constexpr double kExact = 1e15;  // whole numbers below it; "%g" would write ten as 1e+01
-  if (std::abs(number) < kExact && number == std::floor(number)) {
-    std::snprintf(text.data(), text.size(), "%.0f", number);
-    return text.data();
+  std::string text = nlohmann::json(number).dump();
+  if (const std::size_t end = text.size() - 2; text.compare(end, 2, ".0") == 0) {
+    text.resize(end);  // a whole number
   }
-  for (int digits = 1; digits <= 17; ++digits) {
-    std::snprintf(text.data(), text.size(), "%.*g", digits, number);
-    if (std::strtod(text.data(), nullptr) == number) {
-      break;
-    }
-  }
-  return text.data();
+  return text;
 }
 
 auto TypeName(MetricType type) -> std::string_view {
