@@ -64,7 +64,7 @@ void Echo(Connection* client) {
   client->ClearReadBuffer();
 }
 
-// In the child, which has nothing of the server's but memory.
+// In the child. It has the server's descriptors, too, and leaves them alone.
 [[noreturn]] void BeClient(const NetAddress& server, int connections) {
   int code = 0;
   try {

@@ -198,13 +198,15 @@ TEST(PerLoop, AnAddressOfOneListenerIsServedBesideByAllLoops) {
   server.AlsoListen(std::move(alone.front())).OnHandle(test::Echo);
   EXPECT_EQ(server.ListenerFds().size(), 3U);
   const ServerThread running(server);
+  Clients by_ipv6;
+  for (int i = 0; i < 4; ++i) {  // who stays, is counted
+    by_ipv6.push_back(std::make_unique<Client>(port, "::1"));
+    ASSERT_TRUE(by_ipv6.back()->Send("hello"));
+    EXPECT_EQ(by_ipv6.back()->Receive(5), "hello");
+  }
+  EXPECT_EQ(Added(server), (std::vector<std::uint64_t>{2, 2}));
   const Clients by_ipv4 = Connect(PortOf(server), kMany);
   EXPECT_EQ(Served(by_ipv4), kMany);
-  for (int i = 0; i < 4; ++i) {
-    Client client(port, "::1");
-    ASSERT_TRUE(client.Send("hello"));
-    EXPECT_EQ(client.Receive(5), "hello");
-  }
 }
 
 TEST(PerLoop, TheLimitIsOfEachLoop) {
@@ -287,22 +289,53 @@ TEST(PerLoop, StopClosesAllListeners) {
   EXPECT_EQ(OpenListeners(server.LocalAddress(), 1).size(), 1U) << "the port is free";
 }
 
+// All loops of a server stand still, until the first has begun to drain and the others are to
+// follow.
+template <typename Connecting>
+void DrainWithQueues(TurtleServer& server, ListenQueue queue, const Connecting& connect) {
+  std::vector<std::unique_ptr<Busy>> busy;
+  for (Looper* looper : server.Loopers()) {
+    busy.push_back(std::make_unique<Busy>(*looper));
+  }
+  connect();
+  server.Drain(queue);
+  busy.front().reset();
+  Ask(*server.Loopers().front(), [] {});  // behind the drain
+}
+
+constexpr int kTwoBatches = 450;  // of each of three loops, and more
+
 TEST(PerLoop, ADrainEmptiesEachQueue) {
-  constexpr int kTwoBatches = 450;  // of each of three loops
   TurtleServer server(kAnyPort, PerLoop(3));
   server.OnHandle(test::Echo);
   const ServerThread running(server);
   Clients clients;
-  {
-    const Busy first(*server.Loopers()[0]);
-    const Busy second(*server.Loopers()[1]);
-    const Busy third(*server.Loopers()[2]);
-    clients = Connect(PortOf(server), kTwoBatches);
-    server.Drain();
-  }
+  DrainWithQueues(server, ListenQueue::kOurs,
+                  [&] { clients = Connect(PortOf(server), kTwoBatches); });
   EXPECT_EQ(Served(clients), kTwoBatches);
   clients.clear();
   EXPECT_TRUE(running.EndsWithin(test::kPatience)) << "nobody is left";
+}
+
+TEST(PerLoop, ADrainHandsOutWhoCameByTheFirstLoop) {
+  TurtleServer server(kAnyPort, PerLoop(3));
+  auto alone = OpenListeners(NetAddress("::1", 0), 1);
+  const int port = alone.front().LocalAddress().Port();
+  server.AlsoListen(std::move(alone.front())).OnHandle(test::Echo);
+  const ServerThread running(server);
+  Clients clients;
+  DrainWithQueues(server, ListenQueue::kOurs, [&] {
+    for (int i = 0; i < kMany; ++i) {
+      clients.push_back(std::make_unique<Client>(port, "::1"));
+      EXPECT_TRUE(clients.back()->Send("hello"));
+    }
+  });
+  EXPECT_EQ(Served(clients), kMany);
+  for (const std::uint64_t each : Added(server)) {
+    EXPECT_GT(each, 0U) << "none ends before it has got its part";
+  }
+  clients.clear();
+  EXPECT_TRUE(running.EndsWithin(test::kPatience));
 }
 
 TEST(PerLoop, QueuesThatAreHandedOverAreLeftToWhoHasThem) {
@@ -310,17 +343,22 @@ TEST(PerLoop, QueuesThatAreHandedOverAreLeftToWhoHasThem) {
   server.OnHandle(test::Echo);
   std::vector<Socket> successors = CopiesOf(server.ListenerFds());
   const ServerThread running(server);
-  {
-    const Busy third(*server.Loopers()[2]);
-    const Busy second(*server.Loopers()[1]);
-    const Busy first(*server.Loopers()[0]);
-    static_cast<void>(Connect(PortOf(server), kMany));
-    server.Drain(ListenQueue::kHandedOver);
-  }
+  DrainWithQueues(server, ListenQueue::kHandedOver,
+                  [&] { static_cast<void>(Connect(PortOf(server), kTwoBatches)); });
   EXPECT_TRUE(running.EndsWithin(test::kPatience));
-  const auto added = Added(server);  // a loop may let some in before it hears of the drain
-  const auto let_in = std::accumulate(added.begin(), added.end(), std::uint64_t{0});
-  EXPECT_EQ(AcceptAll(successors) + static_cast<int>(let_in), kMany);
+  const auto added = Added(server);  // a loop may let a batch in before it hears of the drain
+  const int let_in =
+      static_cast<int>(std::accumulate(added.begin(), added.end(), std::uint64_t{0}));
+  const int left = AcceptAll(successors);
+  EXPECT_EQ(left + let_in, kTwoBatches);
+  EXPECT_GT(left, kTwoBatches / 3);
+}
+
+auto PreferredBy(const Socket& listener) -> int {
+  int cpu = -2;
+  socklen_t size = sizeof cpu;
+  ::getsockopt(listener.GetFd(), SOL_SOCKET, SO_INCOMING_CPU, &cpu, &size);
+  return cpu;
 }
 
 TEST(PerCpu, EachLoopKeepsToTheCpuThatItsListenerPrefers) {
@@ -335,26 +373,25 @@ TEST(PerCpu, EachLoopKeepsToTheCpuThatItsListenerPrefers) {
       EXPECT_EQ(CPU_COUNT(&set), 1);
       return ::sched_getcpu();
     });
-    int preferred = -1;
-    socklen_t size = sizeof preferred;
-    ::getsockopt(listeners[i].GetFd(), SOL_SOCKET, SO_INCOMING_CPU, &preferred, &size);
-    EXPECT_EQ(preferred, cpu);
+    EXPECT_EQ(PreferredBy(listeners[i]), cpu);
   }
   EXPECT_EQ(Served(Connect(PortOf(server), kMany)), kMany);
 }
 
 TEST(PerCpu, AListenerThatWasLeftForgetsItsCpuUnlessItIsWanted) {
-  auto listeners = OpenListeners(kAnyPort, 2);
-  ASSERT_EQ(PreferCpu(listeners[0].GetFd(), 0), 0);
-  const std::vector<Socket> copies = CopiesOf({listeners[0].GetFd()});
-  TurtleServer server(PerLoop(2));
-  server.AlsoListen(std::move(listeners)).OnHandle(test::Echo);
-  const ServerThread running(server);
-  EXPECT_EQ(Served(Connect(PortOf(server), 1)), 1);
-  int preferred = 0;
-  socklen_t size = sizeof preferred;
-  ::getsockopt(copies[0].GetFd(), SOL_SOCKET, SO_INCOMING_CPU, &preferred, &size);
-  EXPECT_EQ(preferred, -1);
+  for (const Accepting accept : {Accepting::kShared, Accepting::kPerLoop}) {
+    auto listeners = OpenListeners(kAnyPort, 2);
+    static_cast<void>(PreferThisCpu(listeners[0].GetFd()));
+    const std::vector<Socket> copies = CopiesOf({listeners[0].GetFd()});
+    ASSERT_GE(PreferredBy(copies[0]), 0);
+    TurtleServer server(PerLoop(2, accept));
+    server.AlsoListen(std::move(listeners)).OnHandle(test::Echo);
+    EXPECT_GE(PreferredBy(copies[0]), 0) << "it does not run yet";
+    const ServerThread running(server);
+    EXPECT_EQ(Served(Connect(PortOf(server), 1)), 1);
+    Ask(*server.Loopers()[0], [] {});
+    EXPECT_EQ(PreferredBy(copies[0]), -1);
+  }
 }
 
 }  // namespace

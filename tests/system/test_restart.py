@@ -100,25 +100,39 @@ def test_a_reload_keeps_each_listener(begin, site, tmp_path):
     assert turtle.stop() == 0
 
 
+def state_of(pid: int) -> str:
+    """proc_pid_stat(5): behind the name in parentheses."""
+    return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+
+
 @pytest.mark.parametrize("accept", ["shared", "per-loop"])
-def test_who_waits_in_a_queue_is_answered_by_either(begin, site, tmp_path, accept):
-    """The clients come while both processes stand still, so they wait in each queue."""
+def test_who_waits_in_a_queue_is_answered_by_the_new_one(begin, site, tmp_path, accept):
+    """The clients come while both processes stand still, so they wait in each queue; the old one goes on
+    when the new one has answered them."""
     config = tmp_path / "turtle.json"
     configure(config, site, 3, "per-loop")
-    turtle = begin("-f", config)
+    program = tmp_path / "turtle"
+    program.symlink_to(BINARY)
+    turtle = begin("-f", config, program=program)
     configure(config, site, 2, accept)
+    program.unlink()
+    program.write_text(f'#!/bin/sh\nkill -STOP $$\nexec {BINARY} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
     old = turtle.pid
+    turtle.pid = turtle.begin()
+    await_condition(lambda: state_of(turtle.pid) == "T", "a successor that stands still")
     os.kill(old, signal.SIGSTOP)
+    await_condition(lambda: state_of(old) == "T", "the old one")
     clients = [socket.create_connection(("127.0.0.1", turtle.port), timeout=PATIENCE) for _ in range(120)]
     for client in clients:
         client.sendall(b"GET /style.css HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n")
-    os.kill(old, signal.SIGUSR2)
-    os.kill(old, signal.SIGCONT)
-    turtle.pid = await_condition(lambda: children_of(old), "a successor")[0]
-    turtle.alive.add(turtle.pid)
+    os.kill(turtle.pid, signal.SIGCONT)
     for client in clients:
         assert b"200 OK" in client.makefile("rb").read()
         client.close()
+    os.kill(old, signal.SIGCONT)
+    assert turtle.wait(old) == 0
+    assert turtle.stop() == 0
 
 
 def test_a_restart_is_no_reason_to_send_clients_elsewhere(begin, site):

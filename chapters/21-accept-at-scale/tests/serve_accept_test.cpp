@@ -16,6 +16,7 @@
 #include "support/log_folder.h"
 #include "support/site_folder.h"
 #include "support/turtle.h"
+#include "support/unix_client.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -39,6 +40,17 @@ auto Listeners(int port) -> int {
     std::string state;
     words >> number >> local >> remote >> state;
     count += local == address.str() && state == "0A" ? 1 : 0;
+  }
+  return count;
+}
+
+// How many sockets have a path and listen, /proc/net/unix: __SO_ACCEPTCON is 0x10000.
+auto SocketsAt(const std::string& path) -> int {
+  std::ifstream table("/proc/net/unix");
+  int count = 0;
+  for (std::string line; std::getline(table, line);) {
+    const std::size_t at = line.find(" " + path);
+    count += at != std::string::npos && line.find(" 00010000 ") != std::string::npos ? 1 : 0;
   }
   return count;
 }
@@ -112,6 +124,11 @@ TEST_F(ServeAcceptTest, APathHasOneListener) {
       {"--threads", "2", "--accept", "per-loop", "--address", "unix:" + path + ",127.0.0.1"}));
   EXPECT_NE(turtle.FirstLine().find("unix:" + path + ", http://127.0.0.1:"), std::string::npos)
       << turtle.FirstLine();
+  EXPECT_EQ(SocketsAt(path), 1);
+  for (int i = 0; i < 20; ++i) {
+    const std::string reply = test::UnixClient(path).Ask("GET / HTTP/1.0\r\n\r\n");
+    EXPECT_NE(reply.find("\r\n\r\nhello"), std::string::npos) << reply;
+  }
 }
 
 }  // namespace

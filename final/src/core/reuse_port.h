@@ -12,7 +12,7 @@
 //
 // Interface:
 //  * OpenListeners() opens one or several.
-//  * PreferCpu() has a listener get the clients of one CPU.
+//  * PreferThisCpu() has a listener get the clients of one CPU, PreferNoCpu() undoes that.
 //  * SharePort() lets others join a listener; what the system can is in reuse_port_linux.cpp.
 //
 // Other systems have options of the same name that do other things: on some the latest listener
@@ -22,7 +22,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "core/net_address.h"
@@ -46,12 +45,16 @@ namespace TURTLE_SERVER {
 /// @return false: the system can't
 [[nodiscard]] auto SharePort(int socket) noexcept -> bool;
 
-/// Has `listener` get the clients whose packets arrive at the CPU of CpuPin(index), as far as there
-/// is a choice. Clients of a CPU that nobody prefers are dealt out as before. Not on a thread that
-/// a CpuPin holds already.
+/// Has `listener` get the clients whose packets arrive at the CPU that this thread runs on, as far
+/// as there is a choice. Clients of a CPU that nobody prefers are dealt out as before. On a thread
+/// that stays where it is, by a CpuPin.
 /// @param listener one of several of OpenListeners()
-/// @param index as of CpuPin; nullopt: no CPU from now on
+/// @return 0, or why it can't be, an errno value: ENOTSUP before Linux 6.2, which looks for no
+///     preference among several
+[[nodiscard]] auto PreferThisCpu(int listener) noexcept -> int;
+
+/// Has `listener` get its share of all clients again.
 /// @return 0, or why it can't be, an errno value
-[[nodiscard]] auto PreferCpu(int listener, std::optional<std::size_t> index) noexcept -> int;
+auto PreferNoCpu(int listener) noexcept -> int;
 
 }  // namespace TURTLE_SERVER

@@ -1,12 +1,13 @@
-// SharePort() and PreferCpu() over Linux's SO_REUSEPORT and SO_INCOMING_CPU.
+// SharePort() and PreferThisCpu() over Linux's SO_REUSEPORT and SO_INCOMING_CPU.
 #ifdef __linux__
 
 #include <sched.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 
 #include <cerrno>
+#include <cstdio>
 
-#include "core/cpu_affinity.h"
 #include "core/reuse_port.h"
 
 namespace TURTLE_SERVER {
@@ -17,22 +18,28 @@ auto Set(int socket, int option, int value) noexcept -> bool {
   return ::setsockopt(socket, SOL_SOCKET, option, &value, sizeof value) == 0;
 }
 
+// Before Linux 6.2 the option was heeded as long as no two listeners shared a port.
+auto IsHeeded() noexcept -> bool {
+  utsname system{};
+  int major = 0;
+  int minor = 0;
+  return ::uname(&system) == 0 && std::sscanf(system.release, "%d.%d", &major, &minor) == 2 &&
+         (major > 6 || (major == 6 && minor >= 2));
+}
+
 }  // namespace
 
 auto SharePort(int socket) noexcept -> bool { return Set(socket, SO_REUSEPORT, 1); }
 
-// A listener that is dealt clients by CPU is looked for among its siblings since Linux 6.2; before,
-// the option was heeded as long as no two listeners shared a port.
-auto PreferCpu(int listener, std::optional<std::size_t> index) noexcept -> int {
-  int cpu = -1;  // none
-  if (index) {
-    const CpuPin there(*index);  // there is no better way to learn its number than to go there
-    if (there.Error() != 0) {
-      return there.Error();
-    }
-    cpu = ::sched_getcpu();
+auto PreferThisCpu(int listener) noexcept -> int {
+  if (!Set(listener, SO_INCOMING_CPU, ::sched_getcpu())) {
+    return errno;
   }
-  return Set(listener, SO_INCOMING_CPU, cpu) ? 0 : errno;
+  return IsHeeded() ? 0 : ENOTSUP;
+}
+
+auto PreferNoCpu(int listener) noexcept -> int {
+  return Set(listener, SO_INCOMING_CPU, -1) ? 0 : errno;
 }
 
 }  // namespace TURTLE_SERVER

@@ -97,6 +97,9 @@ void TurtleServer::Begin() {
   for (std::vector<Socket>& listeners : listeners_) {
     Open(listeners);
   }
+  for (std::size_t i = 1; i < accepting_; ++i) {
+    doors_[i].blocked = doors_.front().blocked;
+  }
   // The other loops are asked to stop only when nobody hands them clients any more.
   const auto stop_others = [this] {
     std::for_each(loopers_.begin() + 1, loopers_.end(), [](auto& looper) { looper->Stop(); });
@@ -110,7 +113,14 @@ void TurtleServer::Begin() {
   threads.Start();
   try {
     for (std::size_t i = 1; i < loopers_.size(); ++i) {
-      [[maybe_unused]] const bool accepted = threads.Submit([this, i] { RunLooper(i); });
+      [[maybe_unused]] const bool accepted = threads.Submit([this, i] {
+        try {
+          RunLooper(i);
+        } catch (...) {
+          Stop();  // or its clients would wait for ever
+          throw;
+        }
+      });
     }
     RunLooper(0);
   } catch (...) {
@@ -133,10 +143,7 @@ void TurtleServer::Open(std::vector<Socket>& listeners) {
     const std::size_t index = each ? i % loops : 0;
     Looper& home = *loopers_[index];
     Door& door = doors_[index];
-    if (each) {
-      door.blocked = doors_.front().blocked;
-      Prefer(listeners[i], index);
-    }
+    (each ? door.own : door.shared).push_back(listeners[i].GetFd());
     acceptors_[index].push_back(std::make_unique<Acceptor>(
         home, std::move(listeners[i]), each ? std::vector<Looper*>{&home} : Loopers(), callbacks_,
         options_.listen, &door.blocked, &door.turned_away));
@@ -144,13 +151,17 @@ void TurtleServer::Open(std::vector<Socket>& listeners) {
   }
 }
 
-// No CPU has to be said, too: a listener that another process has left may prefer one.
-void TurtleServer::Prefer(const Socket& listener, std::size_t index) const {
-  const bool by_cpu = options_.accept == Accepting::kPerCpu;
-  const int error = PreferCpu(listener.GetFd(), by_cpu ? std::optional(index) : std::nullopt);
-  if (by_cpu && error != 0) {
-    Log(LogLevel::kWarning, "loop " + std::to_string(index) + " is not preferred by a CPU: " +
-                                std::generic_category().message(error));
+// Whom a loop's listeners prefer. A listener that another process has left may prefer a CPU still,
+// and is that process's, too, until this one serves: so not before its loops run.
+void TurtleServer::Prefer(std::size_t index, bool this_cpu) const {
+  const Door& door = doors_[index];
+  std::for_each(door.shared.begin(), door.shared.end(), PreferNoCpu);
+  for (const int listener : door.own) {
+    const int error = this_cpu ? PreferThisCpu(listener) : PreferNoCpu(listener);
+    if (this_cpu && error != 0) {
+      Log(LogLevel::kWarning, "loop " + std::to_string(index) + " is not preferred by its CPU: " +
+                                  std::generic_category().message(error));
+    }
   }
 }
 
@@ -163,6 +174,7 @@ void TurtleServer::RunLooper(std::size_t index) {
                                   std::generic_category().message(pin->Error()));
     }
   }
+  Prefer(index, options_.accept == Accepting::kPerCpu && pin->Error() == 0);
   // In its first round, or, if it never has one, before it ends.
   static_cast<void>(loopers_[index]->Post([this] { started_.fetch_add(1); }));
   loopers_[index]->Loop();
@@ -206,7 +218,8 @@ auto TurtleServer::GetRefusals() const -> Refusals {
 void TurtleServer::Block(CidrSet addresses) {
   for (std::size_t i = 1; i < accepting_; ++i) {  // before Begin(), nobody does
     // A loop that takes no task any more lets nobody in.
-    static_cast<void>(loopers_[i]->Post([this, i, addresses] { doors_[i].blocked = addresses; }));
+    static_cast<void>(loopers_[i]->Post(
+        [this, i, addresses]() mutable { doors_[i].blocked = std::move(addresses); }));
   }
   doors_.front().blocked = std::move(addresses);
 }

@@ -1,4 +1,4 @@
-// SharePort() and PreferCpu() where the system has no such thing.
+// SharePort() and PreferThisCpu() where the system has no such thing.
 #ifndef __linux__
 
 #include <cerrno>
@@ -9,9 +9,9 @@ namespace TURTLE_SERVER {
 
 auto SharePort(int /*socket*/) noexcept -> bool { return false; }
 
-auto PreferCpu(int /*listener*/, std::optional<std::size_t> /*index*/) noexcept -> int {
-  return ENOTSUP;
-}
+auto PreferThisCpu(int /*listener*/) noexcept -> int { return ENOTSUP; }
+
+auto PreferNoCpu(int /*listener*/) noexcept -> int { return ENOTSUP; }
 
 }  // namespace TURTLE_SERVER
 

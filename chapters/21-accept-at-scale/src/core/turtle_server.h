@@ -164,8 +164,11 @@ class TurtleServer {
  private:
   enum class Leaving : std::uint8_t { kNo, kYes, kHandedOver };
 
-  // Who does not come in by one loop. The loop's thread, once it runs; any reads what is counted.
+  // Where one loop lets clients in, and whom it does not. The loop's thread, once it runs; any
+  // reads what is counted.
   struct alignas(kCacheLine) Door {
+    std::vector<int> own;     // listeners from which this loop alone accepts
+    std::vector<int> shared;  // from which it accepts for all
     CidrSet blocked;
     Counter turned_away;
     RefusalLog refusals;
@@ -174,7 +177,7 @@ class TurtleServer {
   auto BeginLeaving(Leaving how) noexcept -> bool;
   void Open(std::vector<Socket>& listeners);
   [[nodiscard]] auto EachAccepts(std::size_t listeners) const noexcept -> bool;
-  void Prefer(const Socket& listener, std::size_t index) const;
+  void Prefer(std::size_t index, bool this_cpu) const;
   void RunLooper(std::size_t index);
   template <typename Step>
   void OrStop(const Step& step) noexcept;
