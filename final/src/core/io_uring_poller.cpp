@@ -76,10 +76,17 @@ auto IoUringPoller::Wait(std::optional<std::chrono::milliseconds> timeout)
     -> const std::vector<PollEvent>& {
   events_.clear();
   AwaitWatches();
-  const auto has_clients = [](const Listener& each) { return each.HasNews(); };
-  const bool known = std::any_of(listeners_.begin(), listeners_.end(), has_clients);
+  bool known = !awaits_watches_;  // or nobody would hear of them
+  for (Listener& listener : listeners_) {
+    if (listener.listening && !listener.accepting && !listener.resting && listener.error == 0) {
+      StartAccepting(listener);  // there was no room for it
+    }
+    known = known || listener.HasNews();
+  }
   ring_.Enter(known ? std::chrono::milliseconds(0) : timeout);
-  messages_used_ = 0;
+  if (ring_.HandedOver()) {
+    messages_used_ = 0;
+  }
   ring_.Reap([this](const io_uring_cqe& done) { Completed(done); });
   for (const Listener& listener : listeners_) {
     if (listener.HasNews()) {
@@ -162,7 +169,7 @@ auto IoUringPoller::Expect(int fd) noexcept -> bool {
   }
   if (endpoint.first != kNoBuffer || endpoint.by_call || endpoint.ended) {
     if (!endpoint.hang_up) {  // told of once
-      Poll(Act::kHangUp, fd, 0);
+      Poll(Act::kHangUp, fd, 0).len = IORING_POLL_ADD_MULTI;
       endpoint.hang_up = true;
     }
     return true;
@@ -203,8 +210,9 @@ void IoUringPoller::OnReceive(const io_uring_cqe& done, Endpoint& endpoint, bool
     return;
   }
   if (done.res == -ECANCELED) {
-    // Too much lay there; if it was taken since, nobody but us begins anew.
-    if (endpoint.first == kNoBuffer && !Expect(fd)) {
+    // Too much lay there. If it was taken since, nobody but us begins anew; else, nobody but us
+    // sees to it that the end of the line is told.
+    if (!Expect(fd)) {
       Tell(endpoint, true, false);
     }
     return;
@@ -251,6 +259,9 @@ auto IoUringPoller::Receive(int fd, char* room) noexcept -> Received {
   if (!Works()) {
     return {ReceiveByCall(fd, room), room, true};
   }
+  if (endpoint.error != 0) {
+    return {{IoStatus::kError, 0, endpoint.error}};
+  }
   if (endpoint.by_call) {
     const IoResult result = ReceiveByCall(fd, room);
     const bool full = result.status == IoStatus::kBytes && result.bytes == ReadScratch::kSize;
@@ -258,9 +269,6 @@ auto IoUringPoller::Receive(int fd, char* room) noexcept -> Received {
     endpoint.ended = result.status == IoStatus::kEnd;
     endpoint.error = result.status == IoStatus::kError ? result.error : 0;
     return {result, room, full};
-  }
-  if (endpoint.error != 0) {
-    return {{IoStatus::kError, 0, endpoint.error}};
   }
   return {{endpoint.ended ? IoStatus::kEnd : IoStatus::kWouldBlock, 0, 0}};
 }
@@ -405,7 +413,11 @@ void IoUringPoller::OnPoll(Act act, int result, bool more, Endpoint& endpoint) n
     endpoint.full = false;
   } else {
     endpoint.input = endpoint.input && act != Act::kInput;
-    endpoint.by_call = !endpoint.receiving;
+    endpoint.hang_up = act == Act::kHangUp ? more : endpoint.hang_up;
+    if (act == Act::kHangUp && result >= 0 && (result & (POLLERR | POLLHUP)) == 0) {
+      return;  // the client's end, POLLRDHUP, comes behind what was sent
+    }
+    endpoint.by_call = !endpoint.receiving && !endpoint.ended && endpoint.error == 0;
   }
   const bool error = result >= 0 && (result & POLLERR) != 0;
   Tell(endpoint, act != Act::kRoom, error);
@@ -572,8 +584,12 @@ void IoUringPoller::Rest(int listener, bool rests) noexcept {
 // The request holds the listener. Who comes from here on may be another process's client.
 auto IoUringPoller::Unlisten(int listener) noexcept -> bool {
   Listener* const found = Find(listener);
-  if (found == nullptr || !found->listening) {
-    return found != nullptr;
+  if (found == nullptr) {
+    return false;
+  }
+  if (!found->listening) {
+    listeners_.erase(listeners_.begin() + (found - listeners_.data()));  // nobody will ask any more
+    return true;
   }
   found->listening = false;
   if (found->accepting && ring_.Withdraw(found->submission)) {
@@ -582,8 +598,24 @@ auto IoUringPoller::Unlisten(int listener) noexcept -> bool {
     Cancel(Act::kAccept, listener);
     ring_.HandOver();
   }
+  TakeWhoIsThere(*found);
   ++At(listener).generation;
   return true;
+}
+
+// Clients whom the kernel has accepted, though this round has not heard of them.
+void IoUringPoller::TakeWhoIsThere(Listener& listener) noexcept {
+  const std::uint64_t tag = Tag(Act::kAccept, listener.fd, At(listener.fd).generation);
+  ring_.Peek([&](io_uring_cqe& done) {
+    if (done.user_data == tag && done.res >= 0) {
+      UniqueFd client(std::exchange(done.res, -ECANCELED));
+      try {
+        listener.clients.push_back(std::move(client));
+      } catch (const std::bad_alloc&) {
+        listener.error = ENOMEM;  // and he is closed
+      }
+    }
+  });
 }
 
 // --- requests ------------------------------------------------------------------------------------
@@ -613,7 +645,7 @@ auto IoUringPoller::Submit(Act act, std::uint8_t operation, int fd) noexcept -> 
 
 auto IoUringPoller::Poll(Act act, int fd, unsigned events) noexcept -> io_uring_sqe& {
   io_uring_sqe& submission = Submit(act, IORING_OP_POLL_ADD, fd);
-  submission.poll32_events = events;  // POLLERR and POLLHUP come unasked
+  submission.poll32_events = events;  // POLLERR, POLLHUP and POLLRDHUP come unasked
   ++under_way_;
   return submission;
 }

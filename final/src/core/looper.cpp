@@ -193,7 +193,7 @@ void Looper::SetDeadline(int fd, TimePoint when) {
 auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId {
   return AddWatch(fd, std::move(callback), [this, fd, interest](std::uint64_t token) {
     poller_->Add(fd, interest, token);
-    return false;
+    return Listening::kNot;
   });
 }
 
@@ -204,11 +204,11 @@ auto Looper::WatchListener(int listener, WatchCallback callback) -> WatchId {
     } else {
       poller_->Add(listener, Interest::kRead, token);
     }
-    return true;
+    return Listening::kAccepts;
   });
 }
 
-// @param begin tells the kernel, and is called with the token. @return is it a listener?
+// @param begin tells the kernel, and is called with the token; it returns what the watch is
 template <typename Begin>
 auto Looper::AddWatch(int fd, WatchCallback callback, const Begin& begin) -> WatchId {
   Slot& slot = SlotOf(fd);
@@ -218,7 +218,7 @@ auto Looper::AddWatch(int fd, WatchCallback callback, const Begin& begin) -> Wat
   // Memory first: the poller must not tell of a descriptor that nobody is called for.
   auto watch = std::make_unique<WatchCallback>(std::move(callback));
   MakeRoom(retired_, retired_.size() + watch_count_ + 1);
-  slot.listener = begin(TokenOf(fd, slot.generation));
+  slot.listening = begin(TokenOf(fd, slot.generation));
   slot.watch = std::move(watch);
   ++watch_count_;
   return {fd, slot.generation};
@@ -227,7 +227,7 @@ auto Looper::AddWatch(int fd, WatchCallback callback, const Begin& begin) -> Wat
 auto Looper::Accept(Socket& listener, NetAddress* client) -> int {
   NetAddress address;
   if (transport_ == nullptr) {
-    if (SlotOf(listener.GetFd()).listener) {
+    if (SlotOf(listener.GetFd()).listening == Listening::kAccepts) {
       return listener.Accept(client == nullptr ? address : *client);
     }
     errno = EAGAIN;  // after StopAccepting()
@@ -242,10 +242,10 @@ auto Looper::Accept(Socket& listener, NetAddress* client) -> int {
 
 void Looper::StopAccepting(WatchId id) {
   Slot* slot = WatchOf(id);
-  if (slot == nullptr || !slot->listener) {
+  if (slot == nullptr || slot->listening != Listening::kAccepts) {
     return;
   }
-  slot->listener = false;
+  slot->listening = Listening::kStopped;
   if (transport_ != nullptr) {
     transport_->Unlisten(id.fd);
   } else {
@@ -255,7 +255,7 @@ void Looper::StopAccepting(WatchId id) {
 
 void Looper::ChangeWatch(WatchId id, Interest interest) {
   const Slot* slot = WatchOf(id);
-  if (slot != nullptr && slot->listener && transport_ != nullptr) {
+  if (slot != nullptr && slot->listening != Listening::kNot && transport_ != nullptr) {
     transport_->Rest(id.fd, interest == Interest::kNone);
   } else if (slot != nullptr) {
     poller_->Change(id.fd, interest, TokenOf(id.fd, id.generation));
@@ -265,10 +265,12 @@ void Looper::ChangeWatch(WatchId id, Interest interest) {
 void Looper::Unwatch(WatchId id) {
   Slot* slot = WatchOf(id);
   if (slot != nullptr) {
-    if (transport_ == nullptr || !transport_->Unlisten(id.fd)) {
+    if (slot->listening != Listening::kNot && transport_ != nullptr) {
+      transport_->Unlisten(id.fd);
+    } else {
       poller_->Remove(id.fd);
     }
-    slot->listener = false;
+    slot->listening = Listening::kNot;
     ++slot->generation;
     --watch_count_;
     retired_.push_back(std::move(slot->watch));
@@ -575,6 +577,9 @@ void Looper::End() {
   RunTasks(mailbox_->Close());
   ForEachConnection([this](Connection* connection) { DeleteConnection(connection->GetFd()); });
   Bury();
+  if (transport_ != nullptr) {  // what was written in this round has to be handed over
+    Guarded("last words", [this] { poller_->Wait(std::chrono::milliseconds(0)); });
+  }
   for (std::size_t fd = 0; fd < slots_.size(); ++fd) {
     if (slots_[fd].connection) {
       Destroy(static_cast<int>(fd));  // time is up for the last words

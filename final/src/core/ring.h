@@ -82,6 +82,11 @@ class Ring {
   /// @throws std::system_error; a signal or want of memory just ends the wait
   void Enter(std::optional<std::chrono::milliseconds> timeout);
 
+  /// Has everything been handed over? Enter() may hand over a part, for want of memory.
+  [[nodiscard]] auto HandedOver() const noexcept -> bool {
+    return prepared_ == __atomic_load_n(submission_head_, __ATOMIC_ACQUIRE);
+  }
+
   /// Hands over and lets the kernel end what can be ended at once. Only with an owner.
   void HandOver() noexcept { Submit(IORING_ENTER_GETEVENTS, 0, nullptr); }
 
@@ -94,6 +99,15 @@ class Ring {
       visit(static_cast<const io_uring_cqe&>(completions_[head & completion_mask_]));
     }
     __atomic_store_n(completion_head_, head, __ATOMIC_RELEASE);
+  }
+
+  /// Calls `visit(io_uring_cqe&)` likewise, for completions that Reap() is still to visit.
+  template <typename Visit>
+  void Peek(const Visit& visit) {
+    const unsigned tail = __atomic_load_n(completion_tail_, __ATOMIC_ACQUIRE);
+    for (unsigned head = *completion_head_; head != tail; ++head) {
+      visit(completions_[head & completion_mask_]);
+    }
   }
 
   /// The memory of a buffer, kBufferSize bytes.

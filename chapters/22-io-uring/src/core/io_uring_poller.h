@@ -161,6 +161,7 @@ class IoUringPoller : public Poller, public Transport {
   void OnReceive(const io_uring_cqe& done, Endpoint& endpoint, bool known) noexcept;
   void OnSend(int fd, int result, Endpoint& endpoint) noexcept;
   void OnPoll(Act act, int result, bool more, Endpoint& endpoint) noexcept;
+  void TakeWhoIsThere(Listener& listener) noexcept;
   void OnAccept(const io_uring_cqe& done, int fd, bool known) noexcept;
   void CloseByRing(int fd, Endpoint& endpoint) noexcept;
   void Leave(Endpoint& endpoint) noexcept;

@@ -223,12 +223,15 @@ class Looper {
 
  private:
   // What a descriptor's number stands for in this loop: a connection, a watch, or nothing.
+  // Of a watch: is it one of WatchListener(), and was StopAccepting() called?
+  enum class Listening : std::uint8_t { kNot, kAccepts, kStopped };
+
   struct Slot {
     std::uint32_t generation = 0;  // grows when the number is given up
     Closing closing = Closing::kAuto;
     bool parting = false;      // deleted in an earlier round, sending its last bytes
     bool half_closed = false;  // all of them sent, and a FIN behind
-    bool listener = false;     // the watch is one of WatchListener()
+    Listening listening = Listening::kNot;
     std::unique_ptr<Connection> connection;
     std::unique_ptr<WatchCallback> watch;
     TimePoint deadline = TimePoint::max();

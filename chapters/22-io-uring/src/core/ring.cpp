@@ -148,9 +148,10 @@ void Ring::Enter(std::optional<std::chrono::milliseconds> timeout) {
   const int error = Submit(IORING_ENTER_GETEVENTS | (waits ? IORING_ENTER_EXT_ARG : 0),
                            waits ? 1 : 0, waits ? &wait : nullptr);
   // ETIME: the time is over. EINTR: a signal. The others: no memory for a request, or for the
-  // completions that are waiting, at present; the next call tries again.
+  // completions that are waiting, at present; the next call tries again. EBADR: there was none for
+  // a completion, which is lost; deadlines are left to whoever waits for it.
   if (error != 0 && error != ETIME && error != EINTR && error != EAGAIN && error != EBUSY &&
-      error != ENOMEM) {
+      error != ENOMEM && error != EBADR) {
     throw std::system_error(error, std::generic_category(), "io_uring_enter");
   }
 }

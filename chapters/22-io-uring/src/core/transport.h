@@ -84,7 +84,8 @@ class Transport {
   /// Whether the poller is to keep silent about clients there.
   virtual void Rest(int listener, bool rests) noexcept = 0;
 
-  /// Accepts nobody any more, from this call on. @return false: nobody listens there
+  /// Accepts nobody any more, from this call on. Repeated, it forgets the listener and whoever was
+  /// not taken. @return false: nobody listens there
   virtual auto Unlisten(int listener) noexcept -> bool = 0;
 
   /// Lets go of everything. From now on Close() closes at once, and the rest does nothing.
