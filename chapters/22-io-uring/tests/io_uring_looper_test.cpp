@@ -195,5 +195,20 @@ TEST_F(IoUringLooper, ASignalOrAWantOfMemoryJustEndsTheWait) {
   test::ring_enter.Pass();
 }
 
+// Whoever is told that time is up has said a last word, and it has been handed over.
+TEST_F(IoUringLooper, AWordAtTheStopIsSentThoughNoTimeIsLeft) {
+  ConnectionCallbacks callbacks = echo_;
+  callbacks.on_stop = [](Connection* connection) {
+    connection->WriteToWriteBuffer("bye");
+    connection->GetLooper()->DeleteConnection(connection->GetFd());
+  };
+  Client client = loop_->Connect(callbacks);
+  ASSERT_TRUE(client.Send("hello"));
+  EXPECT_EQ(client.Receive(5), "hello");
+  loop_->Get().SetStopTimeout(std::chrono::milliseconds(0));
+  loop_.reset();
+  EXPECT_EQ(client.ReceiveAll(), "bye");
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/pin.h"
 #include "core/io_uring.h"
 #include "core/out_queue.h"
 #include "core/poller.h"
@@ -20,6 +22,7 @@
 #include "support/client.h"
 #include "support/needs_io_uring.h"
 #include "support/pattern.h"
+#include "support/ring_faults.h"
 #include "support/tcp_pair.h"
 
 namespace TURTLE_SERVER {
@@ -64,6 +67,19 @@ class IoUringPollerTest : public testing::Test {
     EXPECT_EQ(Receive(*peer).result.status, IoStatus::kWouldBlock);
     EXPECT_TRUE(transport_->Expect(peer->server.GetFd()));
     poller_->Wait(kLook);
+    return peer;
+  }
+
+  // One who has sent so many pieces that his receive was ended, and of whom nothing was taken.
+  auto ConnectUnread() -> std::unique_ptr<Peer> {
+    auto peer = ConnectSilent();
+    for (int i = 0; i < 80; ++i) {
+      EXPECT_TRUE(peer->client.Send("z"));
+      for (const PollEvent& event : poller_->Wait(milliseconds(1))) {
+        EXPECT_TRUE(event.token != peer->token || transport_->Expect(peer->server.GetFd()));
+      }
+    }
+    poller_->Wait(milliseconds(1));
     return peer;
   }
 
@@ -178,6 +194,35 @@ TEST_F(IoUringPollerTest, AResetIsAnErrorOfBothDirections) {
   EXPECT_EQ(transport_->Send(peer->server, queue, false).status, IoStatus::kError);
 }
 
+TEST_F(IoUringPollerTest, AResetBehindTheEndIsToldToo) {
+  const auto peer = ConnectSilent();
+  peer->client.FinishSending();
+  AwaitEvent(peer->token);
+  EXPECT_EQ(Receive(*peer).result.status, IoStatus::kEnd);
+  ASSERT_TRUE(transport_->Expect(peer->server.GetFd()));
+  EXPECT_FALSE(IsTold(peer->token)) << "the end is known";
+  ASSERT_TRUE(transport_->Expect(peer->server.GetFd()));
+  peer->client.Reset();
+  EXPECT_TRUE(AwaitEvent(peer->token).error);
+}
+
+TEST_F(IoUringPollerTest, AResetIsToldThoughNobodyTakesWhatHasArrived) {
+  const auto peer = ConnectUnread();
+  peer->client.Reset();
+  EXPECT_TRUE(AwaitEvent(peer->token).error);
+}
+
+TEST_F(IoUringPollerTest, AResetBehindABacklogIsNoEnd) {
+  const auto peer = ConnectUnread();
+  while (Receive(*peer).result.status == IoStatus::kBytes) {
+  }
+  ASSERT_TRUE(transport_->Expect(peer->server.GetFd()));
+  poller_->Wait(milliseconds(1));
+  peer->client.Reset();
+  AwaitEvent(peer->token);
+  EXPECT_EQ(Receive(*peer).result.error, ECONNRESET);
+}
+
 // Whoever sends and is not read is read no further than some buffers: TCP makes him wait.
 TEST_F(IoUringPollerTest, ASenderWhoIsNotReadTakesABoundedPartOfTheBuffers) {
   const auto greedy = ConnectSilent();
@@ -255,6 +300,27 @@ TEST_F(IoUringPollerTest, PiecesOfPinnedMemoryLeaveInOrder) {
     received += peer->client.Receive(all.size() - received.size(), milliseconds(20));
   }
   EXPECT_TRUE(received == all) << received.size();
+}
+
+// What a submission points to is there until the kernel has looked at it.
+TEST_F(IoUringPollerTest, WhatTheKernelDidNotTakeIsSentInTheNextRoundAsItWas) {
+  const auto one = ConnectSilent();
+  const auto two = ConnectSilent();
+  OutQueue first;
+  OutQueue second;
+  for (const char* piece : {"this is ", "for one"}) {
+    first.AppendPinned(piece, Pin());
+  }
+  for (const char* piece : {"and that ", "for two"}) {
+    second.AppendPinned(piece, Pin());
+  }
+  static_cast<void>(transport_->Send(one->server, first, false));
+  test::ring_enter.Fail(EAGAIN);
+  poller_->Wait(kLook);
+  static_cast<void>(transport_->Send(two->server, second, false));
+  poller_->Wait(kLook);
+  EXPECT_EQ(one->client.Receive(15), "this is for one");
+  EXPECT_EQ(two->client.Receive(16), "and that for two");
 }
 
 TEST_F(IoUringPollerTest, AShortSendGoesOnWhenThereIsRoom) {
@@ -402,6 +468,25 @@ TEST_F(IoUringListenerTest, LetsNobodyInAnyMore) {
   NetAddress from;
   EXPECT_TRUE(UniqueFd(listener_.Accept(from))) << "and who came later waits in the queue";
   EXPECT_FALSE(transport_->Unlisten(listener_.GetFd()));
+}
+
+// To let go of the first hands over, and that lets somebody in by the second.
+TEST_F(IoUringListenerTest, WhoComesByOneWhileAnotherIsLetGoIsThere) {
+  Socket other;
+  other.Bind(NetAddress("127.0.0.1", 0));
+  other.Listen();
+  transport_->Listen(other.GetFd(), 43);
+  poller_->Wait(kLook);
+  Client client(other.LocalAddress().Port());
+  EXPECT_TRUE(transport_->Unlisten(listener_.GetFd()));
+  EXPECT_TRUE(transport_->Unlisten(other.GetFd()));
+  UniqueFd accepted(transport_->Accept(other.GetFd()));
+  NetAddress from;
+  const UniqueFd waiting(accepted ? UniqueFd() : other.Accept(from));
+  EXPECT_TRUE(accepted || waiting) << "he is in, or in the queue";
+  poller_->Wait(kLook);
+  ASSERT_TRUE(client.Send("hello"));
+  EXPECT_TRUE(AwaitBytes(accepted ? accepted.Get() : waiting.Get(), 5));
 }
 
 TEST_F(IoUringPollerTest, FinishingLetsGoOfEverybody) {
