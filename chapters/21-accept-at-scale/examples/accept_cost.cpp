@@ -116,7 +116,8 @@ auto Measure(const Load& load, const Way& way) -> Cost {
   }
   rusage after{};
   ::getrusage(RUSAGE_SELF, &after);
-  const double count = load.connections / load.clients * load.clients;
+  const int of_each = load.connections / load.clients;
+  const double count = of_each * load.clients;
   Cost cost{};
   cost.per_second = count / took.count();
   cost.cpu_us = (MicrosecondsOf(after.ru_utime) - MicrosecondsOf(before.ru_utime) +
