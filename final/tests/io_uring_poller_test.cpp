@@ -482,7 +482,7 @@ TEST_F(IoUringListenerTest, WhoComesByOneWhileAnotherIsLetGoIsThere) {
   EXPECT_TRUE(transport_->Unlisten(other.GetFd()));
   UniqueFd accepted(transport_->Accept(other.GetFd()));
   NetAddress from;
-  const UniqueFd waiting(accepted ? UniqueFd() : other.Accept(from));
+  const UniqueFd waiting(accepted ? -1 : other.Accept(from));
   EXPECT_TRUE(accepted || waiting) << "he is in, or in the queue";
   poller_->Wait(kLook);
   ASSERT_TRUE(client.Send("hello"));
