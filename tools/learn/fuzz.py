@@ -50,12 +50,12 @@ def build(runner: Runner) -> None:
 
 
 def test(runner: Runner) -> None:
-    """What CI does: each target for 20 s, and the rows of tests/conformance in every cut."""
+    """What CI does: each target for 15 s, and the rows of tests/conformance in every cut."""
     build(runner)
     runner.step("fuzz: splits", [["sh", "-c", SPLITS]], needs=[BUILT], seconds=900, advice=SPLITS)
     runner.step(
         "fuzz: targets",
-        [[*TOOL, "--seconds", "20", "--at-once", "2"]],
+        [[*TOOL, "--seconds", "15", "--at-once", "2"]],
         needs=[BUILT],
         seconds=1800,
         advice="the log says how to see it once more; CONTRIBUTING.md says what to do with it",
