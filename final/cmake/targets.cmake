@@ -142,10 +142,10 @@ const char* const kExamplesDir = \"@CMAKE_BINARY_DIR@/examples\";
 }
 ")
   add_library(turtle_test_paths STATIC "${PROJECT_BINARY_DIR}/test_paths.cpp")
-  target_link_libraries(turtle_test_paths PRIVATE ${test_libraries} GTest::gtest)
   # Off: what a test uses, it includes itself. On, its build takes half the time.
   option(TURTLE_PRECOMPILE "Parse GoogleTest and the standard library once for all tests" OFF)
   if(TURTLE_PRECOMPILE)
+    target_link_libraries(turtle_test_paths PRIVATE ${test_libraries} GTest::gtest)  # as the tests
     target_precompile_headers(turtle_test_paths PRIVATE <gtest/gtest.h> <algorithm> <array> <atomic>
         <chrono> <condition_variable> <filesystem> <fstream> <functional> <future> <map> <memory>
         <mutex> <optional> <sstream> <string> <string_view> <thread> <utility> <variant> <vector>)
