@@ -30,10 +30,8 @@ turtle_task(check-format "Checking the format" clang-format
             COMMAND ${each_source} | xargs -0 clang-format --dry-run -Werror)
 turtle_task(cpplint "Checking the style" cpplint
             COMMAND ${each_source} | xargs -0 cpplint --quiet)
-# No tests: those of bench are left out as well as those of the chapters.
 turtle_task(check-clang-tidy "Checking final with clang-tidy" run-clang-tidy
-            COMMAND run-clang-tidy -quiet -p "${final}"
-                    "final/(src|examples|fuzz|bench/(?!turtle_bench/tests))"
+            COMMAND run-clang-tidy -quiet -p "${final}" "final/(src|examples|bench|fuzz)/"
             DEPENDS "${final}/configured")
 turtle_task(linecount "Counting lines" ""
             COMMAND "${python}" tools/linecount.py)
