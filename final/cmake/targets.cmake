@@ -49,6 +49,11 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/db/database.h")
   include("${CMAKE_CURRENT_LIST_DIR}/databases.cmake")
 endif()
 
+# From chapter 22 on.
+if(EXISTS "${PROJECT_SOURCE_DIR}/src/core/ring.cpp")
+  include("${CMAKE_CURRENT_LIST_DIR}/io_uring.cmake")
+endif()
+
 # From chapter 20 on: a page that the library has with it.
 set(page "${PROJECT_SOURCE_DIR}/src/web/dashboard")
 if(EXISTS "${page}")

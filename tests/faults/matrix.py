@@ -55,6 +55,9 @@ FAULTS = {
     "getsockname": "ENOBUFS",
     "inotify_add_watch": "ENOMEM ENOSPC EACCES",
     "inotify_init1": RESOURCES,
+    "io_uring_enter": "EINTR EAGAIN EBUSY ENOMEM",
+    "io_uring_register": "ENOMEM EINVAL EPERM",
+    "io_uring_setup": f"{RESOURCES} EPERM ENOSYS EINVAL",
     "listen": "EADDRINUSE",
     "malloc": "ENOMEM",
     "mkostemp": f"{RESOURCES} ENOSPC EACCES EROFS",
@@ -67,6 +70,10 @@ FAULTS = {
     "read": "EINTR EAGAIN EIO short",
     "realpath": "EACCES EIO ENOMEM",
     "rename": "EACCES EIO ENOSPC",
+    "ring_accept": f"{RESOURCES} ENOBUFS EINTR ECONNABORTED EPROTO EPERM",
+    "ring_poll": "ENOMEM",
+    "ring_receive": "ECONNRESET ETIMEDOUT ENOMEM ENOBUFS EINTR",
+    "ring_send": "EINTR EAGAIN EPIPE ECONNRESET ENOBUFS ENOMEM",
     "recv": "EINTR ECONNRESET ETIMEDOUT ENOMEM",
     "send": "EINTR EPIPE ECONNRESET ENOBUFS ENOMEM short",
     "sendfile": "EINTR EINVAL ENOSYS EIO ENOMEM EPIPE short nothing",
@@ -162,8 +169,9 @@ def living_programs(pid: int) -> list[str]:
 class Matrix:
     """One server after another, each with a fault. Works in `folder`."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
+    def __init__(self, folder: pathlib.Path, poller: str = "auto") -> None:
         self._folder = folder
+        self._poller = poller
         self._shim = build_shim(folder)
         self._control: Run | None = None
         self._control = self.run(None)
@@ -190,6 +198,7 @@ class Matrix:
             }
             arguments = [folder / "site", "--cgi-dir", folder / "programs", "--threads", "2"]
             # Small, and flushed each second, so that all that a log file does is done.
+            arguments += ["--poller", self._poller]
             arguments += ["--access-log", folder / "access.log", "--log-roll-size", "2K", "--log-flush", "1"]
             try:
                 server = Turtle(*arguments, environment=environment, patience=session.PATIENCE)
@@ -293,9 +302,10 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=1, metavar="N")
     parser.add_argument("--only", choices=sorted(FAULTS), metavar="FUNCTION")
     parser.add_argument("--call", type=int, metavar="N", help="with --only: this call alone, with each fault")
+    parser.add_argument("--poller", default="auto", help="of the server")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="turtle-faults-") as folder:
-        matrix = Matrix(pathlib.Path(folder))
+        matrix = Matrix(pathlib.Path(folder), options.poller)
         if options.list:
             for function, kinds in FAULTS.items():
                 print(f"{function:18} {matrix.calls.get(function, 0):6}  {kinds}")

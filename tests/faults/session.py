@@ -192,6 +192,13 @@ def browse(port: int, _: pathlib.Path) -> None:
         client.ask("/large.bin", body=LARGE)
 
 
+def ask_once(port: int, _: pathlib.Path) -> None:
+    for path, body in (("/small.html", SMALL), ("/middle.bin", MIDDLE), ("/small.html", SMALL)):
+        with Client(port) as client:
+            client.ask(path, body=body, more="Connection: close\r\n")
+            client.end()
+
+
 def take_ranges(port: int, _: pathlib.Path) -> None:
     with Client(port) as client:
         client.ask("/middle.bin", 206, MIDDLE[100:20_000], more="Range: bytes=100-19999\r\n")
@@ -264,6 +271,7 @@ def leave_early(port: int, _: pathlib.Path) -> None:
 
 STEPS = (
     browse,
+    ask_once,
     take_ranges,
     pipeline,
     change_a_file,

@@ -11,10 +11,15 @@
 // (epoll(7)); to invent either would be a lie. So neither is done to a socket's input, nor EAGAIN
 // to its output, and calls that can't fail on the descriptors in question are not counted.
 //
+// What the server has the kernel do by io_uring(7) fails too, and is counted as ring_receive,
+// ring_send, ring_accept and ring_poll: a request gets a descriptor that there is
+// not, so nothing is done for it, and its completion the errno value that was asked for.
+//
 // Nothing is counted before main() nor after it. vfork(2) becomes fork(2), since a function that
 // returns twice can't be wrapped; the counters are shared with the child.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -192,6 +197,109 @@ extern "C" auto vfork() -> pid_t {
   return fork();
 }
 
+namespace {
+
+// A ring as the kernel and its owner see it.
+struct WrappedRing {
+  int fd;
+  char* queues;
+  io_uring_sqe* submissions;
+  io_uring_params params;
+  unsigned submitted;  // looked at, of all submissions
+  unsigned completed;  // looked at, of all completions
+
+  auto At(unsigned offset) const -> unsigned* {
+    return reinterpret_cast<unsigned*>(queues + offset);
+  }
+};
+
+// A request that is to fail, by the name that comes back with its completion.
+struct Doomed {
+  std::uint64_t name;
+  int error;
+  bool waits;
+};
+
+WrappedRing rings[16];
+std::atomic<int> ring_count{0};
+thread_local Doomed doomed[64];
+
+auto FindRing(int fd) -> WrappedRing* {
+  for (int i = 0; i < ring_count; ++i) {
+    if (rings[i].fd == fd) {
+      return &rings[i];
+    }
+  }
+  return nullptr;
+}
+
+void AddRing(int fd, const io_uring_params& params) {
+  WrappedRing* ring = FindRing(fd);  // the number of one that has gone
+  if (ring == nullptr && ring_count < 16) {
+    ring = &rings[ring_count++];
+  }
+  if (ring == nullptr) {
+    return;
+  }
+  const auto map = [fd](std::size_t size, off_t offset) {
+    return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+  };
+  const std::size_t size = params.cq_off.cqes + params.cq_entries * sizeof(io_uring_cqe);
+  void* queues = map(size, IORING_OFF_SQ_RING);
+  void* submissions = map(params.sq_entries * sizeof(io_uring_sqe), IORING_OFF_SQES);
+  *ring = {fd, static_cast<char*>(queues), static_cast<io_uring_sqe*>(submissions), params, 0, 0};
+}
+
+auto RequestName(const io_uring_sqe& request) -> const char* {
+  switch (request.opcode) {
+    case IORING_OP_RECV:
+      return "ring_receive";
+    case IORING_OP_SEND:
+    case IORING_OP_SENDMSG:
+      return "ring_send";
+    case IORING_OP_ACCEPT:
+      return "ring_accept";
+    case IORING_OP_POLL_ADD:
+      return "ring_poll";
+    default:
+      return nullptr;
+  }
+}
+
+// Before they are handed over.
+void DoomRequests(WrappedRing& ring) {
+  const unsigned tail = *ring.At(ring.params.sq_off.tail);
+  for (; ring.submitted != tail; ++ring.submitted) {
+    io_uring_sqe& request = ring.submissions[ring.submitted & (ring.params.sq_entries - 1)];
+    const char* const name = RequestName(request);
+    const int what = name != nullptr ? Next(name) : kPass;
+    for (Doomed& each : doomed) {
+      if (what > 0 && !each.waits) {
+        each = {request.user_data, what, true};
+        request.fd = -1;
+        break;
+      }
+    }
+  }
+}
+
+// After the kernel has worked.
+void ChangeCompletions(WrappedRing& ring) {
+  auto* const all = reinterpret_cast<io_uring_cqe*>(ring.queues + ring.params.cq_off.cqes);
+  const unsigned tail = __atomic_load_n(ring.At(ring.params.cq_off.tail), __ATOMIC_ACQUIRE);
+  for (; ring.completed != tail; ++ring.completed) {
+    io_uring_cqe& done = all[ring.completed & (ring.params.cq_entries - 1)];
+    for (Doomed& each : doomed) {
+      if (each.waits && each.name == done.user_data && done.res == -EBADF) {
+        done.res = -each.error;
+        each.waits = false;
+      }
+    }
+  }
+}
+
+}  // namespace
+
 // Those that the C library has no function for.
 extern "C" auto syscall(long number, ...) -> long {
   static const auto real = reinterpret_cast<long (*)(long, ...)>(Real("syscall"));
@@ -202,15 +310,31 @@ extern "C" auto syscall(long number, ...) -> long {
     argument = va_arg(rest, long);
   }
   va_end(rest);
-  const int what = number == SYS_openat2       ? Next("openat2")
-                   : number == SYS_pidfd_open  ? Next("pidfd_open")
-                   : number == SYS_close_range ? Next("close_range")
-                                               : kPass;
+  const int what = number == SYS_openat2             ? Next("openat2")
+                   : number == SYS_pidfd_open        ? Next("pidfd_open")
+                   : number == SYS_close_range       ? Next("close_range")
+                   : number == SYS_io_uring_setup    ? Next("io_uring_setup")
+                   : number == SYS_io_uring_register ? Next("io_uring_register")
+                   : number == SYS_io_uring_enter    ? Next("io_uring_enter")
+                                                     : kPass;
   if (what > 0) {
     errno = what;
     return -1;
   }
-  return real(number, given[0], given[1], given[2], given[3], given[4], given[5]);
+  const auto fd = static_cast<int>(given[0]);
+  WrappedRing* const ring = number == SYS_io_uring_enter ? FindRing(fd) : nullptr;
+  if (ring != nullptr) {
+    DoomRequests(*ring);
+  }
+  const long result = real(number, given[0], given[1], given[2], given[3], given[4], given[5]);
+  const int error = errno;
+  if (ring != nullptr) {
+    ChangeCompletions(*ring);
+  } else if (number == SYS_io_uring_setup && result >= 0) {
+    AddRing(static_cast<int>(result), *reinterpret_cast<io_uring_params*>(given[1]));
+  }
+  errno = error;
+  return result;
 }
 
 extern "C" auto __libc_malloc(size_t bytes) -> void*;

@@ -9,12 +9,23 @@ import collections
 
 import matrix
 import pytest
+from io_uring import needs_io_uring
+
+
+def make(tmp_path_factory, poller):
+    assert matrix.BINARY.is_file(), f"{matrix.BINARY} is not there: build final, or set TURTLE_BINARY"
+    return matrix.Matrix(tmp_path_factory.mktemp("faults"), poller)
 
 
 @pytest.fixture(scope="session")
 def machinery(tmp_path_factory):
-    assert matrix.BINARY.is_file(), f"{matrix.BINARY} is not there: build final, or set TURTLE_BINARY"
-    return matrix.Matrix(tmp_path_factory.mktemp("faults"))
+    return make(tmp_path_factory, "epoll")
+
+
+@pytest.fixture(scope="session")
+def ring_machinery(tmp_path_factory):
+    needs_io_uring()
+    return make(tmp_path_factory, "io_uring")
 
 
 def must_be_well(runs):
@@ -31,12 +42,22 @@ def test_memory_runs_out(machinery):
     must_be_well(matrix.run_all(machinery, matrix.memory_faults(machinery.calls, 60)))
 
 
+def test_every_call_and_every_request_of_the_ring_fails_in_every_way(ring_machinery):
+    faults = matrix.faults(ring_machinery.calls, 1)
+    must_be_well(matrix.run_all(ring_machinery, [fault for fault in faults if "ring" in fault.function]))
+
+
+def test_memory_runs_out_on_the_ring(ring_machinery):
+    must_be_well(matrix.run_all(ring_machinery, matrix.memory_faults(ring_machinery.calls, 30)))
+
+
 # --- the machinery itself ------------------------------------------------------------------------
 
 
-def test_all_that_the_server_calls_has_its_faults(machinery):
-    assert set(machinery.calls) <= set(matrix.FAULTS)
-    never = set(matrix.FAULTS) - set(machinery.calls)
+def test_all_that_the_server_calls_has_its_faults(machinery, ring_machinery):
+    calls = set(machinery.calls) | set(ring_machinery.calls)
+    assert calls <= set(matrix.FAULTS)
+    never = set(matrix.FAULTS) - calls
     assert not never, f"the session does not make the server call {never}"
 
 

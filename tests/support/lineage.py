@@ -45,8 +45,12 @@ class Lineage:
 
     def begin(self) -> int:
         """Asks for a successor. @return its process id, as soon as it has one."""
+        ours = set(children_of(os.getpid()))
         os.kill(self.pid, signal.SIGUSR2)
-        successor = await_condition(lambda: children_of(self.pid), f"a child of {self.pid}")[0]
+        # It may be so quick that its predecessor has ended before anybody looks: then it is our child.
+        successor = await_condition(
+            lambda: children_of(self.pid) or sorted(set(children_of(os.getpid())) - ours), f"a child of {self.pid}"
+        )[0]
         self.alive.add(successor)
         return successor
 

@@ -273,7 +273,7 @@ def test_an_interrupted_run_leaves_nothing_behind(tmp_path, number):
 @pytest.mark.parametrize(
     "arguments, complaint",
     [
-        (["--servers", "iis"], "bench: no server iis; there are: final, final-no-cache, final-no-defer, floor"),
+        (["--servers", "iis"], "bench: no server iis; there are: final, final-per-loop, final-uring, "),
         (["--only", "S9"], "bench: no load S9; there are: S1, S2h"),
         (["--build", "/nowhere", "--servers", "final"], "bench: no server to measure: final: not built"),
         (["--servers", "final", "--json", "/nowhere/a.json"], "bench: /nowhere/a.json: No such file or directory"),

@@ -11,9 +11,11 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import types
+from collections.abc import Mapping
 
 import stubs
-from learn import chapters, coverage, fuzz, machine, serve, setup
+from learn import chapters, coverage, fuzz, io_uring, machine, serve, setup
 from learn.chapters import ROOT, Chapter
 from learn.errors import LearnError
 from learn.steps import Command, Failed, Runner, count_ctest, count_pytest
@@ -98,6 +100,7 @@ def test_everything(runner: Runner, is_ci: bool) -> None:
     test_chapters(runner, is_ci)
     if FINAL.is_dir():
         test_final(runner, "gcc")
+        test_on_a_ring(runner, "gcc")
     test_finished(runner)
 
 
@@ -117,6 +120,9 @@ def test_finished(runner: Runner) -> None:
     for name, seconds in SUITES.items():
         if name not in NEEDED_SOURCES or (FINAL / NEEDED_SOURCES[name]).is_file():
             test_suite(runner, name, seconds, has_program)
+    if has_program and not io_uring.why_not():
+        for name in ("system", "conformance", "attack", "soak"):
+            test_suite(runner, name, SUITES[name], has_program, RING)
 
 
 def test_beside(runner: Runner) -> None:
@@ -222,21 +228,54 @@ def test_final(runner: Runner, name: str) -> None:
     )
 
 
+# What these tests are about is another thing on a ring, as the reasons say; chapter 22 has its own.
+NOT_ON_A_RING = {
+    # An accept that is under way keeps the limit of descriptors that it has begun with.
+    "Acceptor.OutOfDescriptorsItRestsAndTriesAgain",
+    "Acceptor.MayGoWhileItRests",
+    # Between event and accept nobody can take a client away: the kernel has accepted him already.
+    "Acceptor.DoesNotWaitForAClientWhoHasGone",
+    # So have those who came just before the hand-over, and they are served here.
+    "Drain.AQueueThatIsHandedOverIsLeftToWhoHasIt",
+    # The memory that it leaves holds hundreds of loops, but not their rings.
+    "BenchCommandTest.WithoutRoomForItsThreadsItEndsAtOnce",
+}
+RING = {"TURTLE_POLLER": "io_uring", "TURTLE_REQUIRE_IO_URING": "1"}
+
+
+def test_on_a_ring(runner: Runner, build: str) -> None:
+    """The tests of a build of `final` once more, with io_uring for epoll. Where there is one, they run."""
+    if io_uring.why_not():
+        return
+    folder = final_folder(build)
+    prefix = fixed_addresses() if "TSan" in build else []
+    others = "|".join(sorted(NOT_ON_A_RING)).replace(".", "[.]")
+    tests = ctest(folder, "--exclude-regex", f"/({others})$|fails_by_assertion")
+    runner.step(
+        f"final {build} on io_uring",
+        lambda: runner.run([*prefix, *tests], env={**SANITIZER_OPTIONS, **RING}),
+        needs=[f"final {build}"],
+        seconds=1500,
+        count=count_ctest,
+        advice=f"TURTLE_POLLER=io_uring ctest --test-dir {folder.relative_to(ROOT)} --rerun-failed",
+    )
+
+
 def final_folder(name: str) -> pathlib.Path:
     kind = name.split()[-1].lower().replace("+", "-")
     return BUILD / ("final-test" if kind == "gcc" else f"final-{kind}")
 
 
-def test_sanitized_program(runner: Runner, name: str) -> None:
+def test_sanitized_program(runner: Runner, name: str, environment: Mapping[str, str] = types.MappingProxyType({})) -> None:
     """The program that test_final() has built, under all kinds of clients: a report ends it."""
     prefix = fixed_addresses() if "TSan" in name else []
     suites = [ROOT / "tests" / "conformance", ROOT / "tests" / "soak"]
     program = {"TURTLE_BINARY": str(final_folder(name) / "turtle"), "TURTLE_SANITIZED": "1"}
     runner.step(
-        f"turtle {name}",
+        f"turtle {name}" + (" on io_uring" if environment else ""),
         lambda: runner.run(
             [*prefix, setup.python(), "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", *suites],
-            env={**SANITIZER_OPTIONS, **program},
+            env={**SANITIZER_OPTIONS, **program, **environment},
         ),
         needs=[PACKAGES, PYTHON, f"final {name}"],
         seconds=900,
@@ -273,7 +312,13 @@ def check_pages(runner: Runner) -> None:
         )
 
 
-def test_suite(runner: Runner, name: str, seconds: float, has_program: bool) -> None:
+def test_suite(
+    runner: Runner,
+    name: str,
+    seconds: float,
+    has_program: bool,
+    more: Mapping[str, str] = types.MappingProxyType({}),
+) -> None:
     folder = ROOT / "tests" / name
     if not any(folder.rglob("test_*.py")):
         return
@@ -282,7 +327,7 @@ def test_suite(runner: Runner, name: str, seconds: float, has_program: bool) -> 
     needs = [PACKAGES, PYTHON]
     if name == "site" and (ROOT / "mkdocs.yml").is_file():
         needs.append("site")
-    environment = {"TURTLE_SITE": str(serve.SITE)}
+    environment = {"TURTLE_SITE": str(serve.SITE), **more}
     needs_program = name == "site" or NEEDED_SOURCES.get(name) == MAIN
     if needs_program and has_program:
         needs.append("final: Release")
@@ -293,7 +338,7 @@ def test_suite(runner: Runner, name: str, seconds: float, has_program: bool) -> 
         runner.run(command, env=environment)
 
     runner.step(
-        f"tests/{name}",
+        f"tests/{name}" + (" on io_uring" if more else ""),
         work,
         needs=needs,
         seconds=seconds,
@@ -317,7 +362,10 @@ def prove_more(runner: Runner) -> None:
     if FINAL.is_dir():
         for name in ("clang ASan+UBSan", "gcc TSan"):
             test_final(runner, name)
+            test_on_a_ring(runner, name)
             test_sanitized_program(runner, name)
+            if not io_uring.why_not():
+                test_sanitized_program(runner, name, RING)
         coverage.step(runner)
 
 

@@ -94,6 +94,12 @@ CLOSING = tuple(scenario.name for scenario in SCENARIOS if scenario.closing)
 SERVERS = (
     Server("final", ("./turtle",), FINAL, kind="final", closing_options=("--deferred-accept", "1"),
            version=("--version",), missing=BUILT),
+    Server("final-per-loop", ("./turtle",), (*FINAL, "--accept", "per-loop"), kind="final",
+           closing_options=("--deferred-accept", "1"), version=("--version",), missing=BUILT),
+    Server("final-uring", ("./turtle",), (*FINAL, "--poller", "io_uring"), kind="final",
+           closing_options=("--deferred-accept", "1"), version=("--version",), missing=BUILT),
+    Server("final-uring-per-loop", ("./turtle",), (*FINAL, "--poller", "io_uring", "--accept", "per-loop"),
+           kind="final", closing_options=("--deferred-accept", "1"), version=("--version",), missing=BUILT),
     Server("final-no-cache", ("./turtle",), (*FINAL, "--cache-size", "0"), kind="final",
            closing_options=("--deferred-accept", "1"), version=("--version",), missing=BUILT),
     Server("final-no-defer", ("./turtle",), FINAL, kind="final", only=CLOSING, version=("--version",),

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/poller.h"
 #include "core/server_options.h"
 #include "db/mariadb_database.h"
 #include "http/parser_limits.h"
@@ -45,17 +46,18 @@ struct AccessLogOptions {
 
 /// What `turtle serve` was asked for; every value has been checked.
 struct ServeOptions {
-  std::string directory = ".";           ///< DIR: an existing directory with the files to serve.
-  std::string address = "127.0.0.1";     ///< --address: SplitList() of names, addresses, paths.
-  std::uint16_t port = 20080;            ///< --port; 0: any free one.
-  std::size_t threads = 1;               ///< --threads: loops, 1 or more. Default: one per core.
-  std::size_t task_threads = 0;          ///< --task-threads: for what takes long; 0: a loop does.
-  std::size_t max_connections = 0;       ///< --max-connections of each loop; 0: any number.
-  std::string blocked;                   ///< --block: SplitList() of addresses and networks.
-  bool cpu_affinity = false;             ///< --cpu-affinity: each loop has a CPU of its own.
-  Accepting accept{};                    ///< --accept: which loops do.
-  std::string cgi_dir;                   ///< --cgi-dir: an existing directory; empty: no CGI.
-  std::chrono::seconds cgi_timeout{30};  ///< --cgi-timeout: how long a program may take.
+  std::string directory = ".";            ///< DIR: an existing directory with the files to serve.
+  std::string address = "127.0.0.1";      ///< --address: SplitList() of names, addresses, paths.
+  std::uint16_t port = 20080;             ///< --port; 0: any free one.
+  std::size_t threads = 1;                ///< --threads: loops, 1 or more. Default: one per core.
+  std::size_t task_threads = 0;           ///< --task-threads: for what takes long; 0: a loop does.
+  std::size_t max_connections = 0;        ///< --max-connections of each loop; 0: any number.
+  std::string blocked;                    ///< --block: SplitList() of addresses and networks.
+  bool cpu_affinity = false;              ///< --cpu-affinity: each loop has a CPU of its own.
+  Accepting accept{};                     ///< --accept: which loops do.
+  PollerKind poller = PollerKind::kAuto;  ///< --poller: how the loops speak to the kernel.
+  std::string cgi_dir;                    ///< --cgi-dir: an existing directory; empty: no CGI.
+  std::chrono::seconds cgi_timeout{30};   ///< --cgi-timeout: how long a program may take.
   std::uint64_t cache_size = std::uint64_t{64} << 20;  ///< --cache-size in bytes; 0: no cache.
   CacheCheck cache_check = CacheCheck::kWatch;         ///< --cache-check
   bool response_cache = false;                         ///< --response-cache: of programs.

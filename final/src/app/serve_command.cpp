@@ -128,6 +128,7 @@ auto ServerOf(const ServeOptions& options) -> ServerOptions {
   server.max_connections = options.max_connections;
   server.cpu_affinity = options.cpu_affinity;
   server.accept = options.accept;
+  server.poller = options.poller;
   return server;
 }
 

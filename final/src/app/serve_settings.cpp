@@ -42,6 +42,12 @@ void AddServer(SettingList& list, ServeOptions& options) {
             "shared: one loop accepts, and hands each client to the loop that has the fewest; "
             "per-loop: each accepts whom the kernel deals it; per-cpu: likewise, by the CPU that "
             "hears of the client, with a CPU for each loop");
+  list.Word({"poller", "--poller"}, options.poller,
+            {{"auto", PollerKind::kAuto},
+             {"epoll", PollerKind::kEpoll},
+             {"io_uring", PollerKind::kIoUring},
+             {"kqueue", PollerKind::kKqueue}},
+            "how the loops speak to the kernel; what it refuses is replaced by what it has");
   list.Folder({"http.cgi_path", "--cgi-dir"}, "DIR", options.cgi_dir,
               "programs for /cgi-bin/; without it there are none");
   list.Seconds({"timeouts.cgi", "--cgi-timeout"}, options.cgi_timeout, 1,

@@ -76,11 +76,13 @@ Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& ta
 Acceptor::~Acceptor() { Stop(); }
 
 void Acceptor::Start() {
-  watch_ =
-      home_.Watch(listener_.GetFd(), Interest::kRead, [this](const PollEvent&) { OnClients(); });
+  watch_ = home_.WatchListener(listener_.GetFd(), [this](const PollEvent&) { OnClients(); });
 }
 
 void Acceptor::Stop() {
+  if (watch_) {
+    TakeAccepted();
+  }
   if (retry_) {
     home_.Cancel(*retry_);
     retry_.reset();
@@ -89,6 +91,18 @@ void Acceptor::Stop() {
     home_.Unwatch(*watch_);
     watch_.reset();
     listener_ = Socket();
+  }
+}
+
+// Where the kernel accepts of its own accord, some may be here already whom nobody has seen.
+void Acceptor::TakeAccepted() noexcept {
+  try {
+    home_.StopAccepting(*watch_);
+    empties_queue_ = false;
+    while (AcceptBatch() == BatchEnd::kFull) {
+    }
+  } catch (...) {
+    LogException("accept");
   }
 }
 
@@ -114,6 +128,10 @@ auto Acceptor::AcceptWaiting() -> bool {
   // crowd that never ends can't keep us.
   constexpr std::size_t kLongestQueue = 65'536;
   try {
+    if (watch_) {
+      home_.StopAccepting(*watch_);
+      empties_queue_ = true;
+    }
     for (std::size_t taken = 0; watch_ && taken < kLongestQueue; taken += options_.batch) {
       const BatchEnd end = AcceptBatch();
       if (end != BatchEnd::kFull) {
@@ -132,10 +150,11 @@ auto Acceptor::AcceptBatch() -> BatchEnd {
     target->load = target->looper->ConnectionCount() + target->batch.size() +
                    target->waiting.load(std::memory_order_relaxed);
   }
+  const bool who_matters = blocked_ != nullptr && !blocked_->Empty();
   for (std::size_t i = 0; i < options_.batch; ++i) {
-    NetAddress client_address;
-    UniqueFd client(listener_.Accept(client_address));
-    if (client && IsBlocked(client_address)) {
+    NetAddress address;
+    UniqueFd client = NextClient(who_matters ? &address : nullptr);
+    if (client && who_matters && blocked_->Contains(address)) {
       if (turned_away_ != nullptr) {
         turned_away_->Add(1);
       }
@@ -160,8 +179,14 @@ auto Acceptor::AcceptBatch() -> BatchEnd {
   return end;
 }
 
-auto Acceptor::IsBlocked(const NetAddress& client) const noexcept -> bool {
-  return blocked_ != nullptr && !blocked_->Empty() && blocked_->Contains(client);
+// Who waits in the kernel's queue at the end is taken by a call for each.
+auto Acceptor::NextClient(NetAddress* address) -> UniqueFd {
+  UniqueFd client(home_.Accept(listener_, address));
+  if (!client && errno == EAGAIN && empties_queue_) {
+    NetAddress unused;
+    client.Reset(listener_.Accept(address == nullptr ? unused : *address));
+  }
+  return client;
 }
 
 auto Acceptor::Fewest() -> Target& {

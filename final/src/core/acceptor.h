@@ -79,8 +79,9 @@ class Acceptor {
   enum class BatchEnd : std::uint8_t { kFull, kQueueEmpty, kOutOfResources };
 
   void OnClients();
+  void TakeAccepted() noexcept;
+  auto NextClient(NetAddress* address) -> UniqueFd;
   auto AcceptBatch() -> BatchEnd;
-  auto IsBlocked(const NetAddress& client) const noexcept -> bool;
   auto Fewest() -> Target&;
   void HandOver(const std::shared_ptr<Target>& target);
   void Rest(int error);
@@ -94,6 +95,7 @@ class Acceptor {
   // Shared with the mailbox entries on their way, which may run after the acceptor has gone.
   std::vector<std::shared_ptr<Target>> targets_;
   std::optional<WatchId> watch_;
+  bool empties_queue_ = false;  // AcceptWaiting() was called
   std::optional<TimerId> retry_;
 };
 

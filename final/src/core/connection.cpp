@@ -8,6 +8,7 @@
 
 #include "core/looper.h"
 #include "core/read_scratch.h"
+#include "core/transport.h"
 #include "log/log.h"
 
 namespace TURTLE_SERVER {
@@ -77,9 +78,7 @@ auto Connection::Recv() -> RecvResult {
 
 auto Connection::Read() const noexcept -> std::string_view {
   const ReadScratch& scratch = looper_.GetScratch();
-  return scratch.owner == this
-             ? std::string_view(scratch.bytes.data() + scratch.begin, scratch.end - scratch.begin)
-             : input_.View();
+  return scratch.owner == this ? std::string_view(scratch.begin, scratch.Size()) : input_.View();
 }
 
 void Connection::Consume(std::size_t count) noexcept {
@@ -87,7 +86,7 @@ void Connection::Consume(std::size_t count) noexcept {
   ReadScratch& scratch = looper_.GetScratch();
   if (scratch.owner != this) {
     input_.Consume(count);
-  } else if (count < scratch.end - scratch.begin) {
+  } else if (count < scratch.Size()) {
     scratch.begin += count;
   } else {
     scratch.owner = nullptr;
@@ -123,6 +122,9 @@ void Connection::Send() {
 
 void Connection::SendQueued() {
   if (output_.Empty()) {
+    if (paused_) {
+      UpdatePaused();  // a Transport has emptied it
+    }
     return;
   }
   const IoResult result = Flush();
@@ -141,6 +143,9 @@ auto Connection::Fill() -> IoResult {
   if (scratch.owner != nullptr) {
     scratch.owner->Settle();
   }
+  if (Transport* const transport = looper_.GetTransport()) {
+    return FillBy(*transport, scratch);
+  }
   const bool direct = !input_.Empty();  // behind what is left over, so that Read() is one piece
   char* into = direct ? input_.Prepare(ReadScratch::kSize) : scratch.bytes.data();
   const IoResult result = socket_.Recv(into, ReadScratch::kSize);
@@ -148,9 +153,7 @@ auto Connection::Fill() -> IoResult {
   if (direct) {
     input_.Commit(bytes);
   } else if (bytes != 0) {
-    scratch.owner = this;
-    scratch.begin = 0;
-    scratch.end = bytes;
+    scratch.Hold(this, into, bytes);
   }
   // A short read has emptied the socket: the next bytes raise a new event. Only an end that is
   // already known raises none.
@@ -158,7 +161,23 @@ auto Connection::Fill() -> IoResult {
   return result;
 }
 
+auto Connection::FillBy(Transport& transport, ReadScratch& scratch) -> IoResult {
+  const Received received = transport.Receive(GetFd(), scratch.bytes.data());
+  if (received.result.status == IoStatus::kBytes) {
+    if (input_.Empty()) {
+      scratch.Hold(this, received.bytes, received.result.bytes);
+    } else {
+      input_.Append({received.bytes, received.result.bytes});
+    }
+  }
+  readable_ = received.more;
+  return received.result;
+}
+
 auto Connection::Flush() -> IoResult {
+  if (Transport* const transport = looper_.GetTransport()) {
+    return transport->Send(socket_, output_, deleted_);
+  }
   return output_.FlushTo(socket_, deleted_);  // a deleted connection's FIN rides on the last bytes
 }
 
@@ -205,6 +224,9 @@ void Connection::UpdatePaused() noexcept {
 
 void Connection::Break() noexcept {
   broken_ = true;
+  if (Transport* const transport = looper_.GetTransport()) {
+    transport->Forget(GetFd());
+  }
   output_.Clear();
   paused_ = false;
   readable_ = true;  // the handler is to hear of it from Recv()

@@ -35,7 +35,9 @@
 namespace TURTLE_SERVER {
 
 class Looper;
+class Transport;
 struct ConnectionCallbacks;
+struct ReadScratch;
 
 /// What one Recv() brought.
 struct RecvResult {
@@ -154,6 +156,7 @@ class Connection {
 
   // The only two places where a client's bytes meet the kernel.
   auto Fill() -> IoResult;
+  auto FillBy(Transport& transport, ReadScratch& scratch) -> IoResult;
   auto Flush() -> IoResult;
   auto TakesOutput() const noexcept -> bool { return !broken_ && !deleted_; }
 

@@ -28,6 +28,9 @@ class EpollPoller : public Poller {
   auto Wait(std::optional<std::chrono::milliseconds> timeout)
       -> const std::vector<PollEvent>& override;
 
+  /// Its descriptor, which is readable while Wait() has something to tell; borrowed.
+  [[nodiscard]] auto Fd() const noexcept -> int { return epoll_.Get(); }
+
  private:
   void Control(int operation, const char* what, int fd, Interest interest, std::uint64_t token);
   void FetchMore() noexcept;

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -72,10 +73,11 @@ void ResetOnClose(int fd) noexcept {
 
 }  // namespace
 
-Looper::Looper(ClockSource clock)
+Looper::Looper(ClockSource clock, PollerKind poller)
     : clock_(std::move(clock)),
       scratch_(new ReadScratch),  // not make_unique, which would fill 64 KiB with zeros
-      poller_(Poller::Create()),
+      poller_(Poller::Create(poller)),
+      transport_(poller_->GetTransport()),
       mailbox_(std::make_shared<Mailbox>()),
       now_(clock_()) {
   Watch(mailbox_->GetWakeup().Fd(), Interest::kRead,
@@ -122,6 +124,9 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
     throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
   }
   MakeRoomForOneMore();
+  if (transport_ != nullptr) {
+    transport_->Adopt(fd, TokenOf(fd, slot.generation));
+  }
   slot.connection =
       std::make_unique<Connection>(Socket(std::move(client)), *this, callbacks, slot.generation);
   Connection* connection = slot.connection.get();
@@ -186,6 +191,26 @@ void Looper::SetDeadline(int fd, TimePoint when) {
 }
 
 auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId {
+  return AddWatch(fd, std::move(callback), [this, fd, interest](std::uint64_t token) {
+    poller_->Add(fd, interest, token);
+    return Listening::kNot;
+  });
+}
+
+auto Looper::WatchListener(int listener, WatchCallback callback) -> WatchId {
+  return AddWatch(listener, std::move(callback), [this, listener](std::uint64_t token) {
+    if (transport_ != nullptr) {
+      transport_->Listen(listener, token);
+    } else {
+      poller_->Add(listener, Interest::kRead, token);
+    }
+    return Listening::kAccepts;
+  });
+}
+
+// @param begin tells the kernel, and is called with the token; it returns what the watch is
+template <typename Begin>
+auto Looper::AddWatch(int fd, WatchCallback callback, const Begin& begin) -> WatchId {
   Slot& slot = SlotOf(fd);
   if (slot.connection || slot.watch) {
     throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
@@ -193,14 +218,46 @@ auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId
   // Memory first: the poller must not tell of a descriptor that nobody is called for.
   auto watch = std::make_unique<WatchCallback>(std::move(callback));
   MakeRoom(retired_, retired_.size() + watch_count_ + 1);
-  poller_->Add(fd, interest, TokenOf(fd, slot.generation));
+  slot.listening = begin(TokenOf(fd, slot.generation));
   slot.watch = std::move(watch);
   ++watch_count_;
   return {fd, slot.generation};
 }
 
+auto Looper::Accept(Socket& listener, NetAddress* client) -> int {
+  NetAddress address;
+  if (transport_ == nullptr) {
+    if (SlotOf(listener.GetFd()).listening == Listening::kAccepts) {
+      return listener.Accept(client == nullptr ? address : *client);
+    }
+    errno = EAGAIN;  // after StopAccepting()
+    return -1;
+  }
+  const int fd = transport_->Accept(listener.GetFd());
+  if (fd >= 0 && client != nullptr) {
+    *client = getpeername(fd, address.Data(), address.Length()) == 0 ? address : NetAddress();
+  }
+  return fd;
+}
+
+void Looper::StopAccepting(WatchId id) {
+  Slot* slot = WatchOf(id);
+  if (slot == nullptr || slot->listening != Listening::kAccepts) {
+    return;
+  }
+  slot->listening = Listening::kStopped;
+  if (transport_ != nullptr) {
+    transport_->Unlisten(id.fd);
+  } else {
+    poller_->Change(id.fd, Interest::kNone, TokenOf(id.fd, id.generation));
+  }
+}
+
 void Looper::ChangeWatch(WatchId id, Interest interest) {
-  if (WatchOf(id) != nullptr) {
+  const Slot* slot = WatchOf(id);
+  if (slot != nullptr && slot->listening != Listening::kNot && transport_ != nullptr) {
+    transport_->Rest(id.fd, interest == Interest::kNone);
+  } else if (slot != nullptr) {
     poller_->Change(id.fd, interest, TokenOf(id.fd, id.generation));
   }
 }
@@ -208,7 +265,12 @@ void Looper::ChangeWatch(WatchId id, Interest interest) {
 void Looper::Unwatch(WatchId id) {
   Slot* slot = WatchOf(id);
   if (slot != nullptr) {
-    poller_->Remove(id.fd);
+    if (slot->listening != Listening::kNot && transport_ != nullptr) {
+      transport_->Unlisten(id.fd);
+    } else {
+      poller_->Remove(id.fd);
+    }
+    slot->listening = Listening::kNot;
     ++slot->generation;
     --watch_count_;
     retired_.push_back(std::move(slot->watch));
@@ -390,6 +452,9 @@ void Looper::Serve(Connection& connection) {
 // Not before the first service: a connection that was served whole at its first moment never
 // meets the poller. Input, room or a FIN that are already there raise an event, epoll(7).
 auto Looper::Register(Connection& connection) -> bool {
+  if (transport_ != nullptr) {
+    return transport_->Expect(connection.GetFd());
+  }
   if (!connection.registered_) {
     connection.registered_ = Guarded("register", [&] {
       poller_->Add(connection.GetFd(), kConnectionInterest,
@@ -478,7 +543,10 @@ void Looper::Destroy(int fd) {
   slot.half_closed = false;
   slot.deadline = TimePoint::max();
   connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
-  // Closing the descriptor, which happens here, takes it out of the poller too.
+  if (transport_ != nullptr) {
+    transport_->Close(dead->socket_.Release());
+  }
+  // Else closing the descriptor, which happens here, takes it out of the poller too.
 }
 
 void Looper::BeginStop() {
@@ -509,10 +577,16 @@ void Looper::End() {
   RunTasks(mailbox_->Close());
   ForEachConnection([this](Connection* connection) { DeleteConnection(connection->GetFd()); });
   Bury();
+  if (transport_ != nullptr) {  // what was written in this round has to be handed over
+    Guarded("last words", [this] { poller_->Wait(std::chrono::milliseconds(0)); });
+  }
   for (std::size_t fd = 0; fd < slots_.size(); ++fd) {
     if (slots_[fd].connection) {
       Destroy(static_cast<int>(fd));  // time is up for the last words
     }
+  }
+  if (transport_ != nullptr) {
+    transport_->Finish();
   }
 }
 

@@ -49,6 +49,7 @@
 #include "core/min_rate.h"
 #include "core/poller.h"
 #include "core/timer_queue.h"
+#include "core/transport.h"
 
 namespace TURTLE_SERVER {
 
@@ -96,7 +97,8 @@ class Looper {
 
   /// Throws std::system_error when the process is out of descriptors.
   /// @param clock asked once in every round
-  explicit Looper(ClockSource clock = Clock::now);
+  /// @param poller what it waits with
+  explicit Looper(ClockSource clock = Clock::now, PollerKind poller = PollerKind::kAuto);
 
   /// Deletes what is left. The loop must not be running.
   ~Looper();
@@ -174,6 +176,20 @@ class Looper {
   /// before closing it. Throws std::system_error if the kernel can't watch it (a plain file).
   auto Watch(int fd, Interest interest, WatchCallback callback) -> WatchId;
 
+  /// Calls `callback` whenever clients have come to a listener, who are to be had by Accept().
+  /// Otherwise as Watch(), with Interest::kRead.
+  auto WatchListener(int listener, WatchCallback callback) -> WatchId;
+
+  /// Takes a client, in the listener's mode.
+  /// @param listener of a WatchListener()
+  /// @param client nullptr, or gets the client's address
+  /// @return as Socket::Accept()
+  [[nodiscard]] auto Accept(Socket& listener, NetAddress* client) -> int;
+
+  /// No client is accepted any more from this call on, but by Socket::Accept(). Those who have been
+  /// are to be had by Accept().
+  void StopAccepting(WatchId id);
+
   /// Watches for something else from now on; Interest::kNone rests.
   void ChangeWatch(WatchId id, Interest interest);
 
@@ -199,16 +215,23 @@ class Looper {
   /// their last bytes.
   [[nodiscard]] auto PartingCount() const noexcept -> std::size_t { return parting_count_; }
 
+  /// How this loop's connections move their bytes; nullptr: by system calls. For Connection.
+  [[nodiscard]] auto GetTransport() const noexcept -> Transport* { return transport_; }
+
   /// The room that this loop's connections read into; for Connection.
   [[nodiscard]] auto GetScratch() const noexcept -> ReadScratch& { return *scratch_; }
 
  private:
   // What a descriptor's number stands for in this loop: a connection, a watch, or nothing.
+  // Of a watch: is it one of WatchListener(), and was StopAccepting() called?
+  enum class Listening : std::uint8_t { kNot, kAccepts, kStopped };
+
   struct Slot {
     std::uint32_t generation = 0;  // grows when the number is given up
     Closing closing = Closing::kAuto;
     bool parting = false;      // deleted in an earlier round, sending its last bytes
     bool half_closed = false;  // all of them sent, and a FIN behind
+    Listening listening = Listening::kNot;
     std::unique_ptr<Connection> connection;
     std::unique_ptr<WatchCallback> watch;
     TimePoint deadline = TimePoint::max();
@@ -218,6 +241,8 @@ class Looper {
   };
   static_assert(sizeof(Slot) == 40, "the memory of an idle connection");
 
+  template <typename Begin>
+  auto AddWatch(int fd, WatchCallback callback, const Begin& begin) -> WatchId;
   void Round();
   auto Wait() -> const std::vector<PollEvent>&;
   auto Timeout(std::optional<TimePoint> now) const -> std::optional<std::chrono::milliseconds>;
@@ -249,6 +274,7 @@ class Looper {
   const ClockSource clock_;  // const after construction
   const std::unique_ptr<ReadScratch> scratch_;
   const std::unique_ptr<Poller> poller_;
+  Transport* const transport_;              // the poller's, if it has one
   const std::shared_ptr<Mailbox> mailbox_;  // shared with posters, who may outlive the loop
   std::unique_ptr<LoopLoad> load_;          // const once the loop runs
 

@@ -144,20 +144,25 @@ auto OutQueue::FlushTo(Socket& socket, bool last) -> IoResult {
   return {IoStatus::kBytes, sent, 0};
 }
 
-// Sends from all the pieces of memory at the front, as one if possible.
-auto OutQueue::SendMemory(Socket& socket, std::size_t room, bool last) -> IoResult {
-  std::array<iovec, kMaxPiecesPerSend> parts;
+auto OutQueue::Gather(iovec* parts, std::size_t room) const noexcept -> Gathered {
   std::size_t count = 0;
   std::size_t total = 0;
-  for (const Piece* piece = body_->oldest; piece != nullptr && piece->kind != Piece::Kind::kFile;
-       piece = piece->next) {
-    if (count == parts.size() || total == room) {
+  for (const Piece* piece = body_ == nullptr ? nullptr : body_->oldest;
+       piece != nullptr && piece->kind != Piece::Kind::kFile; piece = piece->next) {
+    if (count == kMaxPiecesPerSend || total == room) {
       break;
     }
     const std::size_t length = std::min(piece->left, room - total);
     parts[count++] = {const_cast<char*>(piece->data), length};
     total += length;
   }
+  return {count, total};
+}
+
+// Sends from all the pieces of memory at the front, as one if possible.
+auto OutQueue::SendMemory(Socket& socket, std::size_t room, bool last) -> IoResult {
+  std::array<iovec, kMaxPiecesPerSend> parts;
+  const auto [count, total] = Gather(parts.data(), room);
   const int flags = SendFlags(last || total < body_->size);
   if (count == 1) {
     return socket.Send({static_cast<const char*>(parts[0].iov_base), total}, flags);

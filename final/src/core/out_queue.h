@@ -17,6 +17,8 @@
 // Thread: one at a time; an OutQueue belongs to its connection's loop, as do its Pins.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <cstddef>
 #include <string_view>
 
@@ -37,6 +39,12 @@ class OutQueue {
   static constexpr std::size_t kMaxFileStep = std::size_t{1024} * 1024;
   /// The most bytes that one FlushTo() sends, for the same reason.
   static constexpr std::size_t kMaxFlushBytes = 2 * kMaxFileStep;
+
+  /// What Gather() has found.
+  struct Gathered {
+    std::size_t pieces;  ///< of the room for them, those that are filled in
+    std::size_t bytes;   ///< in them
+  };
 
   OutQueue() noexcept = default;
   OutQueue(const OutQueue&) = delete;
@@ -80,6 +88,16 @@ class OutQueue {
   /// @return see above
   auto FlushTo(Socket& socket, bool last) -> IoResult;
 
+  /// What the next send would be of, for who sends by another way than FlushTo(): memory at the
+  /// front, as pieces that stay where they are until Consume() or Clear().
+  /// @param parts room for kMaxPiecesPerSend pieces
+  /// @param room how many bytes at most
+  /// @return how many pieces and bytes; none if the queue is empty or a file comes first
+  [[nodiscard]] auto Gather(iovec* parts, std::size_t room) const noexcept -> Gathered;
+
+  /// Drops the first `count` bytes, which have been sent.
+  void Consume(std::size_t count) noexcept;
+
   /// Drops everything, lets go of all Pins and gives the memory back.
   void Clear() noexcept;
 
@@ -91,7 +109,6 @@ class OutQueue {
   void AddPiece(Piece piece);
   auto SendMemory(Socket& socket, std::size_t room, bool last) -> IoResult;
   auto SendFromFile(Socket& socket, std::size_t room) -> IoResult;
-  void Consume(std::size_t count) noexcept;
   void PopPiece() noexcept;
 
   Body* body_ = nullptr;  // in the first block; null when empty

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/listen_options.h"
+#include "core/poller.h"
 
 namespace TURTLE_SERVER {
 
@@ -35,6 +36,7 @@ struct ServerOptions {
   /// Of each loop; 0: any number. A client above it is refused, TurtleServer::OnFull(), and counted
   /// in the log.
   std::size_t max_connections = 0;
+  PollerKind poller = PollerKind::kAuto;  ///< what the loops wait with
   bool cpu_affinity = false;  ///< each loop keeps to a CPU of its own (core/cpu_affinity.h)
 };
 

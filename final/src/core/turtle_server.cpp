@@ -30,7 +30,7 @@ TurtleServer::TurtleServer(ServerOptions options)
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t threads = options.threads != 0 ? options.threads : cores;
   while (loopers_.size() < threads) {
-    loopers_.push_back(std::make_unique<Looper>());
+    loopers_.push_back(std::make_unique<Looper>(Clock::now, options.poller));
     loopers_.back()->SetStopTimeout(options.stop_timeout);
   }
   doors_ = std::vector<Door>(threads);

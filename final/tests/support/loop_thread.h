@@ -22,8 +22,9 @@ namespace TURTLE_SERVER::test {
 class LoopThread {
  public:
   /// @param clock the time by which the loop's deadlines pass
-  explicit LoopThread(ClockSource clock = Clock::now)
-      : looper_(std::move(clock)), thread_([this] {
+  /// @param poller what it waits with
+  explicit LoopThread(ClockSource clock = Clock::now, PollerKind poller = PollerKind::kAuto)
+      : looper_(std::move(clock), poller), thread_([this] {
           looper_.Loop();
           ended_.set_value();
         }) {}

@@ -1,0 +1,125 @@
+// The command line of `turtle`, and the file that it names.
+//
+// Interface:
+//  * ParseCommandLine() reads both and says what to do: serve, or print a text and end.
+//  * ReadAgain() reads the file once more.
+//
+// What can be set, with which names, is in app/serve_settings.cpp.
+//
+// Nothing is opened or started here, and nothing is printed: the caller decides, and tests see.
+//
+// Thread: pure, but for looking at the file system and at the environment: MIN_LOG_LEVEL and
+// USE_RESP_CACHE.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/poller.h"
+#include "core/server_options.h"
+#include "db/mariadb_database.h"
+#include "http/parser_limits.h"
+#include "log/logging.h"
+#include "web/access_log.h"
+
+namespace TURTLE_SERVER {
+
+/// What stands before the path of a socket in ServeOptions::address.
+constexpr std::string_view kUnixPrefix = "unix:";
+
+/// How the file cache learns that a file has changed.
+enum class CacheCheck : std::uint8_t {
+  kWatch,  ///< The kernel tells (inotify(7)), where it can; else as kAlways.
+  kAlways  ///< stat(2) at every request.
+};
+
+/// The log of requests.
+struct AccessLogOptions {
+  std::string file;                                     ///< --access-log: path; empty: none.
+  AccessLogFormat format = AccessLogFormat::kCombined;  ///< --access-log-format
+  std::size_t queue_size = 512;  ///< Batches that may wait, at most --log-queue: about 16 MiB.
+};
+
+/// What `turtle serve` was asked for; every value has been checked.
+struct ServeOptions {
+  std::string directory = ".";            ///< DIR: an existing directory with the files to serve.
+  std::string address = "127.0.0.1";      ///< --address: SplitList() of names, addresses, paths.
+  std::uint16_t port = 20080;             ///< --port; 0: any free one.
+  std::size_t threads = 1;                ///< --threads: loops, 1 or more. Default: one per core.
+  std::size_t task_threads = 0;           ///< --task-threads: for what takes long; 0: a loop does.
+  std::size_t max_connections = 0;        ///< --max-connections of each loop; 0: any number.
+  std::string blocked;                    ///< --block: SplitList() of addresses and networks.
+  bool cpu_affinity = false;              ///< --cpu-affinity: each loop has a CPU of its own.
+  Accepting accept{};                     ///< --accept: which loops do.
+  PollerKind poller = PollerKind::kAuto;  ///< --poller: how the loops speak to the kernel.
+  std::string cgi_dir;                    ///< --cgi-dir: an existing directory; empty: no CGI.
+  std::chrono::seconds cgi_timeout{30};   ///< --cgi-timeout: how long a program may take.
+  std::uint64_t cache_size = std::uint64_t{64} << 20;  ///< --cache-size in bytes; 0: no cache.
+  CacheCheck cache_check = CacheCheck::kWatch;         ///< --cache-check
+  bool response_cache = false;                         ///< --response-cache: of programs.
+  std::uint64_t response_cache_size = std::uint64_t{64} << 20;  ///< --response-cache-size in bytes.
+  std::chrono::seconds response_cache_time{10};           ///< --response-cache-time: by default.
+  std::uint64_t max_body = std::uint64_t{16} << 20;       ///< --max-body in bytes.
+  std::size_t max_head = ParserLimits{}.max_head_bytes;   ///< --max-head in bytes.
+  std::size_t max_uri = ParserLimits{}.max_target_bytes;  ///< --max-uri in bytes.
+  std::size_t max_fields = ParserLimits{}.max_fields;     ///< --max-fields
+  std::chrono::seconds head_timeout{10};    ///< --head-timeout: for all of a request's head.
+  std::chrono::seconds body_timeout{30};    ///< --body-timeout: for a body below the least rate.
+  std::chrono::seconds write_timeout{30};   ///< --write-timeout: for a reply below the least rate.
+  std::chrono::seconds idle_timeout{60};    ///< --idle-timeout: between two requests.
+  std::uint64_t min_body_rate = 500;        ///< --min-body-rate in bytes a second; 0: any.
+  std::uint64_t min_send_rate = 500;        ///< --min-send-rate in bytes a second; 0: any.
+  std::chrono::seconds deferred_accept{0};  ///< --deferred-accept; 0: clients are seen at once.
+  std::chrono::seconds stop_timeout{5};     ///< --stop-timeout: for replies under way at the end.
+  std::chrono::seconds drain_time{0};       ///< --drain-time: not ready, before listeners close.
+  LoggingOptions log;                       ///< --log-…: the log of what goes wrong.
+  std::string log_path = ".";               ///< --log-path: an existing directory.
+  std::string log_base_name;    ///< --log-base-name: set, the log is log_path/log_base_name.log.
+  AccessLogOptions access_log;  ///< --access-log…
+  bool mysql_started = false;   ///< --mysql: not without this database.
+  MariaDbOptions mysql;         ///< --mysql-…
+  std::string operations;       ///< --operations: SplitList() of places; empty: none.
+  std::chrono::seconds stuck_after{10};  ///< --stuck-after: so long a loop's round may take.
+};
+
+/// What the program has to do.
+enum class CommandAction : std::uint8_t {
+  kServe,  ///< Serve as `serve` says.
+  kPrint,  ///< Print `text` to standard output and end with code 0: help or version.
+  kFail    ///< Print `text` to standard error and end with `code`.
+};
+
+/// A setting that stands on the command line.
+struct GivenFlag {
+  std::string flag;   ///< As its Setting has it: "--port".
+  std::string value;  ///< As it was written.
+};
+
+/// The outcome of ParseCommandLine().
+struct CommandLine {
+  CommandAction action = CommandAction::kFail;  ///< Which of the others count.
+  ServeOptions serve{};                         ///< kServe.
+  std::string file{};                           ///< kServe: the configuration; empty: none.
+  std::vector<GivenFlag> flags{};               ///< kServe: count more than the configuration.
+  std::string text{};                           ///< kPrint, kFail; ends with a newline.
+  int code = 1;                                 ///< kFail: 1, or 2 for a bad configuration.
+};
+
+/// Reads the command line and the configuration that it names. A flag counts more than the
+/// environment, and that more than the file. Never throws for what stands in them.
+/// @param argc as of main().
+/// @param argv as of main().
+/// @return what to do. For kFail, `text` is one line that names the option and the value, or, for
+///     a configuration, a line for each mistake.
+[[nodiscard]] auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine;
+
+/// Reads the configuration once more; the flags count as they did.
+/// @param line of ParseCommandLine(), with a configuration
+/// @return kServe or kFail, as ParseCommandLine()
+[[nodiscard]] auto ReadAgain(const CommandLine& line) -> CommandLine;
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,452 @@
+#include "app/serve_command.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <optional>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/hand_over.h"
+#include "app/listening.h"
+#include "app/operations_server.h"
+#include "app/serve_settings.h"
+#include "core/cidr_set.h"
+#include "core/inherited_listeners.h"
+#include "core/service_notifier.h"
+#include "core/signal_watch.h"
+#include "core/sigpipe_block.h"
+#include "core/unix_listener.h"
+#include "db/mariadb_database.h"
+#include "log/log.h"
+#include "log/logging.h"
+#include "task/task_pool.h"
+#include "web/access_log.h"
+#include "web/cgi.h"
+#include "web/http_server.h"
+#include "web/response_cache.h"
+#include "web/static_files.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// Every client is a descriptor. The usual soft limit of 1024 is there for programs that use
+// select(2); the hard limit is the one that was chosen for us.
+void RaiseDescriptorLimit() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);  // if not, fewer clients fit; accepting waits then
+  }
+}
+
+auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
+  StaticFilesOptions files;
+  files.root = options.directory;
+  files.cache.max_bytes = options.cache_size / options.threads;
+  files.cache.check =
+      options.cache_check == CacheCheck::kAlways ? FileCheck::kAlways : FileCheck::kWatch;
+  return files;
+}
+
+auto CgiOf(const ServeOptions& options) -> CgiOptions {
+  CgiOptions cgi;
+  cgi.directory = options.cgi_dir;
+  // The programs run in their own folder, so a relative path would mean another one to them.
+  cgi.document_root = std::filesystem::canonical(options.directory).string();
+  cgi.timeout = options.cgi_timeout;
+  return cgi;
+}
+
+// @param figures nullptr: nobody wants them
+auto FilesHandler(const ServeOptions& options, ServerFigures* figures) -> HandlerFactory {
+  return [files = FilesOf(options), figures](Looper& looper) {
+    auto handler = std::make_unique<StaticFiles>(looper, files);
+    if (figures != nullptr) {
+      figures->AddCache("files", looper, handler->SharedCacheStats());
+    }
+    return handler;
+  };
+}
+
+// @param figures as above
+auto ProgramsOf(const ServeOptions& options, ServerFigures* figures) -> HandlerFactory {
+  const HandlerFactory programs = [cgi = CgiOf(options)](Looper& looper) {
+    return std::make_unique<Cgi>(looper, cgi);
+  };
+  ResponseCacheOptions cache;
+  cache.max_bytes = options.response_cache_size / options.threads;
+  cache.standard_lifetime = options.response_cache_time;
+  CacheMade made;
+  if (figures != nullptr) {
+    made = [figures](Looper& looper, std::shared_ptr<const LruStats> stats) {
+      figures->AddCache("responses", looper, std::move(stats));
+    };
+  }
+  return options.response_cache ? Cached(cache, programs, made) : programs;
+}
+
+auto HttpOf(const ServeOptions& options) -> HttpOptions {
+  HttpOptions http;
+  http.body.max_body_bytes = options.max_body;
+  http.parser = {options.max_uri, options.max_head, options.max_fields};
+  http.head_timeout = options.head_timeout;
+  http.body_timeout = options.body_timeout;
+  http.write_timeout = options.write_timeout;
+  http.idle_timeout = options.idle_timeout;
+  http.min_body_rate = options.min_body_rate;
+  http.min_send_rate = options.min_send_rate;
+  return http;
+}
+
+// At once: whoever reads only the first line may have gone before there is a second, and whoever
+// reads nothing, such as the `head -1` that has read a predecessor's, is no reason to end.
+void Say(const std::string& lines, std::ostream& out) {
+  const SigpipeBlock block;
+  out << lines << std::flush;
+  block.TakeAway();
+}
+
+auto ServerOf(const ServeOptions& options) -> ServerOptions {
+  ServerOptions server;
+  server.threads = options.threads;
+  server.stop_timeout = options.stop_timeout;
+  server.drain_time = options.drain_time;
+  server.listen.defer_accept = options.deferred_accept;
+  server.max_connections = options.max_connections;
+  server.cpu_affinity = options.cpu_affinity;
+  server.accept = options.accept;
+  server.poller = options.poller;
+  return server;
+}
+
+// Everywhere that the options say.
+void Listen(const ServeOptions& options, Listening& listening) {
+  for (const std::string& place : SplitList(options.address)) {
+    if (place.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0) {
+      listening.AtPath(place.substr(kUnixPrefix.size()));
+    } else {
+      listening.At(NetAddress(place, options.port));
+    }
+  }
+}
+
+auto Variable(const char* name) -> std::string {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Always by a thread of its own: the log of errors has a few lines a day, this one has one for
+// each request. Its troubles are told there: other programs read this one, line by line.
+auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
+  if (options.access_log.file.empty()) {
+    return nullptr;
+  }
+  LogWriterOptions writer = options.log.writer;
+  writer.file = options.access_log.file;
+  writer.by = WriteBy::kThread;
+  writer.queue_size = std::min(writer.queue_size, options.access_log.queue_size);
+  writer.troubles = Troubles::kByLog;
+  return std::make_shared<LogWriter>(writer);
+}
+
+void LogLines(LogLevel level, const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    Log(level, line);
+  }
+}
+
+// What has been read anew and counts only when the program starts again.
+void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
+  const SettingList now = ServeSettings(running);
+  const SettingList then = ServeSettings(wanted);
+  for (std::size_t i = 0; i < now.All().size(); ++i) {
+    const Setting& setting = now.All()[i];
+    const std::string value = then.All()[i].show();
+    if (setting.reload == Reload::kNextStart && setting.show() != value) {
+      Log(LogLevel::kWarning, setting.name.key + " is '" + setting.show() +
+                                  "' until the next start, and '" + value + "' from then on");
+    }
+  }
+  if (running.mysql.password != wanted.mysql.password) {  // which shows nothing
+    Log(LogLevel::kWarning, "mysql.password is another one from the next start on");
+  }
+}
+
+// Has the settings read anew at each SIGHUP. A folder may be far away, and a list of networks may
+// be long, so a thread of the pool reads, if there is one; what was read counts on the first loop.
+class SettingsReader {
+ public:
+  SettingsReader(const ServeOptions& running, const Reread& reread, HttpServer& server,
+                 Logging& logging, const ServiceNotifier& notifier)
+      : running_(running),
+        reread_(reread),
+        server_(server),
+        logging_(logging),
+        notifier_(notifier) {}
+
+  // On the first loop.
+  void Read(TaskPool& pool) {
+    notifier_.Reloading();
+    const std::uint64_t number = ++asked_;
+    const auto task = MakeTask([this, number](const PoolTask&) {
+      const auto line = std::make_shared<const CommandLine>(reread_());
+      // False: the server has ended.
+      static_cast<void>(server_.Loopers().front()->Post([this, number, line] {
+        if (number > taken_) {  // else a later one was faster
+          taken_ = number;
+          Take(*line);
+        }
+        notifier_.Ready();
+      }));
+    });
+    if (pool.Submit(task, {Priority::kHigh}) != SubmitResult::kAccepted) {
+      Take(reread_());
+      notifier_.Ready();
+    }
+  }
+
+ private:
+  void Take(const CommandLine& line) {
+    if (line.action != CommandAction::kServe) {
+      LogLines(LogLevel::kError, line.text);
+      Log(LogLevel::kError, "the settings stay as they were");
+      return;
+    }
+    logging_.SetLevel(line.serve.log.level);
+    server_.SetOptions(HttpOf(line.serve));
+    server_.SetMaxConnections(line.serve.max_connections);
+    server_.Block(CidrSet(SplitList(line.serve.blocked)));
+    TellWhatHasToWait(running_, line.serve);
+    Log(LogLevel::kInfo, "the settings were read anew");
+  }
+
+  const ServeOptions& running_;
+  const Reread& reread_;
+  HttpServer& server_;
+  Logging& logging_;
+  const ServiceNotifier& notifier_;
+  std::uint64_t asked_ = 0;
+  std::uint64_t taken_ = 0;
+};
+
+// What a successor is given.
+auto SuccessorOf(const std::vector<std::string>& command, const HttpServer& server,
+                 const Listening& listening, const OperationsServer* beside, bool rereads)
+    -> HandOverOptions {
+  HandOverOptions successor;
+  successor.command = command;
+  successor.listeners = server.ListenerFds();
+  successor.names = listening.Names();
+  successor.early_signals = {SIGUSR1, SIGUSR2};  // whoever rotates logs sends them to both of us
+  if (rereads) {
+    successor.early_signals.push_back(SIGHUP);
+  }
+  if (beside != nullptr) {
+    beside->AddTo(successor);
+  }
+  return successor;
+}
+
+// This process between the one that served before it and the one that will. On the first loop.
+class Succession {
+ public:
+  // @param beside may be nullptr
+  Succession(const ReadyPipe& predecessor, HttpServer& server, Listening& listening,
+             OperationsServer* beside, const ServiceNotifier& notifier, HandOverOptions successor)
+      : predecessor_(predecessor),
+        server_(server),
+        listening_(listening),
+        beside_(beside),
+        notifier_(notifier),
+        hand_over_(*server.Loopers().front(), std::move(successor),
+                   [this](pid_t pid) { Leave(pid); }) {}
+
+  // Tells those who do something because of it that it serves, as soon as all loops run.
+  void Tell() {
+    if (server_.IsLeaving()) {
+      return;  // whoever waits for us goes on serving
+    }
+    if (!server_.IsReady()) {
+      server_.Loopers().front()->RunAfter(std::chrono::milliseconds(1), [this] { Tell(); });
+      return;
+    }
+    // Not before: had we failed, they would be the files of who goes on serving.
+    listening_.TakeFiles();
+    if (beside_ != nullptr) {
+      beside_->TakeFiles();
+    }
+    if (!predecessor_.IsAwaited()) {
+      notifier_.Ready();
+      return;
+    }
+    if (beside_ != nullptr) {
+      beside_->Begin();  // until now the predecessor's answers were those that count
+    }
+    predecessor_.Tell();
+  }
+
+  // At SIGUSR2. There is one successor at most, and it has the listeners only once.
+  void Begin() {
+    if (hand_over_.UnderWay()) {
+      Log(LogLevel::kWarning, "SIGUSR2: a hand-over is under way");
+    } else if (server_.IsLeaving()) {
+      Log(LogLevel::kWarning, "SIGUSR2: this process is on its way out");
+    } else {
+      hand_over_.Begin();
+    }
+  }
+
+  // A successor that does not serve yet is not to.
+  void Abandon() noexcept { hand_over_.Abandon(); }
+
+ private:
+  void Leave(pid_t successor) {
+    Log(LogLevel::kInfo, "hand-over: process " + std::to_string(successor) +
+                             " serves; this one finishes what it has begun");
+    listening_.LeaveFiles();
+    notifier_.MainPid(successor);
+    server_.Drain(ListenQueue::kHandedOver);
+    if (beside_ != nullptr) {
+      beside_->Leave();
+    }
+  }
+
+  const ReadyPipe& predecessor_;
+  HttpServer& server_;
+  Listening& listening_;
+  OperationsServer* const beside_;
+  const ServiceNotifier& notifier_;
+  HandOver hand_over_;
+};
+
+// One that comes while nobody can act on it, at the beginning and at the end, must not end us.
+void IgnoreSignals(bool rereads, bool hands_over) {
+  std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
+  std::signal(SIGUSR1, SIG_IGN);
+  if (rereads) {
+    std::signal(SIGHUP, SIG_IGN);
+  }
+  if (hands_over) {
+    std::signal(SIGUSR2, SIG_IGN);
+  }
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
+}
+
+}  // namespace
+
+auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
+           const Reread& reread, const std::vector<std::string>& command) -> int try {
+  RaiseDescriptorLimit();
+  IgnoreSignals(static_cast<bool>(reread), !command.empty());
+  // Before there are threads and programs.
+  const ReadyPipe predecessor;
+  InheritedListeners inherited(TakeListenEnvironment(), ::getpid());
+  const ServiceNotifier notifier(Variable("NOTIFY_SOCKET"));
+  Logging logging(options.log);
+  if (options.mysql_started) {
+    static_cast<void>(MariaDbDatabase(options.mysql)->Open());  // or we go, and say why
+  }
+  HttpServer server(HttpOf(options), ServerOf(options));
+  server.Block(CidrSet(SplitList(options.blocked)));
+  Listening listening(inherited, server,
+                      options.accept == Accepting::kShared ? 1 : options.threads);
+  Listen(options, listening);
+  std::optional<Operations> operations;
+  if (!options.operations.empty()) {
+    operations.emplace(server, OperationsOptions{TURTLE_VERSION, options.stuck_after});
+  }
+  ServerFigures* const figures = operations ? &operations->Figures() : nullptr;
+  server.Mount("/", FilesHandler(options, figures));
+  if (!options.cgi_dir.empty()) {
+    server.Mount("/cgi-bin", ProgramsOf(options, figures));
+  }
+  const std::shared_ptr<LogWriter> access_log = AccessLogOf(options);
+  if (access_log) {
+    server.Observe([access_log, format = options.access_log.format](Looper& looper) {
+      return std::make_unique<AccessLog>(looper, access_log, format);
+    });
+  }
+  const SignalWatch reopen(*server.Loopers().front(), {SIGUSR1}, [&](int) {
+    logging.Reopen();
+    if (access_log) {
+      access_log->Reopen();
+    }
+  });
+  SettingsReader settings(options, reread, server, logging, notifier);
+  TaskPoolOptions tasks;
+  tasks.threads = options.task_threads;
+  TaskPool pool(tasks);
+  std::optional<SignalWatch> hang_up;
+  if (reread) {
+    pool.Start();
+    hang_up.emplace(*server.Loopers().front(), std::vector<int>{SIGHUP},
+                    [&](int) { settings.Read(pool); });
+  }
+  // Behind what it reads, so that it goes first.
+  std::optional<OperationsServer> beside;
+  if (figures != nullptr) {
+    if (pool.Threads() != 0) {
+      figures->SetPool(pool);
+    }
+    figures->AddLog("errors", [&logging] { return logging.DroppedLines(); });
+    if (access_log) {
+      figures->AddLog("access", [access_log] { return access_log->DroppedLines(); });
+    }
+    beside.emplace(options.operations, inherited, *operations);
+  }
+  inherited.RequireAllTaken();
+  if (beside && !predecessor.IsAwaited()) {
+    beside->Begin();  // it is asked whether we are ready while we are not
+  }
+  OperationsServer* const operations_server = beside ? &*beside : nullptr;
+  Succession succession(
+      predecessor, server, listening, operations_server, notifier,
+      SuccessorOf(command, server, listening, operations_server, static_cast<bool>(reread)));
+  std::optional<SignalWatch> anew;
+  if (!command.empty()) {
+    anew.emplace(*server.Loopers().front(), std::vector<int>{SIGUSR2},
+                 [&](int) { succession.Begin(); });
+  }
+  std::optional<SignalWatch> signals;
+  signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int number) {
+    if (!server.IsLeaving()) {
+      notifier.Stopping();
+    }
+    succession.Abandon();
+    number == SIGTERM ? server.Drain() : server.Stop();
+    signals.reset();
+  });
+  // Said by the loop itself, so that it is true: all that it takes could be had.
+  server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
+    std::string lines = "Serving " + options.directory + " at " + listening.Places() + "\n";
+    if (beside) {
+      lines += "Operations at " + beside->Places() + "\n";
+    }
+    Say(lines, out);
+    succession.Tell();
+  });
+  server.Begin();
+  return 0;
+} catch (const std::bad_alloc&) {
+  errors << "turtle: out of memory\n";
+  return 1;
+} catch (const std::exception& error) {
+  errors << "turtle: " << error.what() << '\n';
+  return 1;
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,240 @@
+#include "core/acceptor.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "core/deferred_accept.h"
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// Would the next accept(2) fail for the same reason? The other errors are those of one client,
+// who has gone: accept(2), "Error handling".
+auto OutOfResources(int error) noexcept -> bool {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+// One client that can't be added, for want of memory, is closed; the others are not its fault.
+void AddAll(Looper& looper, std::vector<UniqueFd>& clients, const ConnectionCallbacks& callbacks) {
+  for (UniqueFd& client : clients) {
+    try {
+      looper.AddConnection(std::move(client), callbacks);
+    } catch (...) {
+      LogException("adding a client");
+    }
+  }
+}
+
+// A reply often leaves in two pieces, as it becomes known. Without this the kernel would hold the
+// second until the client has acknowledged the first, which a client delays by 40 ms, tcp(7).
+// Accepted sockets inherit it; a listener that is not TCP has no such delay.
+void SendAtOnce(const Socket& listener) noexcept {
+  const int on = 1;
+  setsockopt(listener.GetFd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+}  // namespace
+
+Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& targets,
+                   const ConnectionCallbacks& callbacks, ListenOptions options,
+                   const CidrSet* blocked, Counter* turned_away)
+    : home_(home),
+      listener_(std::move(listener)),
+      callbacks_(callbacks),
+      options_(options),
+      blocked_(blocked),
+      turned_away_(turned_away) {
+  if (targets.empty()) {
+    throw std::logic_error("an Acceptor needs at least one loop to hand clients to");
+  }
+  for (Looper* looper : targets) {
+    targets_.push_back(std::make_shared<Target>(looper));
+  }
+  SendAtOnce(listener_);
+  const std::chrono::seconds longest = options_.defer_accept;
+  // 0, too: a listener that was inherited may have been set otherwise.
+  if (!DeferAccept(listener_.GetFd(), longest) && longest.count() != 0) {
+    Log(LogLevel::kWarning, "silent clients can't be kept back for " +
+                                std::to_string(longest.count()) +
+                                " s here: they are accepted at once");
+  }
+  listener_.SetNonBlocking();  // a client may leave between the event and the accept
+}
+
+Acceptor::~Acceptor() { Stop(); }
+
+void Acceptor::Start() {
+  watch_ = home_.WatchListener(listener_.GetFd(), [this](const PollEvent&) { OnClients(); });
+}
+
+void Acceptor::Stop() {
+  if (watch_) {
+    TakeAccepted();
+  }
+  if (retry_) {
+    home_.Cancel(*retry_);
+    retry_.reset();
+  }
+  if (watch_) {
+    home_.Unwatch(*watch_);
+    watch_.reset();
+    listener_ = Socket();
+  }
+}
+
+// Where the kernel accepts of its own accord, some may be here already whom nobody has seen.
+void Acceptor::TakeAccepted() noexcept {
+  try {
+    home_.StopAccepting(*watch_);
+    empties_queue_ = false;
+    while (AcceptBatch() == BatchEnd::kFull) {
+    }
+  } catch (...) {
+    LogException("accept");
+  }
+}
+
+// Without memory, those who are accepted already keep their places until the next attempt. If not
+// even that can be had, they are refused: better than to wait for nothing.
+void Acceptor::OnClients() {
+  try {
+    try {
+      AcceptBatch();
+    } catch (const std::bad_alloc&) {
+      Rest(ENOMEM);
+    }
+  } catch (const std::bad_alloc&) {
+    for (const auto& target : targets_) {
+      target->batch.clear();
+    }
+    throw;
+  }
+}
+
+auto Acceptor::AcceptWaiting() -> bool {
+  // Longer than any queue, somaxconn in tcp(7): whoever comes after these came too late, and a
+  // crowd that never ends can't keep us.
+  constexpr std::size_t kLongestQueue = 65'536;
+  try {
+    if (watch_) {
+      home_.StopAccepting(*watch_);
+      empties_queue_ = true;
+    }
+    for (std::size_t taken = 0; watch_ && taken < kLongestQueue; taken += options_.batch) {
+      const BatchEnd end = AcceptBatch();
+      if (end != BatchEnd::kFull) {
+        return end == BatchEnd::kQueueEmpty;
+      }
+    }
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;  // those who are accepted keep their places
+  }
+}
+
+auto Acceptor::AcceptBatch() -> BatchEnd {
+  BatchEnd end = BatchEnd::kFull;
+  for (const auto& target : targets_) {
+    target->load = target->looper->ConnectionCount() + target->batch.size() +
+                   target->waiting.load(std::memory_order_relaxed);
+  }
+  const bool who_matters = blocked_ != nullptr && !blocked_->Empty();
+  for (std::size_t i = 0; i < options_.batch; ++i) {
+    NetAddress address;
+    UniqueFd client = NextClient(who_matters ? &address : nullptr);
+    if (client && who_matters && blocked_->Contains(address)) {
+      if (turned_away_ != nullptr) {
+        turned_away_->Add(1);
+      }
+      continue;  // and is closed
+    }
+    if (client) {
+      Target& target = Fewest();
+      ++target.load;
+      target.batch.push_back(std::move(client));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      end = BatchEnd::kQueueEmpty;
+      break;
+    } else if (OutOfResources(errno)) {
+      Rest(errno);
+      end = BatchEnd::kOutOfResources;
+      break;
+    }
+  }
+  for (const auto& target : targets_) {
+    HandOver(target);
+  }
+  return end;
+}
+
+// Who waits in the kernel's queue at the end is taken by a call for each.
+auto Acceptor::NextClient(NetAddress* address) -> UniqueFd {
+  UniqueFd client(home_.Accept(listener_, address));
+  if (!client && errno == EAGAIN && empties_queue_) {
+    NetAddress unused;
+    client.Reset(listener_.Accept(address == nullptr ? unused : *address));
+  }
+  return client;
+}
+
+auto Acceptor::Fewest() -> Target& {
+  const auto fewest =
+      std::min_element(targets_.begin(), targets_.end(),
+                       [](const auto& a, const auto& b) { return a->load < b->load; });
+  return **fewest;
+}
+
+void Acceptor::HandOver(const std::shared_ptr<Target>& target) {
+  if (target->batch.empty()) {
+    return;
+  }
+  if (target->looper == &home_) {
+    std::vector<UniqueFd> clients = std::exchange(target->batch, {});
+    AddAll(home_, clients, callbacks_);
+    return;
+  }
+  const std::size_t count = target->batch.size();
+  // Shared, because a Task can be copied and a descriptor can't. A loop that has ended refuses
+  // the task, which closes them.
+  const auto batch = std::make_shared<std::vector<UniqueFd>>(std::move(target->batch));
+  try {
+    [[maybe_unused]] const bool accepted =
+        target->looper->Post([target, batch, &callbacks = callbacks_] {
+          target->waiting.fetch_sub(batch->size(), std::memory_order_relaxed);
+          AddAll(*target->looper, *batch, callbacks);
+        });
+  } catch (const std::bad_alloc&) {
+    target->batch = std::move(*batch);  // they go with the next
+    throw;
+  }
+  // Not before: what can't be posted must not count. If the loop was quicker, the sum is right.
+  target->waiting.fetch_add(count, std::memory_order_relaxed);
+}
+
+void Acceptor::Rest(int error) {
+  if (retry_) {
+    return;
+  }
+  retry_ = home_.RunAfter(options_.retry, [this] {
+    retry_.reset();
+    home_.ChangeWatch(*watch_, Interest::kRead);
+    OnClients();  // there may be some who were accepted before, and could not be handed over
+  });
+  home_.ChangeWatch(*watch_, Interest::kNone);  // not before there is a timer that ends it
+  Log(LogLevel::kWarning, "accept: " + std::generic_category().message(error) + "; again in " +
+                              std::to_string(options_.retry.count()) + " ms");
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,236 @@
+#include "core/connection.h"
+
+#include <sys/socket.h>
+
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "core/looper.h"
+#include "core/read_scratch.h"
+#include "core/transport.h"
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+static_assert(sizeof(Connection) <= 80, "the memory of an idle connection");
+
+Connection::Connection(Socket socket, Looper& looper, const ConnectionCallbacks& callbacks,
+                       std::uint32_t generation) noexcept
+    : looper_(looper),
+      callbacks_(callbacks),
+      socket_(std::move(socket)),
+      generation_(generation),
+      ended_(false),
+      broken_(false),
+      paused_(false),
+      readable_(true),  // the request often comes with the connection
+      end_known_(false),
+      error_known_(false),
+      progress_(false),
+      scheduled_(false),
+      listed_(false),
+      registered_(false),
+      deleted_(false) {}
+
+Connection::~Connection() {
+  ReadScratch& scratch = looper_.GetScratch();
+  if (scratch.owner == this) {
+    scratch.owner = nullptr;
+  }
+}
+
+auto Connection::GetPeerAddress() const -> NetAddress {
+  NetAddress peer;
+  return getpeername(GetFd(), peer.Data(), peer.Length()) == 0 ? peer : NetAddress();
+}
+
+auto Connection::Recv() -> RecvResult {
+  if (deleted_) {
+    return {0, true};
+  }
+  if (ended_ || broken_) {
+    readable_ = false;
+    return {0, true};
+  }
+  if (paused_ || Read().size() >= kInputLimit) {
+    return {0, false};
+  }
+  progress_ = true;
+  const IoResult result = Fill();
+  switch (result.status) {
+    case IoStatus::kBytes:
+      return {result.bytes, false};
+    case IoStatus::kWouldBlock:
+      readable_ = false;
+      return {0, false};
+    case IoStatus::kEnd:
+      readable_ = false;
+      ended_ = true;  // the other direction is still open: a reply can go out
+      return {0, true};
+    case IoStatus::kError:
+      break;
+  }
+  Break();
+  readable_ = false;
+  return {0, true};
+}
+
+auto Connection::Read() const noexcept -> std::string_view {
+  const ReadScratch& scratch = looper_.GetScratch();
+  return scratch.owner == this ? std::string_view(scratch.begin, scratch.Size()) : input_.View();
+}
+
+void Connection::Consume(std::size_t count) noexcept {
+  progress_ = true;
+  ReadScratch& scratch = looper_.GetScratch();
+  if (scratch.owner != this) {
+    input_.Consume(count);
+  } else if (count < scratch.Size()) {
+    scratch.begin += count;
+  } else {
+    scratch.owner = nullptr;
+  }
+}
+
+void Connection::WriteToWriteBuffer(std::string_view bytes) {
+  if (TakesOutput()) {
+    output_.Append(bytes);
+    UpdatePaused();
+  }
+}
+
+void Connection::WritePinned(std::string_view bytes, Pin pin) {
+  if (TakesOutput()) {
+    output_.AppendPinned(bytes, std::move(pin));
+    UpdatePaused();
+  }
+}
+
+void Connection::WriteFile(FileSlice slice) {
+  if (TakesOutput()) {
+    output_.AppendFile(std::move(slice));
+    UpdatePaused();
+  }
+}
+
+void Connection::Send() {
+  if (!deleted_) {
+    SendQueued();
+  }
+}
+
+void Connection::SendQueued() {
+  if (output_.Empty()) {
+    if (paused_) {
+      UpdatePaused();  // a Transport has emptied it
+    }
+    return;
+  }
+  const IoResult result = Flush();
+  if (result.status == IoStatus::kError) {
+    Break();
+    return;
+  }
+  if (result.status == IoStatus::kBytes && !output_.Empty()) {
+    looper_.Schedule(this);  // it was enough for this round; the kernel may not tell of more room
+  }
+  UpdatePaused();
+}
+
+auto Connection::Fill() -> IoResult {
+  ReadScratch& scratch = looper_.GetScratch();
+  if (scratch.owner != nullptr) {
+    scratch.owner->Settle();
+  }
+  if (Transport* const transport = looper_.GetTransport()) {
+    return FillBy(*transport, scratch);
+  }
+  const bool direct = !input_.Empty();  // behind what is left over, so that Read() is one piece
+  char* into = direct ? input_.Prepare(ReadScratch::kSize) : scratch.bytes.data();
+  const IoResult result = socket_.Recv(into, ReadScratch::kSize);
+  const std::size_t bytes = result.status == IoStatus::kBytes ? result.bytes : 0;
+  if (direct) {
+    input_.Commit(bytes);
+  } else if (bytes != 0) {
+    scratch.Hold(this, into, bytes);
+  }
+  // A short read has emptied the socket: the next bytes raise a new event. Only an end that is
+  // already known raises none.
+  readable_ = bytes == ReadScratch::kSize || end_known_;
+  return result;
+}
+
+auto Connection::FillBy(Transport& transport, ReadScratch& scratch) -> IoResult {
+  const Received received = transport.Receive(GetFd(), scratch.bytes.data());
+  if (received.result.status == IoStatus::kBytes) {
+    if (input_.Empty()) {
+      scratch.Hold(this, received.bytes, received.result.bytes);
+    } else {
+      input_.Append({received.bytes, received.result.bytes});
+    }
+  }
+  readable_ = received.more;
+  return received.result;
+}
+
+auto Connection::Flush() -> IoResult {
+  if (Transport* const transport = looper_.GetTransport()) {
+    return transport->Send(socket_, output_, deleted_);
+  }
+  return output_.FlushTo(socket_, deleted_);  // a deleted connection's FIN rides on the last bytes
+}
+
+void Connection::Note(const PollEvent& event) noexcept {
+  readable_ = readable_ || event.readable || event.peer_closed || event.error;
+  end_known_ = end_known_ || event.peer_closed || event.error;
+  error_known_ = error_known_ || event.error;
+}
+
+auto Connection::WantsHandler() const noexcept -> bool {
+  return (readable_ || scheduled_) && !paused_ && !deleted_;
+}
+
+// A handler that takes no input while there is some has a reason, such as a reply that is not
+// ready yet: it is called again when something new happens, not in a circle.
+auto Connection::HasMore() const noexcept -> bool {
+  return ((readable_ && progress_) || scheduled_) && !paused_ && !deleted_;
+}
+
+void Connection::Settle() noexcept {
+  ReadScratch& scratch = looper_.GetScratch();
+  if (scratch.owner != this) {
+    return;
+  }
+  const std::string_view left = Read();
+  scratch.owner = nullptr;
+  try {
+    input_.Append(left);
+  } catch (const std::bad_alloc&) {  // its input has a hole now
+    LogException("keeping what was read");
+    looper_.DeleteConnection(GetFd());
+  }
+}
+
+// Two marks, so that a client at the edge does not switch it at every segment.
+void Connection::UpdatePaused() noexcept {
+  const bool was_paused = paused_;
+  paused_ = output_.Size() > (was_paused ? kLowWater : kHighWater) ||
+            output_.Files() > (was_paused ? kLowFiles : kHighFiles);
+  if (was_paused && !paused_) {
+    looper_.Schedule(this);
+  }
+}
+
+void Connection::Break() noexcept {
+  broken_ = true;
+  if (Transport* const transport = looper_.GetTransport()) {
+    transport->Forget(GetFd());
+  }
+  output_.Clear();
+  paused_ = false;
+  readable_ = true;  // the handler is to hear of it from Recv()
+  looper_.Schedule(this);
+}
+
+}  // namespace TURTLE_SERVER

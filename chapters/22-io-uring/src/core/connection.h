@@ -1,0 +1,191 @@
+// A client's socket, what came in from it and what must go out to it.
+//
+// Interface:
+//  * Recv() takes what has arrived, by one recv(2); Read() shows it, Consume() drops what is used.
+//  * WriteToWriteBuffer() queues a reply, Send() sends what the kernel takes; the loop sends the
+//    rest as soon as there is room, and flushes once after every handler anyway.
+//  * WritePinned() and WriteFile() queue memory and parts of files without a copy.
+//  * Above the high-water mark of unsent bytes, or of unsent parts of files, the connection is
+//    Paused(): its handler is not called, and Recv() takes nothing more, until the client has read
+//    the queue down to the low-water mark. So a client that sends and never reads costs a bounded
+//    amount of memory and a few descriptors, and TCP makes it wait.
+//  * SetState() hangs something of the user's on the connection that lives as long as it does.
+//
+// The socket is non-blocking, so no call here ever waits. After Looper::DeleteConnection() every
+// call is harmless and does nothing.
+//
+// Thread: the loop's. From elsewhere, Looper::Post() with the ConnectionId.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/file_slice.h"
+#include "base/pin.h"
+#include "core/buffer.h"
+#include "core/io_result.h"
+#include "core/net_address.h"
+#include "core/out_queue.h"
+#include "core/poller.h"
+#include "core/socket.h"
+
+namespace TURTLE_SERVER {
+
+class Looper;
+class Transport;
+struct ConnectionCallbacks;
+struct ReadScratch;
+
+/// What one Recv() brought.
+struct RecvResult {
+  std::size_t read;  ///< new bytes, to be seen by Connection::Read()
+  bool exit;         ///< nothing more will come: the client has finished, or the line is broken
+};
+
+/// Names a connection of one loop for ever: a number that comes back has another generation.
+struct ConnectionId {
+  int fd;                    ///< the number by which the loop knows the connection
+  std::uint32_t generation;  ///< which of the connections that had this number
+
+  /// Same connection?
+  friend auto operator==(ConnectionId a, ConnectionId b) noexcept -> bool {
+    return a.fd == b.fd && a.generation == b.generation;
+  }
+};
+
+/// Base of what a user hangs on a connection: a session, a name, a game.
+class ConnectionState {
+ public:
+  virtual ~ConnectionState() = default;
+
+ protected:
+  ConnectionState() = default;
+  ConnectionState(const ConnectionState&) = default;
+  auto operator=(const ConnectionState&) -> ConnectionState& = default;
+};
+
+/// One client's connection: bytes in, bytes out. Owned by its Looper.
+class Connection {
+ public:
+  /// Unsent bytes from which on the connection is paused.
+  static constexpr std::size_t kHighWater = std::size_t{256} * 1024;
+  /// Unsent bytes at which a paused connection goes on.
+  static constexpr std::size_t kLowWater = std::size_t{64} * 1024;
+  /// Unsent parts of files, however short, above which the connection is paused: each may hold a
+  /// descriptor.
+  static constexpr std::size_t kHighFiles = 4;
+  /// Unsent parts of files at which a paused connection goes on.
+  static constexpr std::size_t kLowFiles = 1;
+  /// Bytes that a handler may leave in Read(): from there on Recv() takes nothing until some are
+  /// consumed. A protocol that needs larger messages takes them in parts.
+  static constexpr std::size_t kInputLimit = std::size_t{1024} * 1024;
+
+  /// For Looper::AddConnection(). Takes over `socket`, which must be connected and non-blocking.
+  Connection(Socket socket, Looper& looper, const ConnectionCallbacks& callbacks,
+             std::uint32_t generation) noexcept;
+  ~Connection();
+  Connection(const Connection&) = delete;
+  auto operator=(const Connection&) -> Connection& = delete;
+
+  /// The number by which the loop knows this connection: its descriptor, borrowed.
+  [[nodiscard]] auto GetFd() const noexcept -> int { return socket_.GetFd(); }
+
+  /// A name that never means another connection of the same loop.
+  [[nodiscard]] auto Id() const noexcept -> ConnectionId { return {GetFd(), generation_}; }
+
+  /// The loop that owns this connection, never nullptr.
+  [[nodiscard]] auto GetLooper() const noexcept -> Looper* { return &looper_; }
+
+  /// The client's address, asked of the kernel, getpeername(2); an empty one if it has gone.
+  [[nodiscard]] auto GetPeerAddress() const -> NetAddress;
+
+  /// Hangs `state` on the connection in place of what was there.
+  void SetState(std::unique_ptr<ConnectionState> state) noexcept { state_ = std::move(state); }
+
+  /// What SetState() left, or nullptr.
+  [[nodiscard]] auto State() const noexcept -> ConnectionState* { return state_.get(); }
+
+  /// Takes what has arrived, by at most one recv(2) of ReadScratch::kSize bytes.
+  ///
+  /// Data comes before the end: bytes that the client sent before its FIN are reported first, by
+  /// {n, false}, and the end by a later call. {0, false} means nothing to do: nothing has
+  /// arrived, or the connection is paused. What is left in the kernel is served in the next round
+  /// of the loop, after the neighbours had theirs.
+  auto Recv() -> RecvResult;
+
+  /// What has come in and was not consumed; valid until the next Recv() or Consume(), or until
+  /// the handler returns.
+  [[nodiscard]] auto Read() const noexcept -> std::string_view;
+
+  /// A copy of Read().
+  [[nodiscard]] auto ReadAsString() const -> std::string { return std::string(Read()); }
+
+  /// Drops the first `count` bytes of Read().
+  void Consume(std::size_t count) noexcept;
+
+  /// Drops all of Read().
+  void ClearReadBuffer() noexcept { Consume(Read().size()); }
+
+  /// Queues a copy of `bytes`. Dropped when the line is broken: nobody could read them.
+  void WriteToWriteBuffer(std::string_view bytes);
+
+  /// Queues `bytes` without a copy: they must neither move nor change while `pin` lives.
+  void WritePinned(std::string_view bytes, Pin pin);
+
+  /// Queues a part of a file, which sendfile(2) will send from where it is.
+  void WriteFile(FileSlice slice);
+
+  /// Sends what the kernel takes of the queue and keeps the rest, which the loop sends as soon as
+  /// there is room. A handler need not call it; a task that was posted must.
+  void Send();
+
+  /// Bytes queued that the kernel has not taken yet.
+  [[nodiscard]] auto UnsentBytes() const noexcept -> std::size_t { return output_.Size(); }
+
+  /// True while too much is unsent to read more.
+  [[nodiscard]] auto Paused() const noexcept -> bool { return paused_; }
+
+  /// True once the line is broken, by a reset or another error: no reply can arrive any more.
+  [[nodiscard]] auto Broken() const noexcept -> bool { return broken_ || error_known_; }
+
+ private:
+  friend class Looper;
+
+  // The only two places where a client's bytes meet the kernel.
+  auto Fill() -> IoResult;
+  auto FillBy(Transport& transport, ReadScratch& scratch) -> IoResult;
+  auto Flush() -> IoResult;
+  auto TakesOutput() const noexcept -> bool { return !broken_ && !deleted_; }
+
+  void Note(const PollEvent& event) noexcept;  // what the poller says
+  auto WantsHandler() const noexcept -> bool;
+  auto HasMore() const noexcept -> bool;  // after the handler: serve it again?
+  void Settle() noexcept;                 // what is left in the scratch becomes our own
+  void SendQueued();
+  void UpdatePaused() noexcept;
+  void Break() noexcept;
+
+  Looper& looper_;
+  const ConnectionCallbacks& callbacks_;
+  std::unique_ptr<ConnectionState> state_;
+  Buffer input_;
+  OutQueue output_;
+  Socket socket_;
+  const std::uint32_t generation_;
+  bool ended_ : 1;   // the client's FIN has been read
+  bool broken_ : 1;  // a reset or another error: nothing goes in or out any more
+  bool paused_ : 1;
+  bool readable_ : 1;     // the kernel may have something for Recv() to report
+  bool end_known_ : 1;    // the poller has told of a FIN: a short read is not the last
+  bool error_known_ : 1;  // the poller has told of an error
+  bool progress_ : 1;     // the handler has taken input since it was last called
+  bool scheduled_ : 1;    // the handler is to be called, input or not
+  bool listed_ : 1;       // in the loop's ready list
+  bool registered_ : 1;   // with the poller
+  bool deleted_ : 1;      // by DeleteConnection(); destroyed at the end of the round
+};
+
+}  // namespace TURTLE_SERVER

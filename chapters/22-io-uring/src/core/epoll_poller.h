@@ -1,0 +1,45 @@
+// Poller on Linux: epoll(7).
+//
+// Interface: as Poller's.
+//
+// Thread: one thread at a time.
+#pragma once
+
+#ifdef __linux__
+
+#include <sys/epoll.h>
+
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "core/poller.h"
+
+namespace TURTLE_SERVER {
+
+/// Poller that stands on epoll.
+class EpollPoller : public Poller {
+ public:
+  /// Opens an epoll instance. Throws std::system_error, "epoll_create1: Too many open files".
+  EpollPoller();
+
+  void Add(int fd, Interest interest, std::uint64_t token) override;
+  void Change(int fd, Interest interest, std::uint64_t token) override;
+  void Remove(int fd) override;
+  auto Wait(std::optional<std::chrono::milliseconds> timeout)
+      -> const std::vector<PollEvent>& override;
+
+  /// Its descriptor, which is readable while Wait() has something to tell; borrowed.
+  [[nodiscard]] auto Fd() const noexcept -> int { return epoll_.Get(); }
+
+ private:
+  void Control(int operation, const char* what, int fd, Interest interest, std::uint64_t token);
+  void FetchMore() noexcept;
+
+  UniqueFd epoll_;
+  std::vector<epoll_event> ready_;  // as many as fit are fetched at once; grows when it was full
+  std::vector<PollEvent> events_;   // what Wait() returns; has room for all of ready_
+};
+
+}  // namespace TURTLE_SERVER
+
+#endif  // __linux__

@@ -1,0 +1,620 @@
+#include "core/looper.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/acknowledged.h"
+#include "core/read_scratch.h"
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr Interest kConnectionInterest = Interest::kRead | Interest::kWrite | Interest::kEdge;
+
+auto TokenOf(int fd, std::uint32_t generation) noexcept -> std::uint64_t {
+  return std::uint64_t{generation} << 32 | static_cast<std::uint32_t>(fd);
+}
+
+// The one place where user code is called. A callback that throws costs its connection at most,
+// never the loop. @return false: it threw, which has been logged.
+template <typename Callback, typename... Arguments>
+auto Guarded(const char* what, const Callback& callback, Arguments&&... arguments) noexcept
+    -> bool {
+  try {
+    callback(std::forward<Arguments>(arguments)...);
+    return true;
+  } catch (...) {
+    LogException(what);
+    return false;
+  }
+}
+
+// Room for `count` elements, so that what is added up to there can't fail. It grows as push_back()
+// would make it grow.
+template <typename Element>
+void MakeRoom(std::vector<Element>& vector, std::size_t count) {
+  if (vector.capacity() < count) {
+    vector.reserve(std::max(count, 2 * vector.capacity()));
+  }
+}
+
+// What a parting connection has in the place of its user's state, once its first time is used up.
+struct Parting : ConnectionState {
+  std::uint32_t acknowledged = 0;  // when it was last looked at
+};
+
+// How much more time a parting connection has earned.
+auto TimeEarned(Connection& connection, const MinRate& rate) -> Clock::duration {
+  if (connection.State() == nullptr) {
+    connection.SetState(std::make_unique<Parting>());
+  }
+  auto& parting = static_cast<Parting&>(*connection.State());
+  const std::uint32_t before = parting.acknowledged;
+  parting.acknowledged = AcknowledgedBytes(connection.GetFd());
+  return rate.TimeFor(parting.acknowledged - before);
+}
+
+// The next close(2) drops what the kernel still has to send, and tells the client so.
+void ResetOnClose(int fd) noexcept {
+  const linger at_once{1, 0};
+  setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+}  // namespace
+
+Looper::Looper(ClockSource clock, PollerKind poller)
+    : clock_(std::move(clock)),
+      scratch_(new ReadScratch),  // not make_unique, which would fill 64 KiB with zeros
+      poller_(Poller::Create(poller)),
+      transport_(poller_->GetTransport()),
+      mailbox_(std::make_shared<Mailbox>()),
+      now_(clock_()) {
+  Watch(mailbox_->GetWakeup().Fd(), Interest::kRead,
+        [this](const PollEvent&) { RunTasks(mailbox_->TakeAll()); });
+}
+
+Looper::~Looper() { End(); }
+
+void Looper::Loop() {
+  now_ = clock_();
+  try {
+    while (!stop_.load(std::memory_order_acquire)) {
+      Round();
+    }
+    BeginStop();
+    while (ConnectionCount() != 0 && now_ < stop_deadline_) {
+      Round();
+    }
+  } catch (...) {  // the poller is broken; whatever happens, no connection outlives the loop
+    End();
+    throw;
+  }
+  End();
+  if (load_) {
+    load_->BeginWait(clock_());  // nobody is to take it for stuck
+  }
+}
+
+void Looper::MeasureLoad() {
+  if (!load_) {
+    load_ = std::make_unique<LoopLoad>(clock_);
+  }
+}
+
+void Looper::Stop() noexcept {
+  stop_.store(true, std::memory_order_release);
+  mailbox_->GetWakeup().Signal();
+}
+
+auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection* {
+  const int fd = client.Get();
+  Slot& slot = SlotOf(fd);
+  if (slot.connection || slot.watch) {
+    throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
+  }
+  MakeRoomForOneMore();
+  if (transport_ != nullptr) {
+    transport_->Adopt(fd, TokenOf(fd, slot.generation));
+  }
+  slot.connection =
+      std::make_unique<Connection>(Socket(std::move(client)), *this, callbacks, slot.generation);
+  Connection* connection = slot.connection.get();
+  connection_count_.store(ConnectionCount() + 1, std::memory_order_relaxed);
+  added_count_.Add(1);
+  if (callbacks.on_accept && !Guarded("on_accept", callbacks.on_accept, connection)) {
+    DeleteConnection(fd);
+  }
+  if (stopping_ && !connection->deleted_) {
+    StopConnection(*connection);
+  }
+  List(*connection);
+  return connection;
+}
+
+void Looper::DeleteConnection(int fd, Closing closing) {
+  const auto index = static_cast<std::size_t>(fd);  // without a connection it may be anything
+  if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->deleted_) {
+    slots_[index].connection->deleted_ = true;
+    slots_[index].closing = closing;
+    dying_.push_back(fd);
+  }
+}
+
+auto Looper::Find(ConnectionId id) const noexcept -> Connection* {
+  Connection* connection = At(id);
+  return connection != nullptr && !connection->deleted_ ? connection : nullptr;
+}
+
+void Looper::ForEachConnection(const ConnectionCallback& visit) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {  // by number: `visit` may make slots_ grow
+    Connection* connection = slots_[i].connection.get();
+    if (connection != nullptr && !connection->deleted_) {
+      visit(connection);
+    }
+  }
+}
+
+void Looper::Schedule(Connection* connection) {
+  connection->scheduled_ = true;
+  List(*connection);
+}
+
+auto Looper::RunAfter(Clock::duration delay, Task task) -> TimerId {
+  return timers_.Add(now_ + delay, [task = std::move(task)] { Guarded("timer", task); });
+}
+
+void Looper::SetDeadline(Connection* connection, TimePoint when) {
+  if (!connection->deleted_) {
+    SetDeadline(connection->GetFd(), when);
+  }
+}
+
+void Looper::SetDeadline(int fd, TimePoint when) {
+  Slot& slot = SlotOf(fd);
+  slot.deadline = when;
+  if (when < slot.armed) {
+    MakeRoom(due_, deadlines_.Size() + 1);  // all of them may be due at once
+    deadlines_.Push({when, fd});
+    slot.armed = when;
+  }
+}
+
+auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId {
+  return AddWatch(fd, std::move(callback), [this, fd, interest](std::uint64_t token) {
+    poller_->Add(fd, interest, token);
+    return Listening::kNot;
+  });
+}
+
+auto Looper::WatchListener(int listener, WatchCallback callback) -> WatchId {
+  return AddWatch(listener, std::move(callback), [this, listener](std::uint64_t token) {
+    if (transport_ != nullptr) {
+      transport_->Listen(listener, token);
+    } else {
+      poller_->Add(listener, Interest::kRead, token);
+    }
+    return Listening::kAccepts;
+  });
+}
+
+// @param begin tells the kernel, and is called with the token; it returns what the watch is
+template <typename Begin>
+auto Looper::AddWatch(int fd, WatchCallback callback, const Begin& begin) -> WatchId {
+  Slot& slot = SlotOf(fd);
+  if (slot.connection || slot.watch) {
+    throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
+  }
+  // Memory first: the poller must not tell of a descriptor that nobody is called for.
+  auto watch = std::make_unique<WatchCallback>(std::move(callback));
+  MakeRoom(retired_, retired_.size() + watch_count_ + 1);
+  slot.listening = begin(TokenOf(fd, slot.generation));
+  slot.watch = std::move(watch);
+  ++watch_count_;
+  return {fd, slot.generation};
+}
+
+auto Looper::Accept(Socket& listener, NetAddress* client) -> int {
+  NetAddress address;
+  if (transport_ == nullptr) {
+    if (SlotOf(listener.GetFd()).listening == Listening::kAccepts) {
+      return listener.Accept(client == nullptr ? address : *client);
+    }
+    errno = EAGAIN;  // after StopAccepting()
+    return -1;
+  }
+  const int fd = transport_->Accept(listener.GetFd());
+  if (fd >= 0 && client != nullptr) {
+    *client = getpeername(fd, address.Data(), address.Length()) == 0 ? address : NetAddress();
+  }
+  return fd;
+}
+
+void Looper::StopAccepting(WatchId id) {
+  Slot* slot = WatchOf(id);
+  if (slot == nullptr || slot->listening != Listening::kAccepts) {
+    return;
+  }
+  slot->listening = Listening::kStopped;
+  if (transport_ != nullptr) {
+    transport_->Unlisten(id.fd);
+  } else {
+    poller_->Change(id.fd, Interest::kNone, TokenOf(id.fd, id.generation));
+  }
+}
+
+void Looper::ChangeWatch(WatchId id, Interest interest) {
+  const Slot* slot = WatchOf(id);
+  if (slot != nullptr && slot->listening != Listening::kNot && transport_ != nullptr) {
+    transport_->Rest(id.fd, interest == Interest::kNone);
+  } else if (slot != nullptr) {
+    poller_->Change(id.fd, interest, TokenOf(id.fd, id.generation));
+  }
+}
+
+void Looper::Unwatch(WatchId id) {
+  Slot* slot = WatchOf(id);
+  if (slot != nullptr) {
+    if (slot->listening != Listening::kNot && transport_ != nullptr) {
+      transport_->Unlisten(id.fd);
+    } else {
+      poller_->Remove(id.fd);
+    }
+    slot->listening = Listening::kNot;
+    ++slot->generation;
+    --watch_count_;
+    retired_.push_back(std::move(slot->watch));
+  }
+}
+
+void Looper::Round() {
+  for (const PollEvent& event : Wait()) {
+    Dispatch(event);
+  }
+  timers_.RunDue(now_);
+  ExpireDeadlines();
+  ServeReady();
+  Bury();
+}
+
+// Whoever measures asks for the time at the round's end, which is known then for the timeout too.
+auto Looper::Wait() -> const std::vector<PollEvent>& {
+  std::optional<TimePoint> before;
+  if (load_) {
+    before = clock_();
+    load_->BeginWait(*before);
+  }
+  const std::vector<PollEvent>& events = poller_->Wait(Timeout(before));
+  now_ = clock_();
+  if (load_) {
+    load_->EndWait(now_);
+  }
+  return events;
+}
+
+// How long the poller may sleep: not at all while somebody is listed, else until the next
+// deadline, rounded up, or the loop would wake early and spin for the rest of the millisecond.
+// @param now if it is known
+auto Looper::Timeout(std::optional<TimePoint> now) const
+    -> std::optional<std::chrono::milliseconds> {
+  if (!ready_.empty()) {
+    return std::chrono::milliseconds(0);
+  }
+  const TimePoint never = TimePoint::max();
+  const TimePoint next =
+      std::min({timers_.Next().value_or(never), deadlines_.Next().value_or(never), stop_deadline_});
+  if (next == never) {
+    return std::nullopt;
+  }
+  const auto left = std::max(next - (now ? *now : clock_()), Clock::duration::zero());
+  return std::chrono::ceil<std::chrono::milliseconds>(left);
+}
+
+void Looper::ExpireDeadlines() {
+  // All of them first: a deadline that a callback sets to the past waits for the next round.
+  while (const auto due = deadlines_.PopDue(now_)) {
+    due_.push_back(*due);
+  }
+  for (std::size_t i = 0; i < due_.size(); ++i) {  // by number: a callback may make due_ grow
+    Expire(DeadlineHeap::Entry(due_[i]));
+  }
+  due_.clear();
+}
+
+void Looper::Expire(const DeadlineHeap::Entry& due) {
+  Slot& slot = SlotOf(due.fd);
+  if (slot.armed != due.when) {
+    return;  // an earlier entry has replaced this one
+  }
+  slot.armed = TimePoint::max();
+  const bool passed = slot.deadline <= now_;
+  if (!passed && Guarded("deadline", [&] { SetDeadline(due.fd, slot.deadline); })) {
+    return;  // it has been moved since: look again then
+  }
+  slot.deadline = TimePoint::max();
+  if (slot.parting) {
+    ExpireParting(*slot.connection);
+  } else if (slot.connection && !slot.connection->deleted_) {
+    Connection* connection = slot.connection.get();
+    const ConnectionCallback& on_timeout = connection->callbacks_.on_timeout;
+    if (!passed || !on_timeout || !Guarded("on_timeout", on_timeout, connection)) {
+      DeleteConnection(due.fd);
+    }
+  }
+}
+
+void Looper::ExpireParting(Connection& connection) {
+  const int fd = connection.GetFd();
+  if (SlotOf(fd).half_closed) {
+    Destroy(fd);  // everything was sent, and the client still has not finished
+    return;
+  }
+  Clock::duration more = Clock::duration::zero();
+  const bool looked = Guarded("deadline", [&] {
+    more = TimeEarned(connection, flush_rate_);
+    SetDeadline(fd, now_ + more);
+  });
+  if (looked && more > Clock::duration::zero()) {
+    return;
+  }
+  ResetOnClose(fd);  // or the kernel would keep for minutes what nobody reads
+  Destroy(fd);
+}
+
+void Looper::Dispatch(const PollEvent& event) {
+  const auto fd = static_cast<int>(event.token & 0xffffffffU);
+  Slot& slot = SlotOf(fd);
+  if (slot.generation != event.token >> 32) {
+    return;  // meant for a predecessor, who left earlier in this round
+  }
+  if (slot.watch) {
+    Guarded("watch", *slot.watch, event);
+  } else if (slot.connection) {
+    slot.connection->Note(event);
+    List(*slot.connection);
+  }
+}
+
+void Looper::RunTasks(const std::vector<Task>& tasks) {
+  for (const Task& task : tasks) {
+    Guarded("task", task);
+  }
+}
+
+// Done while a client can still be refused. From then on it can be listed and deleted whether there
+// is memory or not, and no event that has been fetched is lost.
+void Looper::MakeRoomForOneMore() {
+  const std::size_t count = ConnectionCount() + 1;
+  MakeRoom(ready_, ready_.size() + count);  // besides, it may hold names of some who have gone
+  MakeRoom(serving_, count);
+  MakeRoom(dying_, count);
+}
+
+void Looper::List(Connection& connection) {
+  if (!connection.listed_) {
+    connection.listed_ = true;
+    ready_.push_back(connection.Id());
+  }
+}
+
+void Looper::ServeReady() {
+  ready_.swap(serving_);  // who is listed from here on is served in the next round
+  for (std::size_t i = 0; i < serving_.size(); ++i) {  // by number: a handler may add connections
+    if (stopping_ && clock_() >= stop_deadline_) {
+      break;  // the others would have their turn after the end
+    }
+    const ConnectionId id = serving_[i];
+    Connection* connection = At(id);
+    if (connection == nullptr) {
+      continue;
+    }
+    connection->listed_ = false;
+    if (SlotOf(id.fd).parting) {
+      SayLastWords(id.fd, &Looper::ServeParting);
+    } else if (!connection->deleted_) {
+      Serve(*connection);
+    }
+  }
+  serving_.clear();
+}
+
+void Looper::Serve(Connection& connection) {
+  connection.SendQueued();  // there may be room again
+  if (connection.WantsHandler()) {
+    connection.scheduled_ = false;
+    connection.progress_ = false;
+    if (!Guarded("on_handle", connection.callbacks_.on_handle, &connection)) {
+      DeleteConnection(connection.GetFd());
+    }
+    connection.Settle();
+  }
+  if (connection.deleted_) {
+    return;
+  }
+  connection.SendQueued();  // all that the handler wrote, by one send
+  if (!Register(connection)) {
+    DeleteConnection(connection.GetFd());
+  } else if (connection.HasMore()) {
+    List(connection);
+  }
+}
+
+// Not before the first service: a connection that was served whole at its first moment never
+// meets the poller. Input, room or a FIN that are already there raise an event, epoll(7).
+auto Looper::Register(Connection& connection) -> bool {
+  if (transport_ != nullptr) {
+    return transport_->Expect(connection.GetFd());
+  }
+  if (!connection.registered_) {
+    connection.registered_ = Guarded("register", [&] {
+      poller_->Add(connection.GetFd(), kConnectionInterest,
+                   TokenOf(connection.GetFd(), connection.generation_));
+    });
+  }
+  return connection.registered_;
+}
+
+void Looper::Bury() {
+  for (std::size_t i = 0; i < dying_.size(); ++i) {  // by number: a destructor may delete others
+    SayLastWords(dying_[i], &Looper::PartWith);
+  }
+  dying_.clear();
+  while (!retired_.empty()) {  // one by one: what a callback holds may end other watches
+    const std::unique_ptr<WatchCallback> ended = std::move(retired_.back());
+    retired_.pop_back();
+  }
+}
+
+// The last words. Most connections have said theirs, and nothing came that they did not read:
+// they are closed without another system call.
+void Looper::PartWith(Connection& connection) {
+  connection.SetState(nullptr);
+  connection.SendQueued();
+  Slot& slot = SlotOf(connection.GetFd());
+  if (slot.closing == Closing::kReset) {
+    ResetOnClose(connection.GetFd());
+    Destroy(connection.GetFd());
+    return;
+  }
+  const bool done = connection.UnsentBytes() == 0 && !connection.readable_;
+  if (connection.broken_ || (done && (slot.closing == Closing::kAuto || connection.ended_))) {
+    Destroy(connection.GetFd());
+    return;
+  }
+  connection.ClearReadBuffer();
+  slot.parting = true;
+  ++parting_count_;
+  SetDeadline(connection.GetFd(), now_ + flush_rate_.grace);
+  ServeParting(connection);
+}
+
+// Who goes may be cut off for want of memory. The loop goes on.
+void Looper::SayLastWords(int fd, void (Looper::*how)(Connection&)) {
+  if (!Guarded("parting", [&] { (this->*how)(*SlotOf(fd).connection); })) {
+    Destroy(fd);
+  }
+}
+
+void Looper::ServeParting(Connection& connection) {
+  const int fd = connection.GetFd();
+  Slot& slot = SlotOf(fd);
+  connection.SendQueued();
+  if (!connection.ended_ && !connection.broken_) {
+    const IoResult unread = connection.Fill();
+    connection.ClearReadBuffer();
+    if (unread.status == IoStatus::kBytes) {
+      slot.closing = Closing::kLinger;  // the client is still sending
+    }
+    connection.ended_ = unread.status == IoStatus::kEnd;
+    connection.broken_ = unread.status == IoStatus::kError;
+  }
+  const bool sent = connection.UnsentBytes() == 0;
+  const bool done = sent && (connection.ended_ || slot.closing == Closing::kAuto);
+  if (connection.broken_ || done || !Register(connection)) {
+    Destroy(fd);
+    return;
+  }
+  if (sent && !slot.half_closed) {
+    slot.half_closed = true;
+    connection.socket_.ShutdownWrite();
+    SetDeadline(fd, now_ + kLingerTime);
+  }
+  if (connection.readable_ && !connection.ended_) {
+    List(connection);
+  }
+}
+
+void Looper::Destroy(int fd) {
+  Slot& slot = SlotOf(fd);
+  const std::unique_ptr<Connection> dead = std::move(slot.connection);
+  ++slot.generation;
+  parting_count_ -= slot.parting ? 1 : 0;
+  slot.parting = false;
+  slot.half_closed = false;
+  slot.deadline = TimePoint::max();
+  connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
+  if (transport_ != nullptr) {
+    transport_->Close(dead->socket_.Release());
+  }
+  // Else closing the descriptor, which happens here, takes it out of the poller too.
+}
+
+void Looper::BeginStop() {
+  RunTasks(mailbox_->TakeAll());  // clients that another thread has handed over are clients
+  // Those who are here now. AddConnection() tells whoever comes from here on. Nobody is being
+  // served, and there is room for all.
+  ForEachConnection([this](Connection* connection) { serving_.push_back(connection->Id()); });
+  stopping_ = true;
+  stop_deadline_ = now_ + stop_timeout_;
+  RunTasks(std::exchange(at_stop_, {}));
+  for (std::size_t i = 0; i < serving_.size(); ++i) {  // by number: as in ServeReady()
+    if (Connection* connection = Find(serving_[i])) {
+      StopConnection(*connection);
+    }
+  }
+  serving_.clear();
+  Bury();
+}
+
+void Looper::StopConnection(Connection& connection) {
+  const ConnectionCallback& on_stop = connection.callbacks_.on_stop;
+  if (!on_stop || !Guarded("on_stop", on_stop, &connection)) {
+    DeleteConnection(connection.GetFd());
+  }
+}
+
+void Looper::End() {
+  RunTasks(mailbox_->Close());
+  ForEachConnection([this](Connection* connection) { DeleteConnection(connection->GetFd()); });
+  Bury();
+  if (transport_ != nullptr) {  // what was written in this round has to be handed over
+    Guarded("last words", [this] { poller_->Wait(std::chrono::milliseconds(0)); });
+  }
+  for (std::size_t fd = 0; fd < slots_.size(); ++fd) {
+    if (slots_[fd].connection) {
+      Destroy(static_cast<int>(fd));  // time is up for the last words
+    }
+  }
+  if (transport_ != nullptr) {
+    transport_->Finish();
+  }
+}
+
+auto Looper::SlotOf(int fd) -> Slot& {
+  const auto index = static_cast<std::size_t>(fd);  // of a negative number: one beyond the end
+  return index < slots_.size() ? slots_[index] : NewSlot(fd);
+}
+
+auto Looper::NewSlot(int fd) -> Slot& {
+  if (fd < 0) {
+    throw std::logic_error("there is no descriptor " + std::to_string(fd));
+  }
+  slots_.resize(static_cast<std::size_t>(fd) + 1);
+  return slots_.back();
+}
+
+auto Looper::At(ConnectionId id) const noexcept -> Connection* {
+  const auto index = static_cast<std::size_t>(id.fd);
+  const bool ours =
+      id.fd >= 0 && index < slots_.size() && slots_[index].generation == id.generation;
+  return ours ? slots_[index].connection.get() : nullptr;
+}
+
+auto Looper::WatchOf(WatchId id) noexcept -> Slot* {
+  const auto index = static_cast<std::size_t>(id.fd);
+  const bool ours = index < slots_.size() && slots_[index].generation == id.generation &&
+                    slots_[index].watch != nullptr;
+  return ours ? &slots_[index] : nullptr;
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,305 @@
+// One thread's event loop, and the owner of its connections.
+//
+// Interface:
+//  * Loop() runs until Stop(): wait, sort the events, run the timers, serve the connections that
+//    are ready, bury the deleted.
+//  * AddConnection() takes over a client, DeleteConnection() lets it go at the end of the round.
+//  * SetDeadline() limits how long a client may take, RunAfter() runs a task later.
+//  * Watch() calls back when any other descriptor is ready.
+//  * Post() runs a task on the loop's thread.
+//  * Stop() lets every connection finish, within the stop timeout.
+//  * MeasureLoad() has it keep account of how busy it is.
+//
+// A round has one shape. Events of watches are acted on at once, the mailbox's wake-up among them.
+// Connections are only put on the ready list, and served after all events were seen: each gets
+// its handler called once, and whoever has more to do stands at the end of the next round. So a
+// client that sends without end can't starve its neighbours, and anything that wants a connection
+// served (input, room, a late reply, its very first moment) does the same: it lists it.
+//
+// A connection that is deleted, by its own handler or by another's, stays valid until the end of
+// the round. No client's descriptor is closed before all events of a round were seen, so a number
+// can't come back among them; and in later rounds the generation in the event's token tells it
+// from its predecessor.
+//
+// A deleted connection's last bytes are not lost. If the kernel does not take them at once, the
+// loop goes on sending for as long as the client goes on reading. And if the client is still
+// sending, the loop half-closes and reads on for a while: close(2) with unread input would reset
+// the connection, and the reset destroys the reply on its way (RFC 9112, section 9.6).
+//
+// Thread: the loop's, but for Stop(), Post(), GetMailbox(), ConnectionCount(), AddedCount() and
+// Load().
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/counter.h"
+#include "base/unique_fd.h"
+#include "core/clock.h"
+#include "core/connection.h"
+#include "core/deadline_heap.h"
+#include "core/loop_load.h"
+#include "core/mailbox.h"
+#include "core/min_rate.h"
+#include "core/poller.h"
+#include "core/timer_queue.h"
+#include "core/transport.h"
+
+namespace TURTLE_SERVER {
+
+struct ReadScratch;
+
+/// Called with a connection, on its loop's thread.
+using ConnectionCallback = std::function<void(Connection*)>;
+
+/// Called when a watched descriptor is ready, on the loop's thread.
+using WatchCallback = std::function<void(const PollEvent&)>;
+
+/// What a kind of connection does. Made once and shared by all of them.
+struct ConnectionCallbacks {
+  ConnectionCallback on_accept{};  ///< may be empty: a new client, before its first byte
+  /// Input, end of input, or room for output after a pause may let the connection go on. A call
+  /// with nothing to do is legal: Recv() says {0, false}.
+  ConnectionCallback on_handle{};
+  ConnectionCallback on_timeout{};  ///< the deadline has passed; empty: the connection is deleted
+  ConnectionCallback on_stop{};     ///< the loop is to end; empty: the connection is deleted
+};
+
+/// How a deleted connection is closed once all its bytes are sent.
+enum class Closing : std::uint8_t {
+  kAuto,    ///< at once, unless the client is seen still sending
+  kLinger,  ///< only after the client's FIN or a few seconds: it may be about to send
+  kReset,   ///< at once and by a reset: the client must not take what it has got for all
+};
+
+/// Names a watch of one loop for ever.
+struct WatchId {
+  int fd;                    ///< the watched descriptor
+  std::uint32_t generation;  ///< which of the users of that number
+};
+
+/// One thread's event loop.
+class Looper {
+ public:
+  /// How long the client of a deleted connection may take fewer of its last bytes than kMinRate,
+  /// as long as SetFlushRate() was not called.
+  static constexpr std::chrono::seconds kFlushTime{10};
+  /// How long a deleted connection's client may take to stop sending, after the last byte.
+  static constexpr std::chrono::seconds kLingerTime{5};
+  /// The stop timeout as long as SetStopTimeout() was not called.
+  static constexpr std::chrono::seconds kStopTimeout{5};
+
+  /// Throws std::system_error when the process is out of descriptors.
+  /// @param clock asked once in every round
+  /// @param poller what it waits with
+  explicit Looper(ClockSource clock = Clock::now, PollerKind poller = PollerKind::kAuto);
+
+  /// Deletes what is left. The loop must not be running.
+  ~Looper();
+
+  Looper(const Looper&) = delete;
+  auto operator=(const Looper&) -> Looper& = delete;
+
+  /// Runs until Stop(), on the thread that calls it, which becomes the loop's. Tasks that were
+  /// posted before the end run. Runs once.
+  void Loop();
+
+  /// Asks the loop to end: it runs the tasks of AtStop(), calls every connection's `on_stop`, and
+  /// ends as soon as no connection is left, or when the stop timeout has passed; what is left
+  /// then is cut off. Any thread, and signal handlers. Before Loop(), Loop() does just that.
+  void Stop() noexcept;
+
+  /// Limits how long Stop() waits for connections to finish; 0: not at all.
+  void SetStopTimeout(std::chrono::milliseconds timeout) noexcept { stop_timeout_ = timeout; }
+
+  /// Limits how slowly the client of a deleted connection may take its last bytes.
+  void SetFlushRate(MinRate rate) noexcept { flush_rate_ = rate; }
+
+  /// Runs `task` when the loop is asked to end, before any `on_stop`: to stop accepting, say.
+  void AtStop(Task task) { at_stop_.push_back(std::move(task)); }
+
+  /// True from the AtStop() tasks on: no work should be begun.
+  [[nodiscard]] auto Stopping() const noexcept -> bool { return stopping_; }
+
+  /// Runs `task` on the loop's thread, in the order of the posts of one thread.
+  /// @return false: the loop has ended, `task` was destroyed and will not run. Any thread.
+  [[nodiscard]] auto Post(Task task) -> bool { return mailbox_->Post(std::move(task)); }
+
+  /// The mailbox behind Post(), for who may outlive the loop. Any thread.
+  [[nodiscard]] auto GetMailbox() const -> std::shared_ptr<Mailbox> { return mailbox_; }
+
+  /// Takes over a connected, non-blocking socket: calls `on_accept`, and serves it in this round
+  /// or the next.
+  /// @param client the descriptor
+  /// @param callbacks must outlive the loop
+  /// @return the connection; valid, though already deleted, even if `on_accept` deletes it
+  auto AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection*;
+
+  /// Lets the connection with this number go: no handler is called any more, its calls do
+  /// nothing, and its state is destroyed at the end of the round. The connection itself and its
+  /// descriptor live on until its last bytes are sent, or come too slowly (core/min_rate.h).
+  /// Repeated, or without such a connection, nothing happens.
+  /// @param fd the connection's number
+  /// @param closing whether to wait for the client's end
+  void DeleteConnection(int fd, Closing closing = Closing::kAuto);
+
+  /// The connection of that name, nullptr if it was deleted.
+  [[nodiscard]] auto Find(ConnectionId id) const noexcept -> Connection*;
+
+  /// Calls `visit` with every connection that is not deleted. It may add and delete any.
+  void ForEachConnection(const ConnectionCallback& visit);
+
+  /// Has the connection's handler called, in this round or the next, input or not.
+  void Schedule(Connection* connection);
+
+  /// The time at the beginning of this round.
+  [[nodiscard]] auto Now() const noexcept -> TimePoint { return now_; }
+
+  /// Runs `task` once, when `delay` has passed since Now().
+  auto RunAfter(Clock::duration delay, Task task) -> TimerId;
+
+  /// Cancels a timer. @return false: unknown, cancelled before, or run already.
+  auto Cancel(TimerId id) -> bool { return timers_.Cancel(id); }
+
+  /// Calls `on_timeout` once `when` has passed, unless the deadline is moved before;
+  /// TimePoint::max(): no deadline. Moving it later costs a store.
+  void SetDeadline(Connection* connection, TimePoint when);
+
+  /// Calls `callback` whenever `fd` is ready for `interest`, until Unwatch(). Level-triggered
+  /// unless Interest::kEdge is in it. The descriptor stays the caller's, who calls Unwatch()
+  /// before closing it. Throws std::system_error if the kernel can't watch it (a plain file).
+  auto Watch(int fd, Interest interest, WatchCallback callback) -> WatchId;
+
+  /// Calls `callback` whenever clients have come to a listener, who are to be had by Accept().
+  /// Otherwise as Watch(), with Interest::kRead.
+  auto WatchListener(int listener, WatchCallback callback) -> WatchId;
+
+  /// Takes a client, in the listener's mode.
+  /// @param listener of a WatchListener()
+  /// @param client nullptr, or gets the client's address
+  /// @return as Socket::Accept()
+  [[nodiscard]] auto Accept(Socket& listener, NetAddress* client) -> int;
+
+  /// No client is accepted any more from this call on, but by Socket::Accept(). Those who have been
+  /// are to be had by Accept().
+  void StopAccepting(WatchId id);
+
+  /// Watches for something else from now on; Interest::kNone rests.
+  void ChangeWatch(WatchId id, Interest interest);
+
+  /// Ends a watch, also from within its callback. Repeated, nothing happens.
+  void Unwatch(WatchId id);
+
+  /// Connections that are not destroyed yet. Any thread.
+  [[nodiscard]] auto ConnectionCount() const noexcept -> std::size_t {
+    return connection_count_.load(std::memory_order_relaxed);
+  }
+
+  /// Connections that were ever added. Any thread.
+  [[nodiscard]] auto AddedCount() const noexcept -> std::uint64_t { return added_count_; }
+
+  /// Has the loop keep account of its time from now on, which costs a reading of the clock in each
+  /// round. Before Loop(); repeated, nothing happens.
+  void MeasureLoad();
+
+  /// What MeasureLoad() has begun; nullptr: nothing. Any thread, as long as the loop exists.
+  [[nodiscard]] auto Load() const noexcept -> const LoopLoad* { return load_.get(); }
+
+  /// Of the connections that are not destroyed yet, those that have been deleted and are sending
+  /// their last bytes.
+  [[nodiscard]] auto PartingCount() const noexcept -> std::size_t { return parting_count_; }
+
+  /// How this loop's connections move their bytes; nullptr: by system calls. For Connection.
+  [[nodiscard]] auto GetTransport() const noexcept -> Transport* { return transport_; }
+
+  /// The room that this loop's connections read into; for Connection.
+  [[nodiscard]] auto GetScratch() const noexcept -> ReadScratch& { return *scratch_; }
+
+ private:
+  // What a descriptor's number stands for in this loop: a connection, a watch, or nothing.
+  // Of a watch: is it one of WatchListener(), and was StopAccepting() called?
+  enum class Listening : std::uint8_t { kNot, kAccepts, kStopped };
+
+  struct Slot {
+    std::uint32_t generation = 0;  // grows when the number is given up
+    Closing closing = Closing::kAuto;
+    bool parting = false;      // deleted in an earlier round, sending its last bytes
+    bool half_closed = false;  // all of them sent, and a FIN behind
+    Listening listening = Listening::kNot;
+    std::unique_ptr<Connection> connection;
+    std::unique_ptr<WatchCallback> watch;
+    TimePoint deadline = TimePoint::max();
+    // The time of the number's valid entry in deadlines_; max(): none. It outlives the connection,
+    // and serves the next one of the same number: a thousand short connections make one entry.
+    TimePoint armed = TimePoint::max();
+  };
+  static_assert(sizeof(Slot) == 40, "the memory of an idle connection");
+
+  template <typename Begin>
+  auto AddWatch(int fd, WatchCallback callback, const Begin& begin) -> WatchId;
+  void Round();
+  auto Wait() -> const std::vector<PollEvent>&;
+  auto Timeout(std::optional<TimePoint> now) const -> std::optional<std::chrono::milliseconds>;
+  void ExpireDeadlines();
+  void Expire(const DeadlineHeap::Entry& due);
+  void ExpireParting(Connection& connection);
+  void SetDeadline(int fd, TimePoint when);
+  void Dispatch(const PollEvent& event);
+  void RunTasks(const std::vector<Task>& tasks);
+  void MakeRoomForOneMore();
+  void List(Connection& connection);
+  void ServeReady();
+  void Serve(Connection& connection);
+  auto Register(Connection& connection) -> bool;
+  void ServeParting(Connection& connection);
+  void Bury();
+  void SayLastWords(int fd, void (Looper::*how)(Connection&));
+  void PartWith(Connection& connection);
+  void Destroy(int fd);
+  void BeginStop();
+  void StopConnection(Connection& connection);
+  void End();
+
+  auto SlotOf(int fd) -> Slot&;
+  auto NewSlot(int fd) -> Slot&;
+  auto At(ConnectionId id) const noexcept -> Connection*;
+  auto WatchOf(WatchId id) noexcept -> Slot*;
+
+  const ClockSource clock_;  // const after construction
+  const std::unique_ptr<ReadScratch> scratch_;
+  const std::unique_ptr<Poller> poller_;
+  Transport* const transport_;              // the poller's, if it has one
+  const std::shared_ptr<Mailbox> mailbox_;  // shared with posters, who may outlive the loop
+  std::unique_ptr<LoopLoad> load_;          // const once the loop runs
+
+  std::atomic<bool> stop_{false};                 // any thread
+  std::atomic<std::size_t> connection_count_{0};  // the loop's thread writes, any reads
+  Counter added_count_;                           // likewise
+
+  // Loop thread only. The lists of connections and watches have room for all there are, so that
+  // nothing of what happens to them can fail for want of memory.
+  TimePoint now_;
+  TimerQueue timers_;
+  DeadlineHeap deadlines_;
+  std::vector<DeadlineHeap::Entry> due_;  // being looked at; has room for all of deadlines_
+  bool stopping_ = false;
+  std::chrono::milliseconds stop_timeout_ = kStopTimeout;
+  MinRate flush_rate_{kMinRate, kFlushTime};
+  TimePoint stop_deadline_ = TimePoint::max();
+  std::vector<Task> at_stop_;
+  std::vector<Slot> slots_;  // by descriptor
+  std::vector<ConnectionId> ready_;
+  std::vector<ConnectionId> serving_;
+  std::vector<int> dying_;  // deleted, to be buried in this round
+  std::size_t parting_count_ = 0;
+  std::size_t watch_count_ = 0;
+  std::vector<std::unique_ptr<WatchCallback>> retired_;  // ended, may be running in this round
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,111 @@
+// Waits for many descriptors at once.
+//
+// Interface:
+//  * Add() says which descriptor and what to wait for; Change() and Remove() alter that.
+//  * Wait() sleeps until at least one of them is ready and says which.
+//  * A `token` of the caller's choice comes back with each event. The poller never looks into it.
+//  * Create() makes one: epoll or io_uring on Linux, kqueue on the BSDs and macOS.
+//  * GetTransport() is how connections move their bytes, where the poller has a way of its own.
+//
+// Thread: one thread at a time; a thread that sleeps in Wait() counts.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace TURTLE_SERVER {
+
+/// What to wait for: a set of bits, joined with |.
+enum class Interest : std::uint8_t {
+  kNone = 0,   ///< nothing; errors may be reported all the same
+  kRead = 1,   ///< reading would not block
+  kWrite = 2,  ///< writing would not block
+  kEdge = 4,   ///< report changes, not states: once when bytes arrive, not while they lie there
+};
+
+/// The bits of both sets.
+constexpr auto operator|(Interest a, Interest b) -> Interest {
+  return static_cast<Interest>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+
+/// True when `set` has all bits of `bits`.
+constexpr auto Has(Interest set, Interest bits) -> bool {
+  return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(bits)) ==
+         static_cast<std::uint8_t>(bits);
+}
+
+class Transport;
+
+/// What a Poller stands on.
+enum class PollerKind : std::uint8_t {
+  kAuto,     ///< what TURTLE_POLLER says in the environment, or else epoll or kqueue
+  kEpoll,    ///< epoll(7), Linux
+  kIoUring,  ///< io_uring(7), Linux 6.1 or later
+  kKqueue,   ///< kqueue(2), the BSDs and macOS
+};
+
+/// Something happened to a descriptor. The flags are hints: only the read or write itself tells.
+struct PollEvent {
+  std::uint64_t token = 0;   ///< as given to Add() or Change()
+  bool readable = false;     ///< reading won't block: bytes, the end of them, or an error
+  bool writable = false;     ///< writing won't block: room, or an error
+  bool peer_closed = false;  ///< the peer will send no more; bytes may still be waiting
+  bool error = false;        ///< reading or writing will say which
+};
+
+/// The kernel's list of what this thread waits for.
+class Poller {
+ public:
+  /// A poller of that kind. Where there is none, or the kernel refuses it, the log gets a line,
+  /// once for all loops, and it is the usual one of this system.
+  /// @throws std::system_error when the kernel hasn't even that to give
+  [[nodiscard]] static auto Create(PollerKind kind = PollerKind::kAuto) -> std::unique_ptr<Poller>;
+
+  virtual ~Poller() = default;
+  Poller(const Poller&) = delete;
+  auto operator=(const Poller&) -> Poller& = delete;
+
+  /// Starts to wait for a descriptor. What is ready already is reported too, with kEdge as well.
+  /// Closing the descriptor ends this, unless a copy of it is open (dup, a child process).
+  ///
+  /// @param fd the descriptor, borrowed.
+  /// @param interest what to wait for.
+  /// @param token comes back in the events.
+  /// @throws std::system_error, "epoll add 7: File exists".
+  virtual void Add(int fd, Interest interest, std::uint64_t token) = 0;
+
+  /// Waits for something else from now on. With kEdge, what is ready is reported once more.
+  ///
+  /// @param fd a descriptor that has been added.
+  /// @param interest replaces the former interest.
+  /// @param token replaces the former token.
+  /// @throws std::system_error, "epoll change 7: No such file or directory".
+  virtual void Change(int fd, Interest interest, std::uint64_t token) = 0;
+
+  /// Stops to wait for `fd`; does nothing when it isn't waited for. What the last Wait() returned
+  /// may still name it.
+  virtual void Remove(int fd) = 0;
+
+  /// Sleeps until something happens or the time is over.
+  ///
+  /// @param timeout the longest wait; nullopt: for ever; zero or less: only look. Finer durations
+  ///     have to be rounded up (std::chrono::ceil): rounded down, the last fraction of a
+  ///     millisecond before a deadline is spent spinning.
+  /// @return what happened; empty when the time is over or a signal came in. The vector is
+  ///     overwritten by the next call. A descriptor may come up twice, once to read and once to
+  ///     write.
+  virtual auto Wait(std::optional<std::chrono::milliseconds> timeout)
+      -> const std::vector<PollEvent>& = 0;
+
+  /// How connections move their bytes; nullptr: by system calls of their own. Lives as long as
+  /// this.
+  virtual auto GetTransport() noexcept -> Transport* { return nullptr; }
+
+ protected:
+  Poller() = default;
+};
+
+}  // namespace TURTLE_SERVER

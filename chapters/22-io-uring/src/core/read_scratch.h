@@ -1,0 +1,41 @@
+// The room that all connections of one loop read into.
+//
+// A loop serves one connection at a time, so one large buffer is enough for all of them: most
+// input is used up by the handler that asked for it, and what is left over is copied to the
+// connection's own Buffer before the next one reads. An idle connection owns no input memory.
+//
+// Where a Transport has received, the bytes lie in memory that it lends, and aren't copied here.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace TURTLE_SERVER {
+
+class Connection;
+
+/// One loop's read buffer, and whose bytes are in it, or in what a Transport has lent.
+struct ReadScratch {
+  static constexpr std::size_t kSize = std::size_t{64} * 1024;  ///< the most that one recv(2) takes
+
+  Connection* owner = nullptr;    ///< whose input is here; nullptr: nobody's
+  const char* begin = nullptr;    ///< the first byte not consumed
+  const char* end = nullptr;      ///< behind the last byte
+  std::array<char, kSize> bytes;  ///< the room; not initialised
+
+  /// How many bytes were not consumed.
+  [[nodiscard]] auto Size() const noexcept -> std::size_t {
+    return static_cast<std::size_t>(end - begin);
+  }
+
+  /// From now on it is about these bytes.
+  void Hold(Connection* whose, const char* from, std::size_t count) noexcept {
+    owner = whose;
+    begin = from;
+    end = from + count;
+  }
+};
+
+}  // namespace TURTLE_SERVER

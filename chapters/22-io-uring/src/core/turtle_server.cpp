@@ -1,0 +1,329 @@
+#include "core/turtle_server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "core/cpu_affinity.h"
+#include "core/reuse_port.h"
+#include "log/log.h"
+#include "task/thread_pool.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// How often a draining server looks whether anybody is left.
+constexpr std::chrono::milliseconds kLook{10};
+
+}  // namespace
+
+TurtleServer::TurtleServer(ServerOptions options)
+    : max_connections_(options.max_connections), options_(options) {
+  callbacks_.on_accept = [this](Connection* client) { Admit(client); };
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t threads = options.threads != 0 ? options.threads : cores;
+  while (loopers_.size() < threads) {
+    loopers_.push_back(std::make_unique<Looper>(Clock::now, options.poller));
+    loopers_.back()->SetStopTimeout(options.stop_timeout);
+  }
+  doors_ = std::vector<Door>(threads);
+  acceptors_.resize(threads);
+}
+
+TurtleServer::TurtleServer(const NetAddress& local, ServerOptions options) : TurtleServer(options) {
+  AlsoListen(local);
+}
+
+TurtleServer::~TurtleServer() = default;
+
+auto TurtleServer::AlsoListen(const NetAddress& local) -> TurtleServer& {
+  const std::size_t count = options_.accept == Accepting::kShared ? 1 : loopers_.size();
+  return AlsoListen(OpenListeners(local, count, options_.listen.backlog));
+}
+
+auto TurtleServer::AlsoListen(Socket listener) -> TurtleServer& {
+  std::vector<Socket> alone;
+  alone.push_back(std::move(listener));
+  return AlsoListen(std::move(alone));
+}
+
+auto TurtleServer::AlsoListen(std::vector<Socket> listeners) -> TurtleServer& {
+  if (listeners_.empty()) {
+    local_address_ = listeners.front().LocalAddress();
+  }
+  listeners_.push_back(std::move(listeners));
+  return *this;
+}
+
+auto TurtleServer::OnAccept(ConnectionCallback callback) -> TurtleServer& {
+  on_accept_ = std::move(callback);
+  return *this;
+}
+
+auto TurtleServer::OnHandle(ConnectionCallback callback) -> TurtleServer& {
+  callbacks_.on_handle = std::move(callback);
+  return *this;
+}
+
+auto TurtleServer::OnTimeout(ConnectionCallback callback) -> TurtleServer& {
+  callbacks_.on_timeout = std::move(callback);
+  return *this;
+}
+
+auto TurtleServer::OnStop(ConnectionCallback callback) -> TurtleServer& {
+  callbacks_.on_stop = std::move(callback);
+  return *this;
+}
+
+auto TurtleServer::OnFull(ConnectionCallback callback) -> TurtleServer& {
+  on_full_ = std::move(callback);
+  return *this;
+}
+
+void TurtleServer::Begin() {
+  if (!callbacks_.on_handle) {
+    throw std::logic_error("TurtleServer::Begin: OnHandle was not set");
+  }
+  if (listeners_.empty()) {
+    throw std::logic_error("TurtleServer::Begin: there is no listener");
+  }
+  for (std::vector<Socket>& listeners : listeners_) {
+    Open(listeners);
+  }
+  for (std::size_t i = 1; i < accepting_; ++i) {
+    doors_[i].blocked = doors_.front().blocked;
+  }
+  // The other loops are asked to stop only when nobody hands them clients any more.
+  const auto stop_others = [this] {
+    std::for_each(loopers_.begin() + 1, loopers_.end(), [](auto& looper) { looper->Stop(); });
+  };
+  for (std::size_t i = 0; i < loopers_.size(); ++i) {
+    loopers_[i]->AtStop([this, i] { acceptors_[i].clear(); });
+  }
+  loopers_.front()->AtStop(stop_others);
+
+  ThreadPool threads(loopers_.size() - 1);
+  threads.Start();
+  try {
+    for (std::size_t i = 1; i < loopers_.size(); ++i) {
+      [[maybe_unused]] const bool accepted = threads.Submit([this, i] {
+        try {
+          RunLooper(i);
+        } catch (...) {
+          Stop();  // or its clients would wait for ever
+          throw;
+        }
+      });
+    }
+    RunLooper(0);
+  } catch (...) {
+    stop_others();  // or the pool's destructor would wait for loops that nobody ends
+    throw;
+  }
+}
+
+// A loop without a listener would get nobody, so there has to be one for each.
+auto TurtleServer::EachAccepts(std::size_t listeners) const noexcept -> bool {
+  return options_.accept != Accepting::kShared && listeners >= loopers_.size();
+}
+
+// Has the clients of one address accepted.
+void TurtleServer::Open(std::vector<Socket>& listeners) {
+  const std::size_t loops = loopers_.size();
+  const bool each = EachAccepts(listeners.size());
+  accepting_ = std::max<std::size_t>(accepting_, each ? loops : 1);
+  for (std::size_t i = 0; i < listeners.size(); ++i) {
+    const std::size_t index = each ? i % loops : 0;
+    Looper& home = *loopers_[index];
+    Door& door = doors_[index];
+    (each ? door.own : door.shared).push_back(listeners[i].GetFd());
+    acceptors_[index].push_back(std::make_unique<Acceptor>(
+        home, std::move(listeners[i]), each ? std::vector<Looper*>{&home} : Loopers(), callbacks_,
+        options_.listen, &door.blocked, &door.turned_away));
+    acceptors_[index].back()->Start();
+  }
+}
+
+// Whom a loop's listeners prefer. A listener that another process has left may prefer a CPU still,
+// and is that process's, too, until this one serves: so not before its loops run.
+void TurtleServer::Prefer(std::size_t index, bool this_cpu) const {
+  const Door& door = doors_[index];
+  std::for_each(door.shared.begin(), door.shared.end(), PreferNoCpu);
+  for (const int listener : door.own) {
+    const int error = this_cpu ? PreferThisCpu(listener) : PreferNoCpu(listener);
+    if (this_cpu && error != 0) {
+      Log(LogLevel::kWarning, "loop " + std::to_string(index) + " is not preferred by its CPU: " +
+                                  std::generic_category().message(error));
+    }
+  }
+}
+
+void TurtleServer::RunLooper(std::size_t index) {
+  std::optional<CpuPin> pin;
+  if (options_.cpu_affinity || options_.accept == Accepting::kPerCpu) {
+    pin.emplace(index);
+    if (pin->Error() != 0) {
+      Log(LogLevel::kWarning, "loop " + std::to_string(index) + " can't keep to one CPU: " +
+                                  std::generic_category().message(pin->Error()));
+    }
+  }
+  Prefer(index, options_.accept == Accepting::kPerCpu && pin->Error() == 0);
+  // In its first round, or, if it never has one, before it ends.
+  static_cast<void>(loopers_[index]->Post([this] { started_.fetch_add(1); }));
+  loopers_[index]->Loop();
+  ended_.fetch_add(index == 0 ? 0 : 1);
+  doors_[index].refusals.Tell();
+}
+
+// The client is among those who are there. Those on their way out hold no place, or whoever is
+// refused would keep out somebody for whom there is one.
+void TurtleServer::Admit(Connection* client) {
+  Looper& looper = *client->GetLooper();
+  const std::size_t limit = max_connections_.load(std::memory_order_relaxed);
+  if (limit != 0 && looper.ConnectionCount() - looper.PartingCount() > limit) {
+    Refuse(client, looper, limit);
+  } else if (on_accept_) {
+    on_accept_(client);
+  }
+}
+
+void TurtleServer::Refuse(Connection* client, Looper& looper, std::size_t limit) {
+  if (on_full_ && looper.PartingCount() < limit) {
+    on_full_(client);
+    looper.DeleteConnection(client->GetFd(), Closing::kLinger);
+  } else {
+    looper.DeleteConnection(client->GetFd(), Closing::kReset);
+  }
+  const auto here = std::find_if(loopers_.begin(), loopers_.end(),
+                                 [&looper](const auto& each) { return each.get() == &looper; });
+  doors_[static_cast<std::size_t>(here - loopers_.begin())].refusals.Count(looper, limit);
+}
+
+auto TurtleServer::GetRefusals() const -> Refusals {
+  Refusals refusals;
+  for (const Door& door : doors_) {
+    refusals.blocked += door.turned_away;
+    refusals.no_room.push_back(door.refusals.Total());
+  }
+  return refusals;
+}
+
+void TurtleServer::Block(CidrSet addresses) {
+  for (std::size_t i = 1; i < accepting_; ++i) {  // before Begin(), nobody does
+    // A loop that takes no task any more lets nobody in.
+    static_cast<void>(loopers_[i]->Post(
+        [this, i, addresses]() mutable { doors_[i].blocked = std::move(addresses); }));
+  }
+  doors_.front().blocked = std::move(addresses);
+}
+
+// @return false: it was leaving already
+auto TurtleServer::BeginLeaving(Leaving how) noexcept -> bool {
+  Leaving no = Leaving::kNo;
+  return leaving_.compare_exchange_strong(no, how);
+}
+
+void TurtleServer::Stop() noexcept {
+  BeginLeaving(Leaving::kYes);
+  loopers_.front()->Stop();
+}
+
+void TurtleServer::Drain(ListenQueue queue) {
+  if (!BeginLeaving(queue == ListenQueue::kOurs ? Leaving::kYes : Leaving::kHandedOver)) {
+    return;
+  }
+  draining_.store(true);
+  OrStop([this, queue] {
+    static_cast<void>(
+        loopers_.front()->Post([this, queue] { OrStop([&] { BeginDrain(queue); }); }));
+  });
+}
+
+// Less gently, for which no memory is needed.
+template <typename Step>
+void TurtleServer::OrStop(const Step& step) noexcept {
+  try {
+    step();
+  } catch (...) {
+    LogException("drain");
+    Stop();
+  }
+}
+
+void TurtleServer::BeginDrain(ListenQueue queue) {
+  if (queue == ListenQueue::kOurs && options_.drain_time.count() > 0) {
+    loopers_.front()->RunAfter(options_.drain_time,
+                               [this, queue] { OrStop([&] { CloseListeners(queue); }); });
+  } else {
+    CloseListeners(queue);
+  }
+}
+
+void TurtleServer::CloseListeners(ListenQueue queue) {
+  EmptyQueues(0, queue,
+              loopers_.front()->Now() + std::min(options_.last_chance, options_.stop_timeout));
+}
+
+// Out of descriptors, it waits for a client to leave. The first loop is the first: the others get
+// what it has accepted, and go on accepting meanwhile.
+void TurtleServer::EmptyQueues(std::size_t index, ListenQueue queue, TimePoint until) {
+  Looper& looper = *loopers_[index];
+  auto& acceptors = acceptors_[index];
+  if (queue == ListenQueue::kHandedOver) {
+    acceptors.clear();
+  }
+  acceptors.erase(std::remove_if(acceptors.begin(), acceptors.end(),
+                                 [](const auto& acceptor) { return acceptor->AcceptWaiting(); }),
+                  acceptors.end());
+  if (!acceptors.empty() && looper.Now() < until) {
+    looper.RunAfter(
+        kLook, [this, index, queue, until] { OrStop([&] { EmptyQueues(index, queue, until); }); });
+    return;
+  }
+  acceptors.clear();
+  // Behind the clients that were handed over: posts of one thread keep their order.
+  for (std::size_t i = 1; index == 0 && i < loopers_.size(); ++i) {
+    static_cast<void>(loopers_[i]->Post(
+        [this, i, queue, until] { OrStop([&] { EmptyQueues(i, queue, until); }); }));
+  }
+  AwaitLastClients(index, until);
+}
+
+// The first loop stops the others, so it is the last to go.
+void TurtleServer::AwaitLastClients(std::size_t index, TimePoint until) {
+  Looper& looper = *loopers_[index];
+  const bool others = index == 0 && ended_.load() + 1 < loopers_.size();
+  if ((looper.ConnectionCount() == 0 && !others) || looper.Now() >= until) {
+    looper.SetStopTimeout(options_.stop_timeout -
+                          std::min(options_.last_chance, options_.stop_timeout));
+    looper.Stop();
+  } else {
+    looper.RunAfter(kLook,
+                    [this, index, until] { OrStop([&] { AwaitLastClients(index, until); }); });
+  }
+}
+
+auto TurtleServer::ListenerFds() const -> std::vector<int> {
+  std::vector<int> fds;
+  for (const std::vector<Socket>& listeners : listeners_) {
+    std::transform(listeners.begin(), listeners.end(), std::back_inserter(fds),
+                   [](const Socket& listener) { return listener.GetFd(); });
+  }
+  return fds;
+}
+
+auto TurtleServer::Loopers() const -> std::vector<Looper*> {
+  std::vector<Looper*> loopers;
+  std::transform(loopers_.begin(), loopers_.end(), std::back_inserter(loopers),
+                 [](const auto& looper) { return looper.get(); });
+  return loopers;
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,66 @@
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "core/poller.h"
+#include "core/transport.h"
+#include "support/captured_stderr.h"
+#include "support/needs_io_uring.h"
+#include "support/ring_faults.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+auto Lines(const std::string& text, const std::string& what) -> int {
+  int count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(PollerChoice, EachKindIsWhatItSays) {
+  TURTLE_NEEDS_IO_URING();
+  EXPECT_NE(Poller::Create(PollerKind::kIoUring)->GetTransport(), nullptr);
+  EXPECT_EQ(Poller::Create(PollerKind::kEpoll)->GetTransport(), nullptr);
+}
+
+TEST(PollerChoice, AutoIsWhatTheEnvironmentSays) {
+  TURTLE_NEEDS_IO_URING();
+  const char* const before = std::getenv("TURTLE_POLLER");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("TURTLE_POLLER", "io_uring", 1);
+  EXPECT_NE(Poller::Create()->GetTransport(), nullptr);
+  ::unsetenv("TURTLE_POLLER");
+  EXPECT_EQ(Poller::Create()->GetTransport(), nullptr) << "epoll, if nobody says anything";
+  if (before != nullptr) {
+    ::setenv("TURTLE_POLLER", kept.c_str(), 1);
+  }
+}
+
+// One test: a program says it once.
+TEST(PollerChoice, WhatTheKernelRefusesIsReplacedWithOneLineForAllLoops) {
+  const test::CapturedStderr captured;
+  test::ring_setup.Fail(EPERM, 2);
+  for (int loop = 0; loop < 2; ++loop) {
+    const auto poller = Poller::Create(PollerKind::kIoUring);
+    ASSERT_NE(poller, nullptr);
+    EXPECT_EQ(poller->GetTransport(), nullptr);
+  }
+  test::ring_setup.Pass();
+  test::ring_register.Fail(ENOMEM);
+  EXPECT_EQ(Poller::Create(PollerKind::kIoUring)->GetTransport(), nullptr);
+  test::ring_register.Pass();
+  EXPECT_EQ(Poller::Create(PollerKind::kKqueue)->GetTransport(), nullptr);
+  const std::string text = captured.Text();
+  EXPECT_EQ(Lines(text, "instead"), 1) << text;
+#ifdef __linux__
+  EXPECT_NE(text.find("; the loops use epoll instead"), std::string::npos) << text;
+#endif
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,33 @@
+// Tests of what only a kernel with io_uring(7) has.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <system_error>
+
+#include "core/io_uring.h"
+#include "core/poller.h"
+
+namespace TURTLE_SERVER::test {
+
+/// Why there is no poller that stands on io_uring; "" if there is one.
+inline auto WhyNoIoUring() -> std::string {
+  try {
+    static_cast<void>(MakeIoUringPoller());
+    return "";
+  } catch (const std::system_error& refused) {
+    return refused.what();
+  }
+}
+
+}  // namespace TURTLE_SERVER::test
+
+/// Skips a test where there is none. TURTLE_REQUIRE_IO_URING in the environment makes it fail.
+#define TURTLE_NEEDS_IO_URING()                                     \
+  if (const std::string why = test::WhyNoIoUring(); !why.empty()) { \
+    if (std::getenv("TURTLE_REQUIRE_IO_URING") != nullptr) {        \
+      FAIL() << why;                                                \
+    }                                                               \
+    GTEST_SKIP() << why;                                            \
+  }
