@@ -13,7 +13,9 @@
 #include "base/pin.h"
 #include "core/acceptor.h"
 #include "core/looper.h"
+#include "core/net_address.h"
 #include "core/poller.h"
+#include "core/socket.h"
 #include "support/client.h"
 #include "support/loop_thread.h"
 #include "support/needs_io_uring.h"
@@ -193,6 +195,21 @@ TEST_F(IoUringLooper, ASignalOrAWantOfMemoryJustEndsTheWait) {
     EXPECT_EQ(client.Receive(5), "hello") << error;
   }
   test::ring_enter.Pass();
+}
+
+// A drain that finds no descriptors rests, though nobody is to be let in any more.
+TEST_F(IoUringLooper, AListenerThatNoLongerAcceptsMayStillRest) {
+  Socket listener;
+  listener.Bind(NetAddress("127.0.0.1", 0));
+  listener.Listen();
+  loop_->Ask([&] {
+    Looper& looper = loop_->Get();
+    const WatchId id = looper.WatchListener(listener.GetFd(), [](const PollEvent&) {});
+    looper.StopAccepting(id);
+    EXPECT_NO_THROW(looper.ChangeWatch(id, Interest::kNone));
+    EXPECT_NO_THROW(looper.ChangeWatch(id, Interest::kRead));
+    EXPECT_NO_THROW(looper.Unwatch(id));
+  });
 }
 
 // Whoever is told that time is up has said a last word, and it has been handed over.

@@ -442,6 +442,9 @@ void IoUringPoller::Close(UniqueFd fd) noexcept {
   if (Works() && ring_.HasRoom(5)) {
     CloseByRing(fd.Release(), endpoint);
   } else {
+    if (Works()) {
+      ::shutdown(number, SHUT_RDWR);  // ends what is under way, which can't be cancelled
+    }
     Leave(endpoint);
   }
 }

@@ -577,7 +577,7 @@ void Looper::End() {
   RunTasks(mailbox_->Close());
   ForEachConnection([this](Connection* connection) { DeleteConnection(connection->GetFd()); });
   Bury();
-  if (transport_ != nullptr) {  // what was written in this round has to be handed over
+  if (transport_ != nullptr && ConnectionCount() > 0) {  // last words have to be handed over
     Guarded("last words", [this] { poller_->Wait(std::chrono::milliseconds(0)); });
   }
   for (std::size_t fd = 0; fd < slots_.size(); ++fd) {
