@@ -19,6 +19,10 @@ EXAMPLES = """\
   ./learn list              the chapters
   ./learn start 05 ~/five   a workspace in which you write chapter 05
   ./learn check ~/five      build it, run its tests, say what is next
+  ./learn watch ~/five      the same, at each save
+  ./learn start 05.2 ~/ex   a workspace for exercise 2 of chapter 05
+  ./learn hint 05.2         a hint for it; ./learn solution 05.2 shows how the book does it
+  ./learn progress          how far you are
   ./learn bench --quick     measure final beside other servers
   ./learn fuzz head         try a minute of odd requests on the parser of heads
 """
@@ -40,11 +44,20 @@ def main(arguments: list[str]) -> int:
     test.add_argument("--only", metavar="WORD", default="", help="only the steps whose name has this word")
     commands.add_parser("coverage", help="which lines and branches of final its tests reach")
     commands.add_parser("list", help="the chapters")
-    start = commands.add_parser("start", help="make a workspace for a chapter")
-    start.add_argument("number", metavar="NN")
+    start = commands.add_parser("start", help="make a workspace for a chapter or an exercise")
+    start.add_argument("name", metavar="NN[.K]")
     start.add_argument("folder", metavar="DIR", type=pathlib.Path)
     check = commands.add_parser("check", help="build a workspace and run its tests")
     check.add_argument("folder", metavar="DIR", type=pathlib.Path)
+    watch = commands.add_parser("watch", help="check a workspace at each save")
+    watch.add_argument("folder", metavar="DIR", type=pathlib.Path)
+    hint = commands.add_parser("hint", help="the next hint of an exercise")
+    hint.add_argument("what", metavar="NN.K|DIR")
+    hint.add_argument("--all", action="store_true", help="all of its hints")
+    solution = commands.add_parser("solution", help="how the book solves an exercise or fills a workspace")
+    solution.add_argument("what", metavar="NN.K|DIR")
+    solution.add_argument("word", metavar="WORD", nargs="?", default="", help="only files that have this word")
+    commands.add_parser("progress", help="which chapters and exercises are done")
     bench = commands.add_parser(
         "bench",
         help="measure final beside other servers",
@@ -78,11 +91,27 @@ def main(arguments: list[str]) -> int:
         if options.command == "start":
             from learn import workspace
 
-            return workspace.start(options.number, options.folder)
+            return workspace.start(options.name, options.folder)
         if options.command == "check":
             from learn import workspace
 
             return workspace.check(options.folder)
+        if options.command == "watch":
+            from learn import watch as watching
+
+            return watching.watch(options.folder)
+        if options.command == "hint":
+            from learn import hints
+
+            return hints.hint(options.what, options.all)
+        if options.command == "solution":
+            from learn import hints
+
+            return hints.solution(options.what, options.word)
+        if options.command == "progress":
+            from learn import progress as remembered
+
+            return remembered.progress()
         if options.command == "bench":
             from learn import bench as benchmark
 

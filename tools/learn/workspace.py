@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import concurrent.futures
+import dataclasses
 import json
 import pathlib
 import re
 import shutil
+from collections.abc import Iterator
 
+import exercises
 import stubs
-from learn import chapters, gtests, machine, setup
+from learn import chapters, gtests, machine, progress, setup
 from learn.chapters import ROOT
 from learn.errors import LearnError
 from learn.steps import Runner
@@ -17,23 +20,40 @@ from learn.steps import Runner
 MARK = ".turtle-learn.json"
 
 
-def start(number: str, folder: pathlib.Path) -> int:
-    chapter = find(number)
+@dataclasses.dataclass(frozen=True)
+class Mark:
+    """What a workspace is for, as its file MARK says."""
+
+    chapter: str
+    exercises: tuple[str, ...] = ()  # "05.2"
+    is_complete: bool = False  # it began with the book's chapter, nothing emptied
+
+    def write(self, folder: pathlib.Path) -> None:
+        text = json.dumps({"chapter": self.chapter, "exercises": self.exercises, "complete": self.is_complete})
+        (folder / MARK).write_text(text + "\n", encoding="utf-8")
+
+
+def mark_of(folder: pathlib.Path) -> Mark:
+    try:
+        told = json.loads((folder / MARK).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise LearnError(f"{folder} was not made by ./learn start: {MARK} is missing.") from error
+    return Mark(told["chapter"], tuple(told.get("exercises", ())), told.get("complete", False))
+
+
+def start(name: str, folder: pathlib.Path) -> int:
+    """A workspace for a chapter ("05") or for one of its exercises ("05.2")."""
     folder = folder.resolve()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise LearnError(f"{folder} is not empty. Choose a new folder: ./learn start {chapter.number} DIR")
-    if folder.is_dir():
-        folder.rmdir()
-    if folder.is_relative_to(ROOT / "chapters") or folder.is_relative_to(ROOT / "final"):
-        raise LearnError("Choose a folder outside chapters/ and final/: those are the solutions.")
+    if "." in name:
+        return start_exercise(name, folder)
+    chapter = find(name)
+    make_way(folder, chapter.number)
     get_tools()
     try:
         written = stubs.write(chapter.number, folder)
     except stubs.StubError as error:
         raise LearnError(str(error)) from error
-    mark = {"chapter": chapter.number}
-    (folder / MARK).write_text(json.dumps(mark) + "\n", encoding="utf-8")
-    (folder / ".gitignore").write_text("build/\n", encoding="utf-8")
+    finish(folder, Mark(chapter.number))
 
     print(f"Chapter {chapter.number}, {chapter.title}: your workspace is {folder}\n")
     by_file: dict[str, list[stubs.Stub]] = {}
@@ -49,12 +69,63 @@ def start(number: str, folder: pathlib.Path) -> int:
     return 0
 
 
+def start_exercise(name: str, folder: pathlib.Path) -> int:
+    """The whole chapter with the exercise's tests; or these alone, in a workspace of the chapter."""
+    try:
+        exercise = exercises.find(name)
+    except LookupError as error:
+        raise LearnError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
+    except exercises.ExerciseError as error:
+        raise LearnError(str(error)) from error
+    chapter = exercise.chapter
+    if (folder / MARK).is_file():
+        mark = mark_of(folder)
+        if mark.chapter != chapter.number:
+            raise LearnError(f"{folder} is a workspace of chapter {mark.chapter}. Choose a new folder, or one of {chapter.number}.")
+        if exercise.name in mark.exercises:
+            raise LearnError(f"{folder} has exercise {exercise.name} already.")
+        given = [path for path in exercise.files() if (folder / path).exists()]
+        if given:
+            raise LearnError(f"{folder} has {', '.join(given)} already, which the exercise brings. Choose a new folder.")
+        exercises.add([exercise], folder)
+        dataclasses.replace(mark, exercises=(*mark.exercises, exercise.name)).write(folder)
+    else:
+        make_way(folder, exercise.name)
+        get_tools()
+        try:
+            exercises.lay(chapter, [exercise], folder)
+        except (stubs.StubError, exercises.ExerciseError) as error:
+            raise LearnError(str(error)) from error
+        finish(folder, Mark(chapter.number, (exercise.name,), is_complete=True))
+    print(f"Exercise {exercise.name}, {exercise.title} ({exercise.level}): your workspace is {folder}\n")
+    print(exercise.task)
+    print()
+    for path in exercise.files():
+        print(f"  {path}")
+    print(f"\nThen:      ./learn check {shown(folder)}")
+    print(f"Stuck:     ./learn hint {exercise.name}")
+    return 0
+
+
+def make_way(folder: pathlib.Path, name: str) -> None:
+    """A LearnError unless `folder` is a good place for a new workspace."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise LearnError(f"{folder} is not empty. Choose a new folder: ./learn start {name} DIR")
+    if folder.is_relative_to(ROOT / "chapters") or folder.is_relative_to(ROOT / "final"):
+        raise LearnError("Choose a folder outside chapters/ and final/: those are the solutions.")
+    if folder.is_dir():
+        folder.rmdir()
+
+
+def finish(folder: pathlib.Path, mark: Mark) -> None:
+    mark.write(folder)
+    (folder / ".gitignore").write_text("build/\n", encoding="utf-8")
+
+
 def check(folder: pathlib.Path) -> int:
     folder = folder.resolve()
-    mark = folder / MARK
-    if not mark.is_file():
-        raise LearnError(f"{folder} was not made by ./learn start: {MARK} is missing.")
-    chapter = find(json.loads(mark.read_text(encoding="utf-8"))["chapter"])
+    mark = mark_of(folder)
+    chapter = find(mark.chapter)
     get_tools()
     print(f"Chapter {chapter.number}, {chapter.title}\n")
     print("building ...", flush=True)
@@ -67,45 +138,21 @@ def check(folder: pathlib.Path) -> int:
         return 1
     log.unlink(missing_ok=True)
 
-    here = {path.relative_to(folder).as_posix(): path for path in (folder / "tests").rglob("*_test.cpp")}
-    known = chapters.layered(chapter.number)
-    previous = chapters.before(chapter)
-    is_new = {path: path in chapter.files() or path not in known for path in here}
-    for path in here:
-        if previous and path.startswith(f"tests/next/{previous.number}_"):
-            is_new[path] = True  # the felt problem: this chapter is its cure
-    problem = [path for path in here if path.startswith(f"tests/next/{chapter.number}_")]
-    for path in problem:
-        del is_new[path]
-    programs = stubs.test_programs(here)
     first_bad: gtests.Result | None = None
-    for heading, wanted in ((f"Tests of chapter {chapter.number}", True), ("Tests of earlier chapters", False)):
-        paths = [path for path in sorted(is_new) if is_new[path] == wanted]
-        if not paths:
-            continue
+    for heading, name, paths in groups(folder, mark, chapter):
         print(f"\n{heading}")
-        with concurrent.futures.ThreadPoolExecutor(setup.jobs()) as pool:
-            runs = pool.map(
-                lambda path: gtests.run_program(folder / "build" / "tests" / programs[path], folder / "build"),
-                paths,
-            )
-            for path, results in zip(paths, runs):
-                bad = show(path, results)
-                first_bad = first_bad or bad
+        every: list[gtests.Result] = []
+        for path, there in run(folder, paths):
+            bad = show(path, there)
+            first_bad = first_bad or bad
+            every += there
+        if name:
+            progress.note(name, passed=sum(not each.is_bad for each in every), all=len(every))
 
     left = unwritten(folder, chapter.number)
     print()
     if first_bad is None:
-        print(f"All pass: chapter {chapter.number} is done.")
-        if left:
-            print(f"TODO({chapter.number}) still stands in {', '.join(sorted(left))}.")
-        following = chapters.after(chapter)
-        if following:
-            print(f"Next: what it still can't do is felt in chapter {following.number}, {following.title}:")
-            print(f"      {page(following)}")
-            print(f"      ./learn start {following.number} DIR   (begins with the book's chapter {chapter.number})")
-        else:
-            print("Next: that was the last chapter. ./learn list shows them all.")
+        say_what_is_done(folder, mark, chapter, left)
         return 0
     words = first_bad.message.strip().splitlines()[:12]
     print(f"Next: {first_bad.test}, which {first_bad.outcome.value}")
@@ -116,7 +163,58 @@ def check(folder: pathlib.Path) -> int:
         for path, count in sorted(left.items()):
             print(f"  {path:<40} {count}")
     print(f"\nThe page: {page(chapter)}")
+    for name in mark.exercises[-1:]:
+        print(f"Stuck:    ./learn hint {name}")
     return 1
+
+
+def groups(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter) -> list[tuple[str, str, list[str]]]:
+    """The tests of a workspace: what they are of, under which name their count is remembered, which."""
+    here = {path.relative_to(folder).as_posix() for path in (folder / "tests").rglob("*_test.cpp")}
+    known = chapters.layered(chapter.number)
+    previous = chapters.before(chapter)
+    # This chapter's felt problem is the next one's to solve; the one before's is solved here.
+    here -= {path for path in here if path.startswith(f"tests/next/{chapter.number}_")}
+    found = []
+    for name in mark.exercises:
+        exercise = exercises.find(name)
+        own = [path for path in exercise.tests() if path in here]
+        here -= set(own)
+        found.append((f"Exercise {name}, {exercise.title}", name, own))
+    felt = f"tests/next/{previous.number}_" if previous else "no file"
+    new = {path for path in here if path in chapter.files() or path not in known or path.startswith(felt)}
+    found.append((f"Tests of chapter {chapter.number}", "" if mark.is_complete else chapter.number, sorted(new)))
+    found.append(("Tests of earlier chapters", "", sorted(here - new)))
+    return [group for group in found if group[2]]
+
+
+def run(folder: pathlib.Path, paths: list[str]) -> Iterator[tuple[str, list[gtests.Result]]]:
+    programs = stubs.test_programs({path: folder / path for path in paths})
+    with concurrent.futures.ThreadPoolExecutor(setup.jobs()) as pool:
+        every = pool.map(
+            lambda path: gtests.run_program(folder / "build" / "tests" / programs[path], folder / "build"), paths
+        )
+        yield from zip(paths, every)
+
+
+def say_what_is_done(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter, left: dict[str, int]) -> None:
+    done = [f"exercise {name}" for name in mark.exercises]
+    done += [f"chapter {chapter.number}"] * (not mark.is_complete)
+    print(f"All pass: {' and '.join(done)} {'is' if len(done) == 1 else 'are'} done.")
+    if left:
+        print(f"TODO({chapter.number}) still stands in {', '.join(sorted(left))}.")
+    for name in mark.exercises:
+        print(f"How the book does it: ./learn solution {name}")
+    more = [each for each in exercises.of(chapter) if each.name not in mark.exercises]
+    for each in more:
+        print(f"More: ./learn start {each.name} {shown(folder)}   {each.title} ({each.level})")
+    following = chapters.after(chapter)
+    if following:
+        print(f"Next: what it still can't do is felt in chapter {following.number}, {following.title}:")
+        print(f"      {page(following)}")
+        print(f"      ./learn start {following.number} DIR   (begins with the book's chapter {chapter.number})")
+    else:
+        print("Next: that was the last chapter. ./learn list shows them all.")
 
 
 def show(path: str, results: list[gtests.Result]) -> gtests.Result | None:

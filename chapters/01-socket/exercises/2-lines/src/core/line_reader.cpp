@@ -1,0 +1,9 @@
+#include "core/line_reader.h"
+
+namespace TURTLE_SERVER {
+
+auto LineReader::Next() -> std::optional<std::string> {
+  return std::nullopt;  // TODO: read, and give out what is a line
+}
+
+}  // namespace TURTLE_SERVER
