@@ -405,7 +405,7 @@ TEST_F(IoUringPollerTest, ClosingEndsWhatIsUnderWayThoughTheKernelTakesNothing) 
   OutQueue queue;
   queue.Append("x");
   while (!queue.Empty()) {  // until the ring is full, and a call sends it
-    transport_->Send(other->server, queue, false);
+    ASSERT_NE(transport_->Send(other->server, queue, false).status, IoStatus::kError);
     transport_->Forget(other->server.GetFd());
   }
   transport_->Close(peer->server.Release());
