@@ -242,10 +242,25 @@ def on_page_markdown(markdown, page, config, files):
         uri = page_uri(target[0]) or source_uri(target[0])
         return posixpath.relpath(uri, here or ".") + ("#" + target[1] if target[1] else "")
 
+    if path.startswith("chapters/"):
+        markdown = with_solutions(markdown, posixpath.dirname(path))
     markdown = each_link(markdown, on_site)
     if path.startswith("chapters/"):  # what feeds a console block is no concern of the reader's
         markdown = re.sub(r"^<!-- run\b.*?-->\n", "", markdown, flags=re.MULTILINE | re.DOTALL)
     return markdown
+
+
+def with_solutions(markdown, folder):
+    """The hints' Markdown is read, and where a solution is linked to, it is shown."""
+    markdown = markdown.replace("<details>", '<details markdown="1">')
+
+    def shown(match):
+        text = (ROOT / folder / match.group(1)).read_text(encoding="utf-8")
+        longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+        fence = "`" * (longest + 1)
+        return f"{fence}diff\n{text}{fence}"
+
+    return re.sub(r"^\[[^\]]+\]\((exercises/[^()\s]+\.diff)\)$", shown, markdown, flags=re.MULTILINE)
 
 
 def on_post_page(output, page, config):

@@ -102,7 +102,8 @@ class Book:
 
     def __init__(self, root):
         self.root = root
-        for name in ("tools/chapters.py", "tools/stubs.py", "tools/cpp_functions.py", "learn"):
+        tools = [f"tools/{name}.py" for name in ("chapters", "cpp_functions", "exercises", "stubs")]
+        for name in (*tools, "learn"):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, root / name)
         for name in ("tools/learn", "tools/measure"):

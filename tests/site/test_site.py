@@ -53,6 +53,15 @@ def test_only_pages_with_diagrams_load_mermaid(site):
             assert ("mermaid.min.js" in text) == ('class="mermaid"' in text), path
 
 
+def test_hints_unfold_and_solutions_are_shown(site):
+    page = html_of(site, "chapters/01-socket")
+    assert page.count("<details>") == page.count("</details>") >= 10
+    assert re.search(r"<summary>Hint 1</summary>\s*<p>[^<]*<code>", page), "a hint is Markdown, too"
+    solution = re.search(r"<summary>Solution</summary>\s*<div class=\"language-diff.*?</div>", page, re.DOTALL)
+    assert solution and "std::endl" in solution[0]
+    assert "solution.diff" not in page
+
+
 def test_all_links_lead_somewhere(site, site_tool):
     assert site_tool.check_links(site) == []
 

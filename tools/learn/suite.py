@@ -2,7 +2,7 @@
 
 What there is to do is read off the tree (which chapters, which test folders, whether the program
 exists yet), never off what happened to be built. With CI=true slow proofs are added: sanitizers,
-coverage and fuzzers on `final`, clang-tidy, assembled copies, stubs.
+coverage and fuzzers on `final`, clang-tidy, assembled copies, stubs, exercises.
 """
 
 from __future__ import annotations
@@ -361,6 +361,9 @@ def prove_more(runner: Runner) -> None:
         prove_assembled(runner, chapter, is_built=chapter in (every[0], every[len(every) // 2]))
     for chapter in every:
         prove_stubs(runner, chapter)
+    for chapter in every:
+        if is_whole_proof_due(chapter) and (chapter.folder / "exercises").is_dir():
+            prove_exercises(runner, chapter)
     if FINAL.is_dir():
         for name in ("clang ASan+UBSan", "gcc TSan"):
             test_final(runner, name)
@@ -404,7 +407,7 @@ def prove_assembled(runner: Runner, chapter: Chapter, is_built: bool) -> None:
     )
 
 
-# That the earlier tests pass on a chapter's stubs costs most of the proof, and hardly ever changes.
+# That the earlier tests pass on a chapter's stubs costs most of the proof, and hardly ever changes; nor do the exercises.
 # The newest chapter shows it in every run, the others take turns, from commit to commit.
 TURNS = 4
 
@@ -423,6 +426,16 @@ def prove_stubs(runner: Runner, chapter: Chapter) -> None:
         needs=[PACKAGES, f"chapter {chapter.number} {chapter.name}"],
         seconds=1200,
         advice=f"chapters/{chapter.folder.name}/stubs.txt holds the exceptions; tools/stubs.py says which there are",
+    )
+
+
+def prove_exercises(runner: Runner, chapter: Chapter) -> None:
+    runner.step(
+        f"exercises {chapter.number}",
+        [[sys.executable, ROOT / "tools" / "exercises.py", "prove", chapter.number]],
+        needs=[PACKAGES, f"chapter {chapter.number} {chapter.name}"],
+        seconds=1200,
+        advice="tools/exercises.py says what an exercise is made of",
     )
 
 
