@@ -100,9 +100,10 @@ def test_a_reload_keeps_each_listener(begin, site, tmp_path):
     assert turtle.stop() == 0
 
 
-def state_of(pid: int) -> str:
-    """proc_pid_stat(5): behind the name in parentheses."""
-    return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+def stands_still(pid: int) -> bool:
+    """Each of its threads is stopped, proc_pid_stat(5): the state stands behind the name in parentheses."""
+    threads = pathlib.Path(f"/proc/{pid}/task").glob("*/stat")
+    return {each.read_text(encoding="utf-8").rpartition(")")[2].split()[0] for each in threads} == {"T"}
 
 
 @pytest.mark.parametrize("accept", ["shared", "per-loop"])
@@ -120,9 +121,9 @@ def test_who_waits_in_a_queue_is_answered_by_the_new_one(begin, site, tmp_path, 
     program.chmod(0o755)
     old = turtle.pid
     turtle.pid = turtle.begin()
-    await_condition(lambda: state_of(turtle.pid) == "T", "a successor that stands still")
+    await_condition(lambda: stands_still(turtle.pid), "a successor that stands still")
     os.kill(old, signal.SIGSTOP)
-    await_condition(lambda: state_of(old) == "T", "the old one")
+    await_condition(lambda: stands_still(old), "the old one")
     clients = [socket.create_connection(("127.0.0.1", turtle.port), timeout=PATIENCE) for _ in range(120)]
     for client in clients:
         client.sendall(b"GET /style.css HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n")
