@@ -188,7 +188,18 @@ def linked_sources(pages):
 
 def on_config(config):
     parts, there = chapters()
-    nav = [{"Turtle": "index.md"}, {"Reading map": "reading-map.md"}]
+    nav = [
+        {"Turtle": "index.md"},
+        {
+            "Before you start": [
+                {"Preface": "preface.md"},
+                {"How to read this repository": "repository.md"},
+                {"Reading map": "reading-map.md"},
+                {"Glossary": "glossary.md"},
+                {"Troubleshooting": "troubleshooting.md"},
+            ]
+        },
+    ]
     for part, title in parts.items():
         pages = [
             {f"{c['folder'][:2]} {c['title']}": f"chapters/{c['folder']}/README.md"}

@@ -6,7 +6,8 @@
     tools/site.py links [DIR]   checks every internal link and anchor of a built site, and that no
                                 page loads anything from the network
     tools/site.py texts         writes what is generated in README.md and docs/ anew: the table of
-                                the chapters, and of what was measured tables, numbers and pictures
+                                the chapters, the map of the classes, and of what was measured
+                                tables, numbers and pictures
                                 (--check: only says whether they are as they should be)
 
 DIR is build/site unless given. MkDocs is taken from this Python if it has the pinned versions;
@@ -29,6 +30,7 @@ import urllib.parse
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "tools/site-requirements.txt"
 WITH_TABLE = ["README.md", "docs/index.md", "docs/reading-map.md"]
+CLASS_MAP = "docs/repository.md"
 
 
 # What Doxygen may find undocumented: copying, moving and destroying, which the head of the class
@@ -269,10 +271,19 @@ def measured_texts():
         raise SiteError(str(error)) from error
 
 
+def classmap_text():
+    """The page with the map of the classes."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    import classmap
+
+    return classmap.generated((ROOT / CLASS_MAP).read_text(encoding="utf-8"))
+
+
 def run_texts(check):
     hooks = load_hooks()
     fresh = {name: hooks.with_chapter_table((ROOT / name).read_text(encoding="utf-8"), name) for name in WITH_TABLE}
     fresh.update(measured_texts())
+    fresh[CLASS_MAP] = classmap_text()
     stale = []
     for name, text in fresh.items():
         path = ROOT / name

@@ -30,7 +30,9 @@ def test_no_chapter_is_left_out(hooks):
 
 
 def test_the_other_pages_are_there(site):
-    for page in ("", "reading-map", "design", "reference", "trust", "security", "contributing", "changelog"):
+    around = ("preface", "repository", "reading-map", "glossary", "troubleshooting")
+    behind = ("design", "reference", "trust", "security", "contributing", "changelog")
+    for page in ("", *around, *behind):
         assert "<h1" in html_of(site, page), page
     assert (site / "api/index.html").is_file()
     assert (site / "api/annotated.html").is_file()
@@ -44,6 +46,15 @@ def test_what_is_for_us_is_not_served(site):
     for path in site.glob("chapters/*/index.html"):
         assert "<!-- run" not in path.read_text(encoding="utf-8"), path
     assert "&lt;!-- run" in re.sub(r"<[^>]*>", "", html_of(site, "contributing"))  # shown as an example
+
+
+def test_each_term_of_the_glossary_is_on_the_page_that_it_names():
+    glossary = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+    terms = re.findall(r"^\*\*(.+)\*\*\n:   .*\(\.\./(chapters/[^)]+)\)\.$", glossary, re.MULTILINE)
+    assert len(terms) == glossary.count("\n:   ") > 50
+    for term, page in terms:
+        assert term.lower() in (ROOT / page).read_text(encoding="utf-8").lower(), (term, page)
+    assert [term.lower() for term, _ in terms] == sorted(term.lower() for term, _ in terms)
 
 
 def test_only_pages_with_diagrams_load_mermaid(site):
