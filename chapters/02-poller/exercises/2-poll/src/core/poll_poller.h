@@ -1,0 +1,41 @@
+// A Poller on poll(2), which every Unix has.
+//
+// The kernel keeps no list: it is given the whole list with each call. So it knows no edges.
+//
+// Thread: as Poller.
+#pragma once
+
+#include <poll.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/poller.h"
+
+namespace TURTLE_SERVER {
+
+/// See Poller. What differs: kEdge is refused.
+class PollPoller : public Poller {
+ public:
+  /// @throws std::system_error, "poll add 7: File exists" or, where `fd` is not open, "poll add 7:
+  ///     Bad file descriptor"; std::invalid_argument for kEdge.
+  void Add(int fd, Interest interest, std::uint64_t token) override;
+
+  /// @throws std::system_error, "poll change 7: No such file or directory"; std::invalid_argument
+  ///     for kEdge.
+  void Change(int fd, Interest interest, std::uint64_t token) override;
+
+  void Remove(int fd) override;
+
+  /// A descriptor that was closed without Remove() is not waited for any more.
+  auto Wait(std::optional<std::chrono::milliseconds> timeout)
+      -> const std::vector<PollEvent>& override;
+
+ private:
+  std::vector<pollfd> descriptors_;
+  std::vector<std::uint64_t> tokens_;  // of each
+  std::vector<PollEvent> events_;
+};
+
+}  // namespace TURTLE_SERVER
