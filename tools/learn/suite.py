@@ -253,6 +253,7 @@ NOT_ON_A_RING = {
     "Acceptor.DoesNotWaitForAClientWhoHasGone",
     # So have those who came just before the hand-over, and they are served here.
     "Drain.AQueueThatIsHandedOverIsLeftToWhoHasIt",
+    "PerLoop.QueuesThatAreHandedOverAreLeftToWhoHasThem",
     # The memory that it leaves holds hundreds of loops, but not their rings.
     "BenchCommandTest.WithoutRoomForItsThreadsItEndsAtOnce",
 }
