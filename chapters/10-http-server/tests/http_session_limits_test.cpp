@@ -101,14 +101,14 @@ TEST(HttpSessionLimits, AnIdleConnectionIsClosedWithoutAWord) {
 
 TEST(HttpSessionLimits, AHandlerMayTakeLongerThanAnIdleClient) {
   HttpOptions options;
-  options.idle_timeout = milliseconds(20);
+  options.idle_timeout = milliseconds(500);  // enough for a request to come
   Waiting waiting;
   RunningServer server([&](Exchange& exchange) { waiting.Keep(exchange); }, options);
   HttpClient client(server.Port());
   ASSERT_TRUE(client.Send(Get("/")));
   ASSERT_TRUE(server.Await([&] { return waiting.Count() == 1; }));
   std::promise<void> waited;
-  server.Ask([&] { server.GetLooper().RunAfter(milliseconds(100), [&] { waited.set_value(); }); });
+  server.Ask([&] { server.GetLooper().RunAfter(milliseconds(1000), [&] { waited.set_value(); }); });
   ASSERT_EQ(waited.get_future().wait_for(kPatience), std::future_status::ready);
   server.Ask([&] {
     ASSERT_EQ(waiting.Count(), 1U);
