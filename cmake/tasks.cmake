@@ -21,8 +21,8 @@ endfunction()
 
 # --- the sources --------------------------------------------------------------------------------
 # final/ is made of the same files, so the chapters' are enough; `format` brings it up to date. What
-# only final/ has is in final/bench and final/fuzz.
-set(each_source find chapters final/bench final/fuzz -name "*.h" -print0 -o -name "*.cpp" -print0)
+# only final/ has is in final/bench and final/fuzz; cookbook/ stands beside the book.
+set(each_source find chapters final/bench final/fuzz cookbook -name "*.h" -print0 -o -name "*.cpp" -print0)
 turtle_task(format "Formatting the chapters" clang-format
             COMMAND ${each_source} | xargs -0 clang-format -i
             COMMAND "${python}" tools/chapters.py sync)

@@ -24,7 +24,8 @@ TOP_PAGES = {"SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md",
 
 LANGUAGES = {
     ".c": "c", ".cc": "cpp", ".cpp": "cpp", ".h": "cpp", ".cmake": "cmake", ".in": "cmake",
-    ".json": "json", ".md": "markdown", ".py": "python", ".sh": "bash", ".yml": "yaml",
+    ".json": "json", ".md": "markdown", ".py": "python", ".service": "ini", ".sh": "bash", ".socket": "ini",
+    ".yml": "yaml",
 }
 
 # A link target of Markdown: [text](target "title"), ![alt](target) and [label]: target.
@@ -152,8 +153,12 @@ def source_page(path):
     text = place.read_text(encoding="utf-8", errors="replace")
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
-    language = "cmake" if place.name == "CMakeLists.txt" else LANGUAGES.get(place.suffix, "text")
-    return head + f"# {path}\n\n{fence}{language} linenums=\"1\"\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}\n"
+    return head + f"# {path}\n\n{fence}{language_of(place)} linenums=\"1\"\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}\n"
+
+
+def language_of(path):
+    """What a code block with the text of this file is marked with."""
+    return "cmake" if path.name == "CMakeLists.txt" else LANGUAGES.get(path.suffix, "text")
 
 
 def shown_as_source(path):
@@ -208,6 +213,7 @@ def on_config(config):
         ]
         if pages:
             nav.append({f"{part} · {title}": pages})
+    nav.append({"After the book": [{"Your own server": "your-own-server.md"}]})
     nav.append(
         {
             "Behind the book": [
@@ -256,7 +262,7 @@ def on_page_markdown(markdown, page, config, files):
     if path.startswith("chapters/"):
         markdown = with_solutions(markdown, posixpath.dirname(path))
     markdown = each_link(markdown, on_site)
-    if path.startswith("chapters/"):  # what feeds a console block is no concern of the reader's
+    if path not in TOP_PAGES:  # what feeds a console block is no concern of the reader's
         markdown = re.sub(r"^<!-- run\b.*?-->\n", "", markdown, flags=re.MULTILINE | re.DOTALL)
     return markdown
 

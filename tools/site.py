@@ -6,8 +6,8 @@
     tools/site.py links [DIR]   checks every internal link and anchor of a built site, and that no
                                 page loads anything from the network
     tools/site.py texts         writes what is generated in README.md and docs/ anew: the table of
-                                the chapters, the map of the classes, and of what was measured
-                                tables, numbers and pictures
+                                the chapters, the map of the classes, files that are shown whole,
+                                and of what was measured tables, numbers and pictures
                                 (--check: only says whether they are as they should be)
 
 DIR is build/site unless given. MkDocs is taken from this Python if it has the pinned versions;
@@ -31,6 +31,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "tools/site-requirements.txt"
 WITH_TABLE = ["README.md", "docs/index.md", "docs/reading-map.md"]
 CLASS_MAP = "docs/repository.md"
+WITH_FILES = ["docs/your-own-server.md"]
+SHOWN_FILE = re.compile(r"(<!-- file: (\S+) -->\n).*?(<!-- /file -->)", re.DOTALL)
 
 
 # What Doxygen may find undocumented: copying, moving and destroying, which the head of the class
@@ -279,9 +281,26 @@ def classmap_text():
     return classmap.generated((ROOT / CLASS_MAP).read_text(encoding="utf-8"))
 
 
+def with_files(text, root=ROOT):
+    """`text` with each file that it shows between two markers as the file is now."""
+
+    def block(match):
+        path = match.group(2)
+        if not (root / path).is_file():
+            raise SiteError(f"a page shows {path}, which is not there")
+        code = (root / path).read_text(encoding="utf-8")
+        if "```" in code:
+            raise SiteError(f"{path} holds ```, which would end its block")
+        language = load_hooks().language_of(root / path)
+        return f'{match.group(1)}```{language} title="{path}"\n{code}```\n{match.group(3)}'
+
+    return SHOWN_FILE.sub(block, text)
+
+
 def run_texts(check):
     hooks = load_hooks()
     fresh = {name: hooks.with_chapter_table((ROOT / name).read_text(encoding="utf-8"), name) for name in WITH_TABLE}
+    fresh.update({name: with_files((ROOT / name).read_text(encoding="utf-8")) for name in WITH_FILES})
     fresh.update(measured_texts())
     fresh[CLASS_MAP] = classmap_text()
     stale = []

@@ -5,12 +5,15 @@
     tools/transcripts.py update [NN ...]   run the pages, rewrite the output lines
     tools/transcripts.py list   [NN ...]   how many blocks are run, how many are only shown
 
+`cookbook` in the place of a number is the page docs/your-own-server.md.
+
 A ```console block is run when a comment `<!-- run: ... -->` stands just above it. In the block,
 lines that start with `$ ` are commands; all other lines are output and belong to this program.
 The syntax of the comment is described in CONTRIBUTING.md, "Console blocks".
 
 The chapters have to be built: chapter NN's programs are taken from BUILD/NN or BUILD/chNN
-(--build, default `build` in the repository). Only Python's standard library is needed.
+(--build, default `build` in the repository), the recipes from BUILD/cookbook. Only Python's standard
+library is needed.
 """
 
 import argparse
@@ -29,6 +32,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
+COOKBOOK = "docs/your-own-server.md"
 COMMAND_SECONDS = 10.0  # a command that takes longer is an error, unless timeout= says otherwise
 HANG_SECONDS = 1.0  # how long a program that `hangs` is watched doing nothing
 QUIET_SECONDS = 0.3  # after typing: the reply is complete when nothing has come for so long
@@ -41,8 +45,8 @@ BLOCK = re.compile(
 CONSOLE = re.compile(r"^```console\b", re.MULTILINE)
 OPTIONS = {"terminal", "chapter", "dir", "status", "timeout", "stays", "hangs"}
 
-# A port that a page writes (20080 to 20089) stands for one that is free on this machine.
-PAGE_PORT = re.compile(r"\b2008[0-9]\b")
+# A port that a page writes (20080 to 20099) stands for one that is free on this machine.
+PAGE_PORT = re.compile(r"\b200[89][0-9]\b")
 
 # What differs from run to run on every page. A page states the rest itself, by `s/…/…/`.
 EVERYWHERE = [
@@ -453,6 +457,8 @@ def shown_path(path):
 
 def find_pages(root, numbers):
     pages = {path.parent.name[:2]: path for path in sorted(root.glob("chapters/[0-9][0-9]-*/README.md"))}
+    if (root / COOKBOOK).is_file():
+        pages["cookbook"] = root / COOKBOOK
     unknown = [number for number in numbers if number not in pages]
     if unknown:
         raise TranscriptError(f"no page for chapter {', '.join(unknown)}")
@@ -475,7 +481,7 @@ def main(arguments=None):
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("action", choices=["check", "update", "list"])
-    parser.add_argument("chapter", nargs="*", help="two digits; none: all")
+    parser.add_argument("chapter", nargs="*", help="two digits, or cookbook; none: all")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="holds NN/ (default: build)")
     parser.add_argument("--root", type=pathlib.Path, default=ROOT, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)

@@ -30,7 +30,7 @@ def test_no_chapter_is_left_out(hooks):
 
 
 def test_the_other_pages_are_there(site):
-    around = ("preface", "repository", "reading-map", "glossary", "troubleshooting")
+    around = ("preface", "repository", "reading-map", "your-own-server", "glossary", "troubleshooting")
     behind = ("design", "reference", "trust", "security", "contributing", "changelog")
     for page in ("", *around, *behind):
         assert "<h1" in html_of(site, page), page
@@ -43,7 +43,7 @@ def test_the_other_pages_are_there(site):
 def test_what_is_for_us_is_not_served(site):
     for name in ("hooks.py", "Doxyfile", "chapters.json"):
         assert not (site / name).exists()
-    for path in site.glob("chapters/*/index.html"):
+    for path in [*site.glob("chapters/*/index.html"), site / "your-own-server/index.html"]:
         assert "<!-- run" not in path.read_text(encoding="utf-8"), path
     assert "&lt;!-- run" in re.sub(r"<[^>]*>", "", html_of(site, "contributing"))  # shown as an example
 
@@ -111,6 +111,21 @@ def test_the_tables_of_the_chapters_are_fresh():
         [sys.executable, ROOT / "tools/site.py", "texts", "--check"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_file_is_shown_whole(tmp_path, site_tool):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/b.cpp").write_text("int main() {}\n")
+    text = "x\n<!-- file: a/b.cpp -->\nold\n<!-- /file -->\ny\n"
+    shown = site_tool.with_files(text, tmp_path)
+    block = '```cpp title="a/b.cpp"\nint main() {}\n```\n'
+    assert shown == f"x\n<!-- file: a/b.cpp -->\n{block}<!-- /file -->\ny\n"
+    assert site_tool.with_files(shown, tmp_path) == shown
+    (tmp_path / "a/b.cpp").write_text("// ```\n")
+    with pytest.raises(site_tool.SiteError, match="a/b.cpp holds ```"):
+        site_tool.with_files(text, tmp_path)
+    with pytest.raises(site_tool.SiteError, match="a/c.cpp, which is not there"):
+        site_tool.with_files(text.replace("b.cpp", "c.cpp"), tmp_path)
 
 
 def test_the_table_lists_what_is_there_with_links_from_where_it_stands(tmp_path, hooks):

@@ -211,3 +211,15 @@ def test_blocks_are_counted(book):
     page = "<!-- run: -->\n```console\n$ true\n```\n\n```console\n$ sudo true\n```\n"
     status, said, _ = run(book, "list", page)
     assert status == 0 and "1 run    1 only shown" in said
+
+
+def test_the_page_of_the_cookbook_has_no_number(book):
+    (book / "docs").mkdir()
+    (book / "build/cookbook").mkdir()
+    page = book / "docs/your-own-server.md"
+    page.write_text("<!-- run -->\n```console\n$ basename $PWD; echo 20099\n```\n")
+    command = [sys.executable, ROOT / "tools/transcripts.py", "update", "cookbook"]
+    command += ["--root", book, "--build", book / "build"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert page.read_text().endswith("echo 20099\ncookbook\n20099\n```\n")

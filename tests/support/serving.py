@@ -34,11 +34,21 @@ class Server:
     """A program that listens, until stop() or close().
 
     Its first line begins with `greeting` and ends with its address. `prefix` is a command that runs
-    it (strace, valgrind), `environment` is added to ours. What it says on stderr goes to a file,
-    since nobody reads while it runs and a full pipe would stop it.
+    it (strace, valgrind), `environment` is added to ours, and descriptors in `pass_fds` are its own,
+    too. What it says on stderr goes to a file, since nobody reads while it runs and a full pipe
+    would stop it.
     """
 
-    def __init__(self, binary, *arguments, greeting="listening on ", prefix=(), environment=None, patience=PATIENCE):
+    def __init__(
+        self,
+        binary,
+        *arguments,
+        greeting="listening on ",
+        prefix=(),
+        environment=None,
+        pass_fds=(),
+        patience=PATIENCE,
+    ):
         self.binary = binary
         self.patience = patience
         self._said = tempfile.TemporaryFile()
@@ -47,6 +57,7 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=self._said,
             env={**os.environ, **(environment or {})},
+            pass_fds=pass_fds,
         )
         self.line = self._line()
         if not self.line.startswith(greeting):

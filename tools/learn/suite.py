@@ -31,6 +31,7 @@ SUITES = {
     "tools": 900.0,
     "learn": 900.0,
     "install": 900.0,
+    "cookbook": 900.0,
     "site": 900.0,
     "system": 1200.0,
     "conformance": 300.0,
@@ -44,6 +45,7 @@ MAIN = "src/app/main.cpp"
 # What a suite is about; before final has it there is nothing to test.
 NEEDED_SOURCES = {
     "install": "src/core/turtle_server.h",
+    "cookbook": "src/core/reuse_port.h",
     "system": MAIN,
     "conformance": MAIN,
     "attack": MAIN,
@@ -343,7 +345,7 @@ def test_suite(
     folder = ROOT / "tests" / name
     if not any(folder.rglob("test_*.py")):
         return
-    if name in ("attack", "cost", "faults", "soak") and sys.platform != "linux":
+    if name in ("attack", "cookbook", "cost", "faults", "soak") and sys.platform != "linux":
         return  # neither strace, valgrind nor /proc, nor a library that can be preloaded like this
     needs = [PACKAGES, PYTHON]
     if name == "site" and (ROOT / "mkdocs.yml").is_file():

@@ -1,0 +1,73 @@
+// A folder of files, and an API beside it: site_and_api [PORT [FOLDER]]
+//
+//   GET, POST /api/visits   how often somebody came by; one more
+//   GET /app/…              index.html: a page that draws itself has many addresses and one file
+//   GET /…                  the files of FOLDER
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/signal_watch.h"
+#include "web/exchange.h"
+#include "web/http_server.h"
+#include "web/static_files.h"
+
+using namespace turtle;
+
+namespace {
+
+// What lies under /api and has no route: an answer for programs, and no page for people.
+class NoSuchCall : public RequestHandler {
+ public:
+  void Handle(Exchange& exchange) override {
+    exchange.Reply(Response(404)
+                       .Set("Content-Type", "application/json")
+                       .Body(R"({"error":"there is no such call"})"));
+  }
+};
+
+// Whatever is asked for under /app, the page knows what to show.
+class OnePage : public RequestHandler {
+ public:
+  void Handle(Exchange& exchange) override {
+    const Request& request = exchange.GetRequest();
+    if (request.method == Method::kGet || request.method == Method::kHead) {
+      exchange.ReplyFrom("/index.html");
+    } else {
+      exchange.Reply(ErrorResponse(405).Set("Allow", "GET, HEAD"));
+    }
+  }
+};
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
+
+  std::atomic<int> visits{0};  // not an int: each loop calls the handlers on its own thread
+  server.Get("/api/visits", [&visits](const ServerRequest&, ServerResponse& res) {
+    res.Json({{"visits", visits.load()}});
+  });
+  server.Post("/api/visits", [&visits](const ServerRequest&, ServerResponse& res) {
+    res.Status(201).Json({{"visits", ++visits}});
+  });
+
+  StaticFilesOptions files;
+  files.root = argc > 2 ? argv[2] : ".";
+  files.cache.max_bytes = (std::size_t{64} << 20) / server.Loopers().size();  // each loop has one
+  server.Mount("/", [&files](Looper& loop) { return std::make_unique<StaticFiles>(loop, files); });
+  server.Mount("/app", [](Looper&) { return std::make_unique<OnePage>(); });
+  server.Mount("/api", [](Looper&) { return std::make_unique<NoSuchCall>(); });
+
+  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
+  server.Begin();
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "site_and_api: " << error.what() << '\n';
+  return 1;
+}

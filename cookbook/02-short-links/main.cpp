@@ -1,0 +1,100 @@
+// Short names for long addresses, in a database: short_links [PORT [FILE]]
+//
+//   POST /links        {"url": "https://example.org/a/long/way"} is number 1
+//   GET  /links/{id}   {"url": …, "visits": 3}
+//   GET  /{id}         sends you there, and counts
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/signal_watch.h"
+#include "db/db_pool.h"
+#include "db/sqlite_database.h"
+#include "http/http_error.h"
+#include "http/status.h"
+#include "task/task_pool.h"
+#include "web/http_server.h"
+#include "web/offload.h"
+
+using namespace turtle;
+
+namespace {
+
+auto UrlIn(const nlohmann::json& body) -> std::string {
+  if (!body.is_object() || !body.contains("url") || !body["url"].is_string()) {
+    throw HttpError(400, R"(the body must be {"url": "https://…"})");
+  }
+  std::string url = body["url"];
+  const bool is_web = url.rfind("https://", 0) == 0 || url.rfind("http://", 0) == 0;
+  if (!is_web || url.size() > 2000 || url.find_first_of(" \t\r\n\"<>") != std::string::npos) {
+    throw HttpError(400, "url must begin with https:// or http://, and have no spaces");
+  }
+  return url;
+}
+
+// By then the reply has its status and a page for people.
+void TellError(const ServerRequest& /*req*/, ServerResponse& res, const std::exception& error) {
+  if (const auto* db = dynamic_cast<const DbError*>(&error); db != nullptr && db->IsPassing()) {
+    res.Status(503).Set("Retry-After", "1");
+  }
+  const auto* told = dynamic_cast<const HttpError*>(&error);  // others are for the log
+  res.Json({{"error", told != nullptr ? told->what() : ReasonPhrase(res.Status())}});
+}
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  SqliteOptions file;
+  file.file = argc > 2 ? argv[2] : "links.db";
+  const DbPoolOptions limits;
+  DbPool pool(SqliteDatabase(file), limits);
+  pool.Acquire()->Execute(
+      "CREATE TABLE IF NOT EXISTS links (id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE,"
+      " visits INTEGER NOT NULL DEFAULT 0) STRICT");
+
+  TaskPool tasks({limits.max_connections});  // a query may wait for the disk, and no loop may
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
+  server.Use({nullptr, nullptr, TellError});
+  const auto add = [&pool](const ServerRequest& req, ServerResponse& res) {
+    const std::string url = UrlIn(req.Json());
+    const DbOutcome added =
+        pool.Acquire()->Execute("INSERT INTO links (url) VALUES (?) ON CONFLICT DO NOTHING", url);
+    if (added.affected_rows == 0) {
+      throw HttpError(409, "this url has a link already");
+    }
+    res.Status(201).Json({{"short", "/" + std::to_string(added.last_id)}});
+  };
+  const auto show = [&pool](const ServerRequest& req, ServerResponse& res) {
+    const DbLease db = pool.Acquire();
+    Rows rows = db->Query("SELECT url, visits FROM links WHERE id = ?", req.Integer("id"));
+    const Row* row = rows.Next();
+    if (row == nullptr) {
+      throw HttpError(404, "there is no such link");
+    }
+    res.Json({{"url", row->Get<std::string>(0)}, {"visits", row->Get<int>(1)}});
+  };
+  const auto follow = [&pool](const ServerRequest& req, ServerResponse& res) {
+    res.Page(404, "there is no such link");
+    const DbLease db = pool.Acquire();
+    Rows rows = db->Query("UPDATE links SET visits = visits + 1 WHERE id = ? RETURNING url",
+                          req.Integer("id"));
+    while (const Row* row = rows.Next()) {  // to the end: only then does it count
+      res.Redirect(row->Get<std::string>(0), 307);
+    }
+  };
+  server.Post("/links", Offload(tasks, {}, add));
+  server.Get("/links/{id:int}", Offload(tasks, {}, show));
+  server.Get("/{id:int}", Offload(tasks, {}, follow));
+
+  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  tasks.Start();
+  std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
+  server.Begin();
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "short_links: " << error.what() << '\n';
+  return 1;
+}

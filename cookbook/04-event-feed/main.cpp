@@ -1,0 +1,123 @@
+// News to everybody who listens, and nobody misses any: event_feed [PORT]
+//
+//   POST /news    its text is told to all
+//   GET  /news    server-sent events; who comes back with Last-Event-ID is told what was missed
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <list>
+#include <string>
+#include <string_view>
+
+#include "base/mutex.h"
+#include "core/signal_watch.h"
+#include "http/http_error.h"
+#include "web/event_channel.h"
+#include "web/http_server.h"
+
+using namespace turtle;
+
+namespace {
+
+// The last news, and who listens. Any thread: under the lock, all hear everything in one order.
+class Feed {
+ public:
+  void Publish(std::string_view text) {
+    const MutexLock lock(mutex_);
+    kept_.push_back({++last_, std::string(text)});
+    if (kept_.size() > kKept) {
+      kept_.pop_front();
+    }
+    // Who reads too slowly is let go. The browser comes back, and says what it has seen.
+    const News& news = kept_.back();
+    listeners_.remove_if([&news](const EventChannel& each) { return !Tell(each, news); });
+  }
+
+  void Join(const Responder& responder, std::uint64_t seen) {
+    const MutexLock lock(mutex_);
+    const EventChannel& listener = listeners_.emplace_back(responder);
+    for (const News& news : kept_) {
+      if (news.number > seen) {
+        Tell(listener, news);
+      }
+    }
+  }
+
+  // A comment: no page sees it, and a connection that has died is found.
+  void Beat() {
+    const MutexLock lock(mutex_);
+    listeners_.remove_if([](const auto& each) { return each.Comment() != StreamState::kOpen; });
+  }
+
+  // These replies have no end of their own, and a server that stops waits for its replies.
+  void End() {
+    const MutexLock lock(mutex_);
+    for (const EventChannel& each : listeners_) {
+      each.End();
+    }
+    listeners_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kKept = 100;
+
+  struct News {
+    std::uint64_t number;
+    std::string text;
+  };
+
+  static auto Tell(const EventChannel& listener, const News& news) -> bool {
+    const std::string id = std::to_string(news.number);
+    ServerEvent event;
+    event.data = news.text;
+    event.id = id;
+    return listener.Send(event) == StreamState::kOpen;
+  }
+
+  Mutex mutex_;
+  std::uint64_t last_ TURTLE_GUARDED_BY(mutex_) = 0;
+  std::deque<News> kept_ TURTLE_GUARDED_BY(mutex_);
+  std::list<EventChannel> listeners_ TURTLE_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  Feed feed;
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
+  server.Get("/news", [&feed](const ServerRequest& req, const Responder& responder) {
+    const std::string_view id = LastEventId(req.Head().headers).value_or("");
+    std::uint64_t seen = 0;  // and it stays 0 for what is no number: the client's word
+    std::from_chars(id.data(), id.data() + id.size(), seen);
+    feed.Join(responder, seen);
+  });
+  server.Post("/news", [&feed](const ServerRequest& req, ServerResponse& res) {
+    if (req.Body().empty() || req.Body().size() > 1000) {
+      throw HttpError(400, "news have 1 to 1000 bytes");
+    }
+    feed.Publish(req.Body());
+    res.Status(204);
+  });
+  Looper& loop = *server.Loopers().front();
+  const std::function<void()> beat = [&] {
+    feed.Beat();
+    loop.RunAfter(std::chrono::seconds(15), beat);
+  };
+  loop.RunAfter(std::chrono::seconds(15), beat);
+  const SignalWatch stop(loop, {SIGINT, SIGTERM}, [&](int) {
+    feed.End();
+    server.Stop();
+  });
+  std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
+  server.Begin();
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "event_feed: " << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,113 @@
+// A journal that forgets nothing: journal [PORT [FILE]]
+//
+//   POST /entries   a line, answered when it is on the disk
+//   GET  /figures   {"entries": …, "syncs": …, "waiting": …}
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/unique_fd.h"
+#include "core/signal_watch.h"
+#include "http/http_error.h"
+#include "task/thread_pool.h"
+#include "web/http_server.h"
+
+using namespace turtle;
+
+namespace {
+
+// One thread writes for all. While it waits for the disk, entries gather, and its next wait is for
+// all of them.
+class Journal {
+ public:
+  explicit Journal(const char* path)
+      : file_(::open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)) {
+    if (!file_) {
+      throw std::system_error(errno, std::generic_category(), path);
+    }
+    writer_.Start();
+  }
+
+  // Any thread.
+  void Add(std::string_view entry, const Responder& responder) {
+    const MutexLock lock(mutex_);
+    if (waiting_.size() >= 10'000) {
+      throw HttpError(503, "the disk can't keep up");
+    }
+    text_.append(entry).append("\n");
+    waiting_.push_back(responder);
+    if (waiting_.size() == 1) {  // the others will be written with it
+      static_cast<void>(writer_.Submit([this] { Write(); }));
+    }
+  }
+
+  auto Figures() -> nlohmann::json {
+    const MutexLock lock(mutex_);
+    return {{"entries", entries_}, {"syncs", syncs_}, {"waiting", waiting_.size()}};
+  }
+
+ private:
+  void Write() {
+    std::string text;
+    std::vector<Responder> waiting;
+    {
+      const MutexLock lock(mutex_);
+      text.swap(text_);
+      waiting.swap(waiting_);
+    }
+    const auto all = static_cast<ssize_t>(text.size());
+    const bool kept =
+        ::write(file_.Get(), text.data(), text.size()) == all && ::fsync(file_.Get()) == 0;
+    {
+      const MutexLock lock(mutex_);
+      entries_ += kept ? waiting.size() : 0;
+      ++syncs_;
+    }
+    for (const Responder& responder : waiting) {
+      responder.Reply(ServerResponse(kept ? 201 : 507));
+    }
+  }
+
+  const UniqueFd file_;
+  Mutex mutex_;
+  std::string text_ TURTLE_GUARDED_BY(mutex_);
+  std::vector<Responder> waiting_ TURTLE_GUARDED_BY(mutex_);  // for the lines in text_
+  std::uint64_t entries_ TURTLE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t syncs_ TURTLE_GUARDED_BY(mutex_) = 0;
+  ThreadPool writer_{1};  // the last member: its thread uses the others
+};
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  Journal journal(argc > 2 ? argv[2] : "journal.txt");
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
+  server.Post("/entries", [&journal](const ServerRequest& req, const Responder& responder) {
+    if (req.Body().empty() || req.Body().find('\n') != std::string_view::npos) {
+      throw HttpError(400, "an entry is a line");
+    }
+    journal.Add(req.Body(), responder);
+  });
+  server.Get("/figures", [&journal](const ServerRequest&, ServerResponse& res) {
+    res.Json(journal.Figures());
+  });
+  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
+  server.Begin();
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "journal: " << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,85 @@
+// Programs of a folder, behind a password: guarded_scripts PORT FOLDER [NETWORK…]
+//
+//   GET, POST /scripts/{program}   its output, for who knows the password
+//
+// The password is in the environment, as clients send it: AUTHORIZATION="Basic YWRhOmR1Y2s=".
+// Clients from a NETWORK, such as 10.0.0.0/8, are not let in at all.
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/cidr_set.h"
+#include "core/signal_watch.h"
+#include "web/cgi.h"
+#include "web/exchange.h"
+#include "web/http_server.h"
+
+using namespace turtle;
+
+namespace {
+
+// Takes the same time wherever the first difference is.
+auto IsSame(std::string_view one, std::string_view other) -> bool {
+  unsigned difference = one.size() == other.size() ? 0 : 1;
+  for (std::size_t i = 0; i < one.size() && i < other.size(); ++i) {
+    difference |= static_cast<unsigned char>(one[i]) ^ static_cast<unsigned char>(other[i]);
+  }
+  return difference == 0;
+}
+
+// Stands before another handler. Middleware would not do: it is for routes, this is for mounts.
+class Guard : public RequestHandler {
+ public:
+  Guard(std::string secret, std::unique_ptr<RequestHandler> guarded)
+      : secret_(std::move(secret)), guarded_(std::move(guarded)) {}
+
+  void Handle(Exchange& exchange) override {
+    const auto told = exchange.GetRequest().headers.Find("Authorization");
+    if (told && IsSame(*told, secret_)) {
+      guarded_->Handle(exchange);
+    } else {
+      exchange.Reply(
+          ErrorResponse(401).Set("WWW-Authenticate", R"(Basic realm="scripts", charset="UTF-8")"));
+    }
+  }
+
+ private:
+  const std::string secret_;
+  const std::unique_ptr<RequestHandler> guarded_;
+};
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  const char* const secret = std::getenv("AUTHORIZATION");
+  if (argc < 3 || secret == nullptr) {
+    std::cerr << "usage: AUTHORIZATION='Basic …' guarded_scripts PORT FOLDER [NETWORK…]\n";
+    return 2;
+  }
+  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));
+  server.Block(CidrSet(std::vector<std::string>(argv + 3, argv + argc)));
+
+  CgiOptions programs;
+  programs.directory = argv[2];
+  programs.timeout = std::chrono::seconds(2);  // then it is killed, with all that it has started
+  programs.max_programs = 4;                   // at once, on each loop: the next client gets 503
+  server.Mount("/scripts", [&](Looper& loop) {
+    return std::make_unique<Guard>(secret, std::make_unique<Cgi>(loop, programs));
+  });
+
+  std::signal(SIGCHLD, SIG_DFL);  // ignored, it would hide how a program has ended
+  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
+  server.Begin();
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "guarded_scripts: " << error.what() << '\n';
+  return 1;
+}

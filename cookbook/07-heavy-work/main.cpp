@@ -1,0 +1,80 @@
+// Work that takes seconds, for as many as can wait for it: heavy_work PORT [THREADS [WAITING]]
+//
+//   GET /primes/{below}   how many primes there are below it
+//   GET /load             {"running": …, "waiting": …, "refused": …, "cancelled": …}
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/signal_watch.h"
+#include "http/http_error.h"
+#include "task/task_pool.h"
+#include "web/http_server.h"
+#include "web/offload.h"
+
+using namespace turtle;
+
+namespace {
+
+auto IsPrime(std::int64_t n) -> bool {
+  for (std::int64_t divisor = 2; divisor * divisor <= n; ++divisor) {
+    if (n % divisor == 0) {
+      return false;
+    }
+  }
+  return n > 1;
+}
+
+// An ordinary handler, on a thread of the pool.
+void CountPrimes(const ServerRequest& req, ServerResponse& res) {
+  const std::int64_t below = req.Integer("below");
+  if (below < 0 || below > 1'000'000'000) {
+    throw HttpError(400, "from 0 to a thousand million");
+  }
+  int count = 0;
+  for (std::int64_t n = 2; n < below; ++n) {
+    if (req.Cancelled()) {
+      return;  // the client has gone: what we answer now is for nobody
+    }
+    count += IsPrime(n) ? 1 : 0;
+  }
+  res.Text(std::to_string(count) + "\n");
+}
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  const auto number = [&](int index, std::size_t otherwise) {
+    return argc > index ? std::strtoul(argv[index], nullptr, 10) : otherwise;
+  };
+  TaskPoolOptions limits;
+  limits.threads = number(2, 1);     // leave some cores to the loops
+  limits.max_queued = number(3, 4);  // above it: 503, at once
+  TaskPool pool(limits);
+
+  OffloadOptions offload(Priority::kLow);
+  offload.deadline = std::chrono::seconds(30);  // who has waited so long gets 503 as well
+  offload.retry_after = std::chrono::seconds(5);
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
+  server.Get("/primes/{below:int}", Offload(pool, offload, CountPrimes));
+  server.Get("/load", [&pool](const ServerRequest&, ServerResponse& res) {
+    const TaskFigures now = pool.Figures();
+    res.Json({{"running", now.running},
+              {"waiting", now.queued},
+              {"refused", now.refused},
+              {"cancelled", now.cancelled}});
+  });
+  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  pool.Start();
+  std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
+  server.Begin();
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "heavy_work: " << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,109 @@
+// Texts by name, over TCP, a line for each command: key_value [PORT [IDLE_SECONDS]]
+//
+//   PING            +PONG
+//   SET key text    +OK
+//   GET key         $5, and the text in the next line; $-1 without one
+//   DEL key         :1; :0 without one
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/mutex.h"
+#include "core/signal_watch.h"
+#include "core/turtle_server.h"
+
+using namespace turtle;
+
+namespace {
+
+constexpr std::size_t kMaxLine = 4096;
+constexpr std::size_t kMaxKeys = 100'000;
+
+// Any thread: clients of all loops share it.
+class Store {
+ public:
+  auto Answer(std::string_view line) -> std::string {
+    const std::string_view command = TakeWord(line);
+    const std::string key(TakeWord(line));
+    if (command == "PING") {
+      return "+PONG\r\n";
+    }
+    const MutexLock lock(mutex_);
+    if (command == "GET" && !key.empty()) {
+      const auto found = texts_.find(key);
+      return found == texts_.end()
+                 ? "$-1\r\n"
+                 : "$" + std::to_string(found->second.size()) + "\r\n" + found->second + "\r\n";
+    }
+    if (command == "SET" && !key.empty()) {
+      if (texts_.size() >= kMaxKeys && texts_.count(key) == 0) {
+        return "-ERR full\r\n";
+      }
+      texts_[key] = line;
+      return "+OK\r\n";
+    }
+    if (command == "DEL" && !key.empty()) {
+      return ":" + std::to_string(texts_.erase(key)) + "\r\n";
+    }
+    return "-ERR PING, SET key text, GET key or DEL key\r\n";
+  }
+
+ private:
+  static auto TakeWord(std::string_view& line) -> std::string_view {
+    const std::string_view word = line.substr(0, line.find(' '));
+    line.remove_prefix(std::min(word.size() + 1, line.size()));
+    return word;
+  }
+
+  Mutex mutex_;
+  std::unordered_map<std::string, std::string> texts_ TURTLE_GUARDED_BY(mutex_);
+};
+
+void Serve(Connection* client, Store& store, std::chrono::seconds idle) {
+  const bool exit = client->Recv().exit;
+  while (!client->Paused()) {  // else it has answers to read first; we are called again after that
+    const std::size_t end = client->Read().find('\n');
+    if (std::min(end, client->Read().size()) > kMaxLine) {
+      client->WriteToWriteBuffer("-ERR that line is too long\r\n");
+      client->GetLooper()->DeleteConnection(client->GetFd());
+      return;
+    }
+    if (end == std::string_view::npos) {
+      break;
+    }
+    const std::string_view line = client->Read().substr(0, end);
+    client->WriteToWriteBuffer(store.Answer(line.substr(0, line.find_last_not_of('\r') + 1)));
+    client->Consume(end + 1);
+  }
+  if (exit && !client->Paused()) {
+    client->GetLooper()->DeleteConnection(client->GetFd());  // once its answers are sent
+  } else {
+    client->GetLooper()->SetDeadline(client, client->GetLooper()->Now() + idle);
+  }
+}
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  Store store;
+  const std::chrono::seconds idle(argc > 2 ? std::atoi(argv[2]) : 300);
+  TurtleServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
+  server
+      .OnAccept([&](Connection* client) {
+        client->GetLooper()->SetDeadline(client, client->GetLooper()->Now() + idle);
+      })
+      .OnHandle([&](Connection* client) { Serve(client, store, idle); });
+  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
+  server.Begin();
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "key_value: " << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,93 @@
+// What a program needs around its routes to be run by systemd, and restarted while clients come:
+// service [PORT [OPERATIONS_PORT]]
+//
+//   POST /upper                   its text in upper case; in place of what yours does
+//   GET /livez, /readyz, /metrics, /   at the other port: how it is
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "core/inherited_listeners.h"
+#include "core/service_notifier.h"
+#include "core/signal_watch.h"
+#include "web/http_server.h"
+#include "web/operations.h"
+
+using namespace turtle;
+
+namespace {
+
+void Upper(const ServerRequest& req, ServerResponse& res) {
+  std::string text(req.Body());
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  res.Text(text);
+}
+
+// Serves on a thread of its own as long as it lives: who asks how the others are is answered, even
+// when each of their loops is stuck.
+class Beside {
+ public:
+  explicit Beside(HttpServer& server) : server_(server), thread_([this] { server_.Begin(); }) {}
+  ~Beside() {
+    server_.Stop();
+    thread_.join();
+  }
+
+ private:
+  HttpServer& server_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int try {
+  const NetAddress address("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080);
+  const char* const manager = std::getenv("NOTIFY_SOCKET");
+  const ServiceNotifier notifier(manager != nullptr ? manager : "");
+  InheritedListeners inherited(TakeListenEnvironment(), ::getpid());
+
+  ServerOptions options;
+  options.accept = Accepting::kPerLoop;  // a queue for each loop, and no hand-over between threads
+  options.cpu_affinity = true;           // each stays on the CPU whose caches know it
+  options.drain_time = std::chrono::seconds(1);     // /readyz says no before the door is shut
+  options.stop_timeout = std::chrono::seconds(30);  // the longest answer has so much time
+  HttpServer server({}, options);
+  if (auto listener = inherited.Take(address)) {  // systemd's: clients wait in it while we restart
+    server.AlsoListen(std::move(listener->socket));
+  } else {
+    server.AlsoListen(address);
+  }
+  inherited.RequireAllTaken();
+  server.Post("/upper", Upper);
+
+  ServerOptions one_loop;
+  one_loop.threads = 1;
+  HttpServer admin(NetAddress("127.0.0.1", argc > 2 ? std::atoi(argv[2]) : 9507), {}, one_loop);
+  Operations operations(server);
+  operations.AddTo(admin);
+
+  Looper& loop = *server.Loopers().front();
+  const SignalWatch stop(loop, {SIGINT, SIGTERM}, [&](int) {
+    server.IsLeaving() ? server.Stop() : server.Drain();  // the second time, at once
+    notifier.Stopping();
+  });
+  std::cout << "listening on " << server.LocalAddress().ToString() << std::endl
+            << "operations at " << admin.LocalAddress().ToString() << std::endl;
+  const Beside beside(admin);
+  static_cast<void>(loop.Post([&] { notifier.Ready(); }));  // when the loop runs, and not before
+  server.Begin();
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "service: " << error.what() << '\n';
+  return 1;
+}
