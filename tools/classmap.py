@@ -1,19 +1,25 @@
 """The map of the classes: which chapter each one was born in, and which chapters changed it.
 
-Made of the chapters' headers, for docs/repository.md. A class counts if it is public: defined in a
-header at the start of a line and described by a `///` comment. A chapter has changed it if it brings
-another text of its definition, or of the source file beside that header.
+Made of the chapters' headers, for docs/repository.md, which says the rule to its readers:
+
+* A class counts if it is public: defined in a header at the start of a line, described by a `///`
+  comment, and in no namespace for details. The comment's first sentence says what it is; the first
+  sentence of the header, what the header is for.
+* A chapter has changed it if it brings another text of its definition or of one of its functions, or
+  of what stands between the functions in the same source file. Comments and #include don't count.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import pathlib
 import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import cpp_functions  # noqa: E402
 from learn import chapters  # noqa: E402
 
 DEFINITION = re.compile(
@@ -22,12 +28,15 @@ DEFINITION = re.compile(
     r"(?P<text>(?:class|struct) (?:\[\[nodiscard\]\] |alignas\([^)]*\) |TURTLE_\w+(?:\([^)\n]*\))? )*(?P<name>\w+)[^;{]*\{.*?^\};)",
     re.MULTILINE | re.DOTALL,
 )
+DETAILS = re.compile(r"^namespace (\w*detail) \{$.*?^\}  // namespace \1$", re.MULTILINE | re.DOTALL)
+HEAD_COMMENT = re.compile(r"(?:#[^\n]*\n|\s*\n)*((?://[^\n]*\n)+)")
 
 
 @dataclasses.dataclass
 class Entry:
     name: str
     header: str  # "src/core/socket.h"
+    purpose: str  # of the header
     summary: str
     born: str  # "01"
     changed: list[str]
@@ -38,65 +47,109 @@ class Entry:
 
 
 def classes_of(header: str) -> dict[str, tuple[str, str]]:
-    """Name -> (what it is in a sentence, its definition)."""
+    """Name -> (what it is in a sentence, its definition without comments)."""
     found = {}
-    for match in DEFINITION.finditer(header):
+    for match in DEFINITION.finditer(DETAILS.sub("", header)):
         words = " ".join(line[3:].strip() for line in match["comment"].splitlines())
-        found[match["name"]] = (first_sentence(words), match["text"])
+        found[match["name"]] = (first_sentence(words), cpp_functions.normalised(match["text"]))
     return found
 
 
+def purpose_of(header: str) -> str:
+    """The first sentence of the comment at its top."""
+    match = HEAD_COMMENT.match(header)
+    words = " ".join(line[2:].strip() for line in match[1].splitlines()) if match else ""
+    return re.sub(r":$", ".", first_sentence(re.split(r"(?<=:) +\*|  ", words)[0].strip()))
+
+
 def first_sentence(text: str) -> str:
-    return re.split(r"(?<=[.!?])\s+(?=[A-Z])", re.sub(r"\s*@\w+.*", "", text), maxsplit=1)[0]
+    text = re.sub(r"\s*@\w+.*", "", text)
+    return re.split(r"(?<=[.!?])\s+(?=[A-Z]|\w+\(\d\))", text, maxsplit=1)[0]
+
+
+@functools.cache
+def code_of(file: pathlib.Path) -> tuple[dict[str, str], str]:
+    """Of a source file: class -> its functions, and what stands between functions of classes."""
+    text = file.read_text(encoding="utf-8")
+    functions: dict[str, str] = {}
+    between, end = "", 0
+    for each in cpp_functions.definitions(text):
+        if "::" in each.name:
+            name = each.name.split("::")[0]
+            functions[name] = functions.get(name, "") + cpp_functions.normalised(text[each.start : each.end])
+            between += text[end : each.start]
+            end = each.end
+    return functions, cpp_functions.normalised(re.sub(r"^#[^\n]*$", "", between + text[end:], flags=re.MULTILINE))
+
+
+def sources_of(name: str, module: str, files: dict[str, pathlib.Path]) -> list[tuple[str, str]]:
+    """What the source files of a module have of a class."""
+    found = []
+    for path in sorted(files):
+        if path.startswith(f"src/{module}/") and path.endswith(".cpp"):
+            functions, between = code_of(files[path])
+            if name in functions:
+                found.append((functions[name], between))
+    return found
 
 
 def entries(root: pathlib.Path = chapters.ROOT) -> list[Entry]:
-    """Every class of the newest state, by module and name."""
+    """Every class of the newest state, by header, in the order of the header."""
     found: dict[tuple[str, str], Entry] = {}
-    known: dict[tuple[str, str], tuple[str, str]] = {}
+    known: dict[tuple[str, str], object] = {}
     for chapter in chapters.all_chapters(root):
         files = chapters.layered(chapter.number, root)
-        there = {}
-        for path, file in files.items():
+        there: dict[tuple[str, str], object] = {}
+        for path in sorted(files):
             if not (path.startswith("src/") and path.endswith(".h")):
                 continue
-            beside = files.get(path[: -len(".h")] + ".cpp")
-            source = beside.read_text(encoding="utf-8") if beside else ""
-            for name, (summary, text) in classes_of(file.read_text(encoding="utf-8")).items():
+            header = files[path].read_text(encoding="utf-8")
+            for name, (summary, definition) in classes_of(header).items():
                 key = (path, name)
-                there[key] = (text, source)
-                entry = found.setdefault(key, Entry(name, path, summary, chapter.number, []))
-                entry.summary = summary
+                entry = found.setdefault(key, Entry(name, path, "", "", chapter.number, []))
+                entry.summary, entry.purpose = summary, purpose_of(header)
+                there[key] = (definition, sources_of(name, entry.module, files))
                 if key in known and known[key] != there[key]:
                     entry.changed.append(chapter.number)
         known = there
-    return sorted((found[key] for key in known), key=lambda each: (each.module, each.name.lower()))
+    return [found[key] for key in known]
 
 
 def table(root: pathlib.Path = chapters.ROOT) -> str:
-    """As Markdown, for a page in docs/."""
+    """As Markdown, for a page in docs/: a table for each folder, a row for each header and each class."""
     folders = {each.number: each.folder.name for each in chapters.all_chapters(root)}
 
     def link(number: str) -> str:
         return f"[{number}](../chapters/{folders[number]}/README.md)"
 
-    lines = []
-    module = None
+    lines: list[str] = []
+    module = header = None
     for each in entries(root):
         if each.module != module:
             module = each.module
             lines += ["", f"### `{module}/`", "", "| class | what it is | born | changed |", "|---|---|---|---|"]
-        summary = each.summary.replace("|", "\\|")
-        changed = ", ".join(link(number) for number in each.changed) or "–"
-        lines.append(f"| [`{each.name}`](../final/{each.header}) | {summary} | {link(each.born)} | {changed} |")
+        if each.header != header:
+            header = each.header
+            name = header.split("/", 2)[2]
+            lines.append(f"| **[{name}](../final/{header})** | **{cell(each.purpose)}** | | |")
+        changed = ", ".join(link(number) for number in each.changed)
+        lines.append(f"| `{each.name}` | {cell(each.summary)} | {link(each.born)} | {changed} |")
     return "\n".join(lines[1:]) + "\n"
 
 
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
 def layers(number: str, paths: list[str], root: pathlib.Path = chapters.ROOT) -> str:
-    """Where the files at `paths` come from when chapter `number` is laid out, as a block of text."""
+    """Where the files at `paths` come from when chapter `number` is laid out, as a block of text; and how many come
+    from the chapter itself."""
     files = chapters.layered(number, root)
     width = max(len(path) for path in paths)
     lines = [f"{path:<{width}}  {files[path].relative_to(root).as_posix()}" for path in paths]
+    folder = chapters.find(number, root).folder
+    own = sum(path.is_relative_to(folder) for path in files.values())
+    lines += ["", f"{len(files)} files, {own} of them from {folder.relative_to(root).as_posix()}"]
     return "\n".join(["", "```text", *lines, "```", "", ""])
 
 

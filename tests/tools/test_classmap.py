@@ -1,6 +1,7 @@
 """The map of the classes: what counts as one, and which chapter has changed it."""
 
 import pathlib
+import re
 import sys
 
 import pytest
@@ -11,8 +12,16 @@ import classmap  # noqa: E402
 from learn import chapters  # noqa: E402
 
 BOX = """\
+// Boxes with a lid: for whatever must
+// not get wet. They float.
 #pragma once
 class Key;  // only declared
+
+namespace box_detail {
+/// The hinge.
+struct Hinge {
+};
+}  // namespace box_detail
 
 /// Something to keep a thing in. It has a lid: see
 /// Open().
@@ -21,11 +30,26 @@ class Key;  // only declared
 class Box final : public Thing {
  public:
   void Open();
+  struct Inner {
+    int depth;
+  };
 };
 
 struct Hidden {
   int no_comment = 0;
 };
+
+/// What a box is made of.
+struct [[nodiscard]] Wood {
+  int age;
+};
+"""
+BOX_CPP = """\
+#include "base/box.h"
+namespace {
+constexpr int kTurns = 3;
+}
+void Box::Open() {}
 """
 
 
@@ -36,48 +60,96 @@ def write(root, path, text):
 
 @pytest.fixture
 def root(tmp_path):
-    """Three chapters: the second changes another file, the third the source beside the header."""
+    """Three chapters: the second adds a header, the third changes a function of Box."""
     for number, name in ((1, "one"), (2, "two"), (3, "three")):
         write(tmp_path, f"chapters/0{number}-{name}/CMakeLists.txt", "")
     write(tmp_path, "chapters/01-one/src/base/box.h", BOX)
-    write(tmp_path, "chapters/01-one/src/base/box.cpp", "void Box::Open() {}")
+    write(tmp_path, "chapters/01-one/src/base/box.cpp", BOX_CPP)
     write(tmp_path, "chapters/02-two/src/base/lid.h", "/// Closes it.\nstruct Lid {\n};\n")
-    write(tmp_path, "chapters/03-three/src/base/box.cpp", "void Box::Open() { open_ = true; }")
-    chapters.all_chapters.cache_clear()
+    write(tmp_path, "chapters/03-three/src/base/box.cpp", BOX_CPP.replace("{}", "{ open_ = true; }"))
+    forget()
     yield tmp_path
+    forget()
+
+
+def forget():
     chapters.all_chapters.cache_clear()
+    classmap.code_of.cache_clear()
+
+
+def told(root):
+    forget()
+    return {each.name: (each.born, each.changed) for each in classmap.entries(root)}
 
 
 def test_a_class_has_a_comment_and_a_body():
     found = classmap.classes_of(BOX)
-    assert list(found) == ["Box"]
+    assert list(found) == ["Box", "Wood"]
     summary, text = found["Box"]
     assert summary == "Something to keep a thing in."
-    assert text.startswith("class Box final") and text.endswith("};")
+    assert text.startswith("class Box final")
+
+
+def test_what_a_header_is_for():
+    assert classmap.purpose_of(BOX) == "Boxes with a lid: for whatever must not get wet."
+    assert classmap.purpose_of("// Turns bytes into boxes:\n//\n//  * one\n") == "Turns bytes into boxes."
+    assert classmap.purpose_of("#pragma once\n") == ""
 
 
 def test_where_each_was_born_and_changed(root):
-    told = [(each.name, each.module, each.born, each.changed) for each in classmap.entries(root)]
-    assert told == [("Box", "base", "01", ["03"]), ("Lid", "base", "02", [])]
+    assert told(root) == {"Box": ("01", ["03"]), "Wood": ("01", []), "Lid": ("02", [])}
 
 
 def test_another_class_of_the_same_header_has_not_changed(root):
     write(root, "chapters/02-two/src/base/box.h", BOX + "/// New.\nclass Case {\n};\n")
-    told = {each.name: (each.born, each.changed) for each in classmap.entries(root)}
-    assert told["Box"] == ("01", ["03"])
-    assert told["Case"] == ("02", ["03"])  # the source file beside them is of both
+    assert told(root)["Case"] == ("02", [])
+    assert told(root)["Box"] == ("01", ["03"])
+
+
+def test_what_stands_between_the_functions_counts_and_comments_do_not(root):
+    path = "chapters/02-two/src/base/box.cpp"
+    write(root, path, BOX_CPP.replace("{}", "{ /* soon */ }").replace("#include", "#include <cmath>\n#include"))
+    assert told(root)["Box"] == ("01", ["03"])
+    write(root, path, BOX_CPP.replace("3;", "4;"))
+    assert told(root)["Box"] == ("01", ["02", "03"])
+    write(root, "chapters/02-two/src/base/box.h", BOX.replace("keep a thing in", "put a thing in"))
+    write(root, path, BOX_CPP)
+    assert told(root)["Box"] == ("01", ["03"])
+
+
+def test_functions_in_a_file_of_their_own_count(root):
+    write(root, "chapters/02-two/src/base/box_linux.cpp", "void Box::Shut() {}")
+    assert told(root)["Box"] == ("01", ["02", "03"])
 
 
 def test_a_class_that_is_withdrawn_is_on_no_map(root):
     write(root, "chapters/03-three/withdrawn.txt", "src/base/lid.h\n")
-    assert [each.name for each in classmap.entries(root)] == ["Box"]
+    assert list(told(root)) == ["Box", "Wood"]
 
 
 def test_only_what_stands_between_the_markers_is_written(root):
-    page = "Before.\n<!-- classes -->\nold\n<!-- /classes -->\n<!-- layers 02: src/base/box.h -->\n<!-- /layers -->\nAfter.\n"
+    page = (
+        "Before.\n<!-- classes -->\nold\n<!-- /classes -->\n"
+        "<!-- layers 02: src/base/box.h -->\n<!-- /layers -->\nAfter.\n"
+    )
     fresh = classmap.generated(page, root)
     assert fresh.startswith("Before.\n<!-- classes -->\n") and fresh.endswith("<!-- /layers -->\nAfter.\n")
     assert "old" not in fresh
-    assert "| [`Box`](../final/src/base/box.h) | Something to keep a thing in. |" in fresh
-    assert "src/base/box.h  chapters/01-one/src/base/box.h" in fresh
+    assert (
+        "| **[box.h](../final/src/base/box.h)** | **Boxes with a lid: for whatever must not get wet.** | | |\n"
+        "| `Box` | Something to keep a thing in. | [01](../chapters/01-one/README.md) | [03]"
+    ) in fresh
+    assert "src/base/box.h  chapters/01-one/src/base/box.h\n\n3 files, 1 of them from chapters/02-two\n" in fresh
     assert classmap.generated(fresh, root) == fresh
+
+
+def test_every_class_of_our_headers_is_on_the_map():
+    """The pattern that finds them overlooks none: whatever has a body and stands at a line's start."""
+    forget()
+    there = {(each.header, each.name) for each in classmap.entries()}
+    for header in sorted((classmap.chapters.ROOT / "final/src").rglob("*.h")):
+        text = classmap.DETAILS.sub("", header.read_text(encoding="utf-8"))
+        path = "src/" + header.relative_to(classmap.chapters.ROOT / "final/src").as_posix()
+        for line in re.findall(r"^(?:class|struct)\b[^;\n]*\{", text, re.MULTILINE):
+            assert any(re.search(rf"\b{name}\b", line) for where, name in there if where == path), (path, line)
+    assert all(each.purpose and each.summary for each in classmap.entries())
