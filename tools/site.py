@@ -181,7 +181,7 @@ def is_elsewhere(url):
 
 def read_pages(site):
     pages = {}
-    for path in sorted(site.rglob("*.html")):
+    for path in sorted(path for path in site.rglob("*.html") if path.is_file()):
         parser = Links()
         parser.feed(path.read_text(encoding="utf-8", errors="replace"))
         pages[path] = parser
@@ -228,7 +228,7 @@ def check_links(site):
                 if anchor == "nested-classes" and name.parts[0] == "api":
                     continue  # Doxygen 1.9 writes this link where the nested classes are private
                 problems.append(f"{name}: {url}: no such anchor")
-    for path in sorted(site.rglob("*.css")):
+    for path in sorted(path for path in site.rglob("*.css") if path.is_file()):
         for url in css_loads(path.read_text(encoding="utf-8", errors="replace")):
             if is_elsewhere(url):
                 problems.append(f"{path.relative_to(site)}: loads {url} from the network")
