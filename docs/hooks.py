@@ -22,7 +22,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from website import pages as made_of_code, shell, sources  # noqa: E402
+from website import doxygen, pages as made_of_code, shell, sources  # noqa: E402
 
 MERMAID = "assets/vendor/mermaid.min.js"
 
@@ -201,6 +201,7 @@ def on_config(config):
 
 
 def on_files(files, config):
+    from mkdocs.exceptions import PluginError
     from mkdocs.structure.files import File
 
     _, there = chapters()
@@ -210,7 +211,10 @@ def on_files(files, config):
         files.append(File.generated(config, uri, abs_src_path=str(ROOT / path)))
     own = [repository_path(file.src_uri) for file in files.documentation_pages()]
     titles = {c["folder"]: f"{c['folder'][:2]} {c['title']}" for c in there}
-    BUILD.pages = made_of_code.Pages(ROOT, titles, linked_sources(own))
+    try:
+        BUILD.pages = made_of_code.Pages(ROOT, titles, linked_sources(own))
+    except doxygen.DoxygenError as error:
+        raise PluginError(str(error)) from error
     for url in BUILD.pages.leaves:
         files.append(File.generated(config, url + "index.html", content=""))
     return files
@@ -231,6 +235,9 @@ def on_page_markdown(markdown, page, config, files):
     markdown = each_link(markdown, on_site)
     if path.startswith("chapters/"):
         markdown = BUILD.pages.with_changes(markdown, int(posixpath.basename(here)[:2]))
+        markdown = BUILD.pages.with_linked_classes(markdown, "../../", "The classes now")
+    if path == "docs/reference.md":
+        markdown = BUILD.pages.with_linked_classes(markdown, "")
     if path.startswith("chapters/"):  # what feeds a console block is no concern of the reader's
         markdown = re.sub(r"^<!-- run\b.*?-->\n", "", markdown, flags=re.MULTILINE | re.DOTALL)
     return markdown

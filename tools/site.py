@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Builds and checks the site.
 
-    tools/site.py build [DIR]   the whole site: MkDocs (strict), the reference under DIR/api/, links
-    tools/site.py api   [DIR]   only the reference: Doxygen, a warning is an error
+    tools/site.py build [DIR]   the whole site: MkDocs (strict), and what docs/hooks.py has made of code;
+                                then its links
+    tools/site.py api           only has Doxygen read the headers of final: a warning is an error
     tools/site.py links [DIR]   checks every internal link and anchor of a built site, and that no
                                 page loads anything from the network
     tools/site.py texts         writes what is generated in README.md and docs/ anew: the table of
@@ -29,14 +30,6 @@ import urllib.parse
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "tools/site-requirements.txt"
 WITH_TABLE = ["README.md", "docs/index.md", "docs/reading-map.md"]
-
-
-# What Doxygen may find undocumented: copying, moving and destroying, which the head of the class
-# speaks of once.
-SPECIAL_MEMBER = re.compile(
-    r"Member (?:(?P<class>\w+)\((?:const )?(?P=class)(?:<[^>]*>)? ?&&?[^)]*\)|~\w+\(|operator=\()"
-    r".* is not documented"
-)
 
 
 class SiteError(Exception):
@@ -95,31 +88,17 @@ def build_pages(site, venv):
 # ---------------------------------------------------------------- Doxygen
 
 
-def build_api(site):
-    if not (ROOT / "final/src").is_dir():
-        raise SiteError("final/src is not there: python3 tools/chapters.py sync")
-    doxygen = shutil.which("doxygen")
-    if not doxygen:
-        raise SiteError("doxygen is not there; on Debian: apt-get install doxygen")
-    target = site / "api"
-    say(f"building the reference into {target}")
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    settings = (ROOT / "docs/Doxyfile").read_text(encoding="utf-8")
-    done = subprocess.run(
-        [doxygen, "-"],
-        input=f'{settings}\nOUTPUT_DIRECTORY = "{target}"\n',
-        text=True,
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-    )
-    sys.stdout.write(done.stdout)
-    complaints = sorted({line for line in done.stderr.splitlines() if not SPECIAL_MEMBER.search(line)})
-    for line in complaints:
-        print(line.replace(f"{ROOT}/", ""), file=sys.stderr)
-    if done.returncode or complaints:
-        raise SiteError("Doxygen complains; its messages are above")
+def check_comments():
+    sys.path.insert(0, str(ROOT / "tools"))
+    sys.dont_write_bytecode = True
+    from website import doxygen
+
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            doxygen.run(ROOT, pathlib.Path(scratch))
+        except doxygen.DoxygenError as error:
+            raise SiteError(str(error)) from error
+    say("Doxygen has nothing to say")
 
 
 # ---------------------------------------------------------------- links
@@ -225,8 +204,6 @@ def check_links(site):
             if not file.is_relative_to(site) or not file.is_file():
                 problems.append(f"{name}: {url}: no such page")
             elif anchor and file in pages and anchor not in pages[file].ids:
-                if anchor == "nested-classes" and name.parts[0] == "api":
-                    continue  # Doxygen 1.9 writes this link where the nested classes are private
                 problems.append(f"{name}: {url}: no such anchor")
     for path in sorted(path for path in site.rglob("*.css") if path.is_file()):
         for url in css_loads(path.read_text(encoding="utf-8", errors="replace")):
@@ -299,7 +276,7 @@ def main(arguments=None):
         if options.action == "texts":
             run_texts(options.check)
         elif options.action == "api":
-            build_api(site)
+            check_comments()
         elif options.action == "links":
             run_links(site)
         else:
@@ -316,7 +293,6 @@ def build_in_place(site, venv):
     with tempfile.TemporaryDirectory(dir=site.parent, prefix=".site-") as scratch:
         fresh = pathlib.Path(scratch) / "site"
         build_pages(fresh, venv)
-        build_api(fresh)
         run_links(fresh)
         if site.exists():
             site.rename(pathlib.Path(scratch) / "old")
