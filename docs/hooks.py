@@ -247,6 +247,7 @@ def on_page_content(content, page, config, files):
     path = repository_path(page.file.src_uri)
     if path.startswith("chapters/"):
         content = BUILD.pages.with_linked_titles(content, ROOT / path, page.url)
+        BUILD.pages.note_page(page.markdown, int(path.split("/")[1][:2]), page.url, page.toc)
     return content
 
 
@@ -256,12 +257,23 @@ def on_nav(nav, config, files):
 
 def on_env(env, config, files):
     """Everything is known now: the pages that MkDocs doesn't make get their content."""
-    theme = shell.Shell(config, BUILD.nav, files, env)
+    theme = shell.Shell(config, BUILD.nav, files, env, with_own_search)
     for url, make in BUILD.pages.leaves.items():
         files.get_file_from_path(url + "index.html").content_string = theme.render(make())
 
 
+def with_own_search(output, url=None):
+    """The theme's search is run by assets/search.js."""
+    pattern = r'("search": "[^"]*assets/)(javascripts/workers/[^"]+")'
+    return re.sub(pattern, r"\1search.js?theme=\2", output, count=1)
+
+
+def on_post_template(output, template_name, config):
+    return with_own_search(output) if template_name.endswith(".html") else output
+
+
 def on_post_page(output, page, config):
+    output = with_own_search(output)
     if 'class="mermaid"' not in output:
         return output
     from mkdocs.utils import get_relative_url
@@ -269,3 +281,9 @@ def on_post_page(output, page, config):
     script = html.escape(get_relative_url(MERMAID, page.url))
     # Before Material's own script, which takes a mermaid that is there and else asks the network.
     return output.replace("<script id=\"__config\"", f'<script src="{script}"></script>\n<script id="__config"', 1)
+
+
+def on_post_build(config):
+    """The index of the search is written; it gets the reference, and the places of names."""
+    path = pathlib.Path(config.site_dir, "search/search_index.json")
+    path.write_text(BUILD.pages.with_names(path.read_text(encoding="utf-8")), encoding="utf-8")

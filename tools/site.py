@@ -18,6 +18,7 @@ import argparse
 import hashlib
 import html.parser
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -211,8 +212,26 @@ def check_links(site):
                 problems.append(f"{path.relative_to(site)}: loads {url} from the network")
             elif not (path.parent / urllib.parse.urlsplit(url).path).exists():
                 problems.append(f"{path.relative_to(site)}: {url}: no such file")
+    problems += check_search(site, pages)
     say(f"{len(pages)} pages, {count} internal links")
     return sorted(set(problems))
+
+
+def check_search(site, pages):
+    """Complaints about the places that the search leads to."""
+    path = site / "search/search_index.json"
+    if not path.is_file():
+        return []
+    index = json.loads(path.read_text(encoding="utf-8"))
+    places = {entry["location"] for entry in index["docs"]} | set(index["config"].get("names", {}).values())
+    problems = []
+    for place in sorted(places):
+        file, anchor = target_file(site, site / "index.html", place or "./")
+        if file not in pages:
+            problems.append(f"the search: {place}: no such page")
+        elif anchor and anchor not in pages[file].ids:
+            problems.append(f"the search: {place}: no such anchor")
+    return problems
 
 
 def run_links(site):

@@ -7,9 +7,23 @@ import html
 import pathlib
 
 LANGUAGES = {
-    ".c": "c", ".cc": "cpp", ".cpp": "cpp", ".h": "cpp", ".inc": "cpp", ".cmake": "cmake", ".in": "cmake",
-    ".css": "css", ".diff": "diff", ".html": "html", ".js": "javascript", ".json": "json", ".md": "markdown",
-    ".py": "python", ".sh": "bash", ".svg": "xml", ".yml": "yaml",
+    ".c": "c",
+    ".cc": "cpp",
+    ".cpp": "cpp",
+    ".h": "cpp",
+    ".inc": "cpp",
+    ".cmake": "cmake",
+    ".in": "cmake",
+    ".css": "css",
+    ".diff": "diff",
+    ".html": "html",
+    ".js": "javascript",
+    ".json": "json",
+    ".md": "markdown",
+    ".py": "python",
+    ".sh": "bash",
+    ".svg": "xml",
+    ".yml": "yaml",
 }
 # What the style sheet doesn't colour needs no element: names, punctuation, operators, white space.
 PLAIN = frozenset({"", "n", "p", "o", "w", "err"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import pathlib
 import re
 import tempfile
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 import chapters
 
-from website import classes, doxygen, highlight, sources
+from website import classes, doxygen, highlight, search, sources
 from website.changes import Changes, url_of
 from website.reference import Reference
 from website.shell import Leaf
@@ -38,6 +39,27 @@ class Pages:
             xml = doxygen.run(root, pathlib.Path(scratch))
             self.reference = Reference(xml, self.histories, self._header_url, places, self._changes.url)
         self.leaves.update(self.reference.leaves())
+
+        self._sections: list[search.Section] = []
+
+    def note_page(self, markdown: str, number: int, url: str, toc) -> None:
+        """For the search: what a chapter's page speaks of, and where."""
+        self._sections += search.read_page(markdown, number, url, list(search.flat(toc)))
+
+    def with_names(self, index: str) -> str:
+        """The index of the search with the classes of the reference, and with the places of names."""
+        made = json.loads(index)
+        made["docs"] += self.reference.entries()
+        pages = [highlight.text_of(chapter.folder / "README.md") for chapter in self.book.chapters]
+        code = [
+            (chapter.number, highlight.text_of(chapter.folder / path))
+            for chapter in self.book.chapters
+            for path in chapter.files()
+            if path.startswith("src/")
+        ]
+        sections = sorted(self._sections, key=lambda section: section.chapter)
+        made["config"]["names"] = search.names(sections, pages, code, self.reference, self.histories)
+        return json.dumps(made, separators=(",", ":"), ensure_ascii=False)
 
     def _header_url(self, header: str) -> str:
         """The page of a header of final: it is the newest chapter's."""

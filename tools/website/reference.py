@@ -28,8 +28,13 @@ SECTIONS = {
     "protected-func": "For derived classes",
     "friend": "Friends",
 }
-OF_MODULE = {"function": "Functions", "enum": "Enumerations", "typedef": "Types", "variable": "Constants",
-             "define": "Macros"}
+OF_MODULE = {
+    "function": "Functions",
+    "enum": "Enumerations",
+    "typedef": "Types",
+    "variable": "Constants",
+    "define": "Macros",
+}
 INLINE = {"computeroutput": "code", "emphasis": "em", "bold": "strong"}
 LISTS = {"param": "Parameters", "exception": "Throws", "templateparam": "Template parameters"}
 SIMPLE = {"return": "Returns", "note": "Note", "warning": "Warning", "see": "See"}
@@ -96,7 +101,9 @@ def with_anchors(members: list[Member]) -> list[Member]:
     return members
 
 
-def members_of(compound: ElementTree.Element, is_wanted: Callable[[str, ElementTree.Element], bool]) -> Iterator[Member]:
+def members_of(
+    compound: ElementTree.Element, is_wanted: Callable[[str, ElementTree.Element], bool]
+) -> Iterator[Member]:
     for section in compound.findall("sectiondef"):
         for element in section.findall("memberdef"):
             if is_wanted(section.get("kind", ""), element):
@@ -128,7 +135,9 @@ class Reference:
         self.free: list[Member] = []
         self._target: dict[str, str] = {}  # of Doxygen's ids: where they are shown
         self._read(xml)
-        self.modules = sorted({each.module for each in self.compounds.values()} | {m.header.split("/")[0] for m in self.free})
+        self.modules = sorted(
+            {each.module for each in self.compounds.values()} | {m.header.split("/")[0] for m in self.free}
+        )
         self._index()
 
     # -- reading ----------------------------------------------------------------------------------
@@ -137,7 +146,10 @@ class Reference:
         trees = [ElementTree.parse(path).getroot() for path in sorted(xml.glob("*.xml")) if path.name != "index.xml"]
         found = [compound for tree in trees for compound in tree.findall("compounddef")]
         hidden = {
-            inner.get("refid") for compound in found for inner in compound.findall("innerclass") if inner.get("prot") == "private"
+            inner.get("refid")
+            for compound in found
+            for inner in compound.findall("innerclass")
+            if inner.get("prot") == "private"
         }
         for element in found:
             kind, name = element.get("kind", ""), element.findtext("compoundname", "")
@@ -155,12 +167,21 @@ class Reference:
             return
         short = name.removeprefix(NAMESPACE)
         outer = "::".join(name.split("::")[:-1])
-        if any(each is not None and outer and each.endswith(outer.replace("_", "__").replace("::", "_1_1")) for each in hidden):
+        if any(
+            each is not None and outer and each.endswith(outer.replace("_", "__").replace("::", "_1_1"))
+            for each in hidden
+        ):
             return  # inside of a private class
         members = members_of(element, lambda section, _: section in SECTIONS)
         members_list = with_anchors([m for m in members if m.kind != "friend" or m.element.get("prot") == "public"])
         compound = Compound(
-            element, element.get("id", ""), short, kind, place.get("file", ""), int(place.get("line", "1")), members_list
+            element,
+            element.get("id", ""),
+            short,
+            kind,
+            place.get("file", ""),
+            int(place.get("line", "1")),
+            members_list,
         )
         self.compounds[short] = compound
 
@@ -179,7 +200,9 @@ class Reference:
         for member in self.free:
             if member.kind in ("enum", "typedef"):
                 self._types.setdefault(member.name, self._target[member.element.get("id", "")])
-        self._type = re.compile(r"(?<![\w>&])(" + "|".join(sorted(map(re.escape, self._types), key=len, reverse=True)) + r")(?!\w)")
+        self._type = re.compile(
+            r"(?<![\w>&])(" + "|".join(sorted(map(re.escape, self._types), key=len, reverse=True)) + r")(?!\w)"
+        )
 
     def url_of(self, name: str) -> str | None:
         """Where a class, or a function, type or macro of its own, is described."""
@@ -236,7 +259,14 @@ class Reference:
         """Doxygen puts lists into paragraphs; HTML has them between."""
         done, text = "", html.escape(para.text or "", quote=False)
         for child in para:
-            if child.tag in ("itemizedlist", "orderedlist", "parameterlist", "simplesect", "programlisting", "verbatim"):
+            if child.tag in (
+                "itemizedlist",
+                "orderedlist",
+                "parameterlist",
+                "simplesect",
+                "programlisting",
+                "verbatim",
+            ):
                 done += f"<p>{text.strip()}</p>\n" if text.strip() else ""
                 done, text = done + self._block(child, url), ""
             else:
@@ -249,7 +279,9 @@ class Reference:
         return f"<dt>{names}</dt><dd>{self._blocks(item.find('parameterdescription'), url)}</dd>"
 
     def _comment(self, element: ElementTree.Element, url: str) -> str:
-        return self._blocks(element.find("briefdescription"), url) + self._blocks(element.find("detaileddescription"), url)
+        return self._blocks(element.find("briefdescription"), url) + self._blocks(
+            element.find("detaileddescription"), url
+        )
 
     def brief(self, element: ElementTree.Element) -> str:
         return flat(element.find("briefdescription"))
@@ -296,7 +328,9 @@ class Reference:
 
     def _member(self, member: Member, url: str, level: int = 3) -> str:
         place = f"{self._source(member.header)}#L{member.line}"
-        text = f'<h{level} id="{member.anchor}" class="turtle-member"><code>{html.escape(member.name)}</code></h{level}>\n'
+        text = (
+            f'<h{level} id="{member.anchor}" class="turtle-member"><code>{html.escape(member.name)}</code></h{level}>\n'
+        )
         text += self._code(self._signature(member), url) + self._comment(member.element, url)
         values = member.element.findall("enumvalue")
         if values:
@@ -338,7 +372,9 @@ class Reference:
         text = '<h1 id="page-title">The classes of final</h1>\n<p>By module; a class can use the modules above its own.</p>\n'
         order = sorted(self.modules, key=lambda m: (MODULES.index(m) if m in MODULES else 99, m))
         for module in order:
-            text += f'<h2 id="{module}">{self._link(f"api/{module}/", url, module)}</h2>\n' + self._class_table(module, url)
+            text += f'<h2 id="{module}">{self._link(f"api/{module}/", url, module)}</h2>\n' + self._class_table(
+                module, url
+            )
         return Leaf(url, "Classes", text, [(module, module) for module in order])
 
     def _class_table(self, module: str, url: str) -> str:
@@ -424,8 +460,10 @@ class Reference:
             page, title = self._titles[history.introduced]
             rows.append(("introduced in", f"chapter {self._link(page, url, title)}"))
             if history.changed:
-                rows.append(("changed in", ", ".join(self._changed(number, history, url) for number in history.changed)))
-        body = "".join(f"<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>\n" for name, value in rows)
+                rows.append(
+                    ("changed in", ", ".join(self._changed(number, history, url) for number in history.changed))
+                )
+        body = "".join(f'<tr><th scope="row">{name}</th><td>{value}</td></tr>\n' for name, value in rows)
         return f'<table class="turtle-about">\n<tbody>\n{body}</tbody>\n</table>\n'
 
     def _base(self, each: ElementTree.Element, url: str) -> str:
