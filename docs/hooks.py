@@ -3,7 +3,9 @@
 * The pages of the chapters, chapters/NN-name/README.md, become pages of the site where they
   are; nothing is copied. So do SECURITY.md, CONTRIBUTING.md and CHANGELOG.md.
 * Links are written for a code host, relative to the file. Here they are pointed at the page that
-  the target became. A linked source file or folder becomes a page under source/.
+  the target became. A linked source file or folder becomes a page under source/, and so does every
+  file of a chapter; the title of an excerpt leads to its line there.
+* What is made of code has its pages from tools/website: see there.
 * The navigation lists the chapters that are there.
 * A page with a diagram loads the vendored mermaid; any other page doesn't.
 
@@ -15,18 +17,17 @@ import json
 import pathlib
 import posixpath
 import re
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+from website import doxygen, pages as made_of_code, shell, sources  # noqa: E402
+
 MERMAID = "assets/vendor/mermaid.min.js"
 
 # Pages that stand at the top of the repository.
 TOP_PAGES = {"SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
-
-LANGUAGES = {
-    ".c": "c", ".cc": "cpp", ".cpp": "cpp", ".h": "cpp", ".cmake": "cmake", ".in": "cmake",
-    ".json": "json", ".md": "markdown", ".py": "python", ".service": "ini", ".sh": "bash", ".socket": "ini",
-    ".yml": "yaml",
-}
 
 # A link target of Markdown: [text](target "title"), ![alt](target) and [label]: target.
 INLINE_LINK = re.compile(r"(\]\()([^()\s]+)((?:\s+\"[^\"]*\")?\))")
@@ -99,7 +100,7 @@ def repository_path(src_uri):
 
 
 def source_uri(path):
-    return f"source/{path}.md" if (ROOT / path).is_file() else f"source/{path}/index.md"
+    return sources.url_of(path) + "index.html"
 
 
 def target_of(link, page_path):
@@ -140,33 +141,6 @@ def without_future_links(text):
     return text
 
 
-def source_page(path):
-    """The Markdown of the page that shows one file or folder of the repository."""
-    head = "---\nsearch:\n  exclude: true\nhide:\n  - toc\n---\n"
-    place = ROOT / path
-    if place.is_dir():
-        files = sorted(p for p in place.rglob("*") if p.is_file() and shown_as_source(p))
-        names = [p.relative_to(place).as_posix() for p in files]
-        return head + f"# {path}\n\n" + "".join(
-            f"- [{name}]({posixpath.relpath(source_uri(f'{path}/{name}'), f'source/{path}')})\n" for name in names
-        )
-    text = place.read_text(encoding="utf-8", errors="replace")
-    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
-    return head + f"# {path}\n\n{fence}{language_of(place)} linenums=\"1\"\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}\n"
-
-
-def language_of(path):
-    """What a code block with the text of this file is marked with."""
-    return "cmake" if path.name == "CMakeLists.txt" else LANGUAGES.get(path.suffix, "text")
-
-
-def shown_as_source(path):
-    if any(part in ("__pycache__", "build") or part.startswith(".") for part in path.relative_to(ROOT).parts):
-        return False
-    return path.stat().st_size < 200_000 and b"\0" not in path.read_bytes()[:4096]
-
-
 def linked_sources(pages):
     """The files and folders, which are no pages, that the given pages link to."""
     found = set()
@@ -183,12 +157,19 @@ def linked_sources(pages):
         found |= {
             p.relative_to(ROOT).as_posix()
             for p in (ROOT / folder).rglob("*")
-            if p.is_file() and shown_as_source(p)
+            if p.is_file() and sources.is_shown(p, ROOT)
         }
     return sorted(found)
 
 
 # ---------------------------------------------------------------- the events of MkDocs
+
+
+class BUILD:
+    """What one event leaves to the next."""
+
+    pages = None  # what tools/website makes
+    nav = None
 
 
 def on_config(config):
@@ -232,6 +213,7 @@ def on_config(config):
 
 
 def on_files(files, config):
+    from mkdocs.exceptions import PluginError
     from mkdocs.structure.files import File
 
     _, there = chapters()
@@ -240,14 +222,17 @@ def on_files(files, config):
     for path, uri in pages.items():
         files.append(File.generated(config, uri, abs_src_path=str(ROOT / path)))
     own = [repository_path(file.src_uri) for file in files.documentation_pages()]
-    for path in linked_sources(own):
-        files.append(File.generated(config, source_uri(path), content=source_page(path)))
+    titles = {c["folder"]: f"{c['folder'][:2]} {c['title']}" for c in there}
+    try:
+        BUILD.pages = made_of_code.Pages(ROOT, titles, linked_sources(own))
+    except doxygen.DoxygenError as error:
+        raise PluginError(str(error)) from error
+    for url in BUILD.pages.leaves:
+        files.append(File.generated(config, url + "index.html", content=""))
     return files
 
 
 def on_page_markdown(markdown, page, config, files):
-    if page.file.src_uri.startswith("source/"):
-        return markdown
     path = repository_path(page.file.src_uri)
     markdown = without_future_links(with_chapter_table(markdown, path))
     here = posixpath.dirname(page.file.src_uri)
@@ -262,6 +247,11 @@ def on_page_markdown(markdown, page, config, files):
     if path.startswith("chapters/"):
         markdown = with_solutions(markdown, posixpath.dirname(path))
     markdown = each_link(markdown, on_site)
+    if path.startswith("chapters/"):
+        markdown = BUILD.pages.with_changes(markdown, int(posixpath.basename(here)[:2]))
+        markdown = BUILD.pages.with_linked_classes(markdown, "../../", "The classes now")
+    if path == "docs/reference.md":
+        markdown = BUILD.pages.with_linked_classes(markdown, "")
     if path not in TOP_PAGES:  # what feeds a console block is no concern of the reader's
         markdown = re.sub(r"^<!-- run\b.*?-->\n", "", markdown, flags=re.MULTILINE | re.DOTALL)
     return markdown
@@ -280,7 +270,37 @@ def with_solutions(markdown, folder):
     return re.sub(r"^\[[^\]]+\]\((exercises/[^()\s]+\.diff)\)$", shown, markdown, flags=re.MULTILINE)
 
 
+def on_page_content(content, page, config, files):
+    path = repository_path(page.file.src_uri)
+    if path.startswith("chapters/"):
+        content = BUILD.pages.with_linked_titles(content, ROOT / path, page.url)
+        BUILD.pages.note_page(page.markdown, int(path.split("/")[1][:2]), page.url, page.toc)
+    return content
+
+
+def on_nav(nav, config, files):
+    BUILD.nav = nav
+
+
+def on_env(env, config, files):
+    """Everything is known now: the pages that MkDocs doesn't make get their content."""
+    theme = shell.Shell(config, BUILD.nav, files, env, with_own_search)
+    for url, make in BUILD.pages.leaves.items():
+        files.get_file_from_path(url + "index.html").content_string = theme.render(make())
+
+
+def with_own_search(output, url=None):
+    """The theme's search is run by assets/search.js."""
+    pattern = r'("search": "[^"]*assets/)(javascripts/workers/[^"]+")'
+    return re.sub(pattern, r"\1search.js?theme=\2", output, count=1)
+
+
+def on_post_template(output, template_name, config):
+    return with_own_search(output) if template_name.endswith(".html") else output
+
+
 def on_post_page(output, page, config):
+    output = with_own_search(output)
     if 'class="mermaid"' not in output:
         return output
     from mkdocs.utils import get_relative_url
@@ -288,3 +308,9 @@ def on_post_page(output, page, config):
     script = html.escape(get_relative_url(MERMAID, page.url))
     # Before Material's own script, which takes a mermaid that is there and else asks the network.
     return output.replace("<script id=\"__config\"", f'<script src="{script}"></script>\n<script id="__config"', 1)
+
+
+def on_post_build(config):
+    """The index of the search is written; it gets the reference, and the places of names."""
+    path = pathlib.Path(config.site_dir, "search/search_index.json")
+    path.write_text(BUILD.pages.with_names(path.read_text(encoding="utf-8")), encoding="utf-8")

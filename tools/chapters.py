@@ -469,6 +469,20 @@ def first_difference(code: Tuple[str, ...], text: str) -> Optional[Tuple[int, Op
     return best
 
 
+def place_of(code: Tuple[str, ...], text: str) -> Optional[int]:
+    """The line of the text, from 1, at which the first line of a verbatim excerpt stands."""
+    rows = dedent(code)
+    while rows and (not rows[0] or ELISION.match(rows[0])):
+        rows.pop(0)
+    lines = [line.rstrip() for line in text.splitlines()]
+    for shift in sorted({len(line) - len(line.lstrip()) for line in lines}):
+        wanted = [" " * shift + row if row and not ELISION.match(row) else row for row in rows]
+        for start in range(len(lines)):
+            if rows and lines[start] == wanted[0] and fit(wanted, lines, start)[0] == len(wanted):
+                return start + 1
+    return None
+
+
 def fit(rows: List[str], lines: List[str], start: int) -> Tuple[int, Optional[int]]:
     """How many rows of an excerpt fit the text from line `start` on."""
     at = start

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Builds and checks the site.
 
-    tools/site.py build [DIR]   the whole site: MkDocs (strict), the reference under DIR/api/, links
-    tools/site.py api   [DIR]   only the reference: Doxygen, a warning is an error
+    tools/site.py build [DIR]   the whole site: MkDocs (strict), and what docs/hooks.py has made of code;
+                                then its links
+    tools/site.py api           only has Doxygen read the headers of final: a warning is an error
     tools/site.py links [DIR]   checks every internal link and anchor of a built site, and that no
                                 page loads anything from the network
     tools/site.py texts         writes what is generated in README.md and docs/ anew: the table of
@@ -18,6 +19,7 @@ import argparse
 import hashlib
 import html.parser
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -33,14 +35,6 @@ WITH_TABLE = ["README.md", "docs/index.md", "docs/reading-map.md"]
 CLASS_MAP = "docs/repository.md"
 WITH_FILES = ["docs/your-own-server.md"]
 SHOWN_FILE = re.compile(r"(<!-- file: (\S+) -->\n).*?(<!-- /file -->)", re.DOTALL)
-
-
-# What Doxygen may find undocumented: copying, moving and destroying, which the head of the class
-# speaks of once.
-SPECIAL_MEMBER = re.compile(
-    r"Member (?:(?P<class>\w+)\((?:const )?(?P=class)(?:<[^>]*>)? ?&&?[^)]*\)|~\w+\(|operator=\()"
-    r".* is not documented"
-)
 
 
 class SiteError(Exception):
@@ -99,31 +93,17 @@ def build_pages(site, venv):
 # ---------------------------------------------------------------- Doxygen
 
 
-def build_api(site):
-    if not (ROOT / "final/src").is_dir():
-        raise SiteError("final/src is not there: python3 tools/chapters.py sync")
-    doxygen = shutil.which("doxygen")
-    if not doxygen:
-        raise SiteError("doxygen is not there; on Debian: apt-get install doxygen")
-    target = site / "api"
-    say(f"building the reference into {target}")
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    settings = (ROOT / "docs/Doxyfile").read_text(encoding="utf-8")
-    done = subprocess.run(
-        [doxygen, "-"],
-        input=f'{settings}\nOUTPUT_DIRECTORY = "{target}"\n',
-        text=True,
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-    )
-    sys.stdout.write(done.stdout)
-    complaints = sorted({line for line in done.stderr.splitlines() if not SPECIAL_MEMBER.search(line)})
-    for line in complaints:
-        print(line.replace(f"{ROOT}/", ""), file=sys.stderr)
-    if done.returncode or complaints:
-        raise SiteError("Doxygen complains; its messages are above")
+def check_comments():
+    sys.path.insert(0, str(ROOT / "tools"))
+    sys.dont_write_bytecode = True
+    from website import doxygen
+
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            doxygen.run(ROOT, pathlib.Path(scratch))
+        except doxygen.DoxygenError as error:
+            raise SiteError(str(error)) from error
+    say("Doxygen has nothing to say")
 
 
 # ---------------------------------------------------------------- links
@@ -185,7 +165,7 @@ def is_elsewhere(url):
 
 def read_pages(site):
     pages = {}
-    for path in sorted(site.rglob("*.html")):
+    for path in sorted(path for path in site.rglob("*.html") if path.is_file()):
         parser = Links()
         parser.feed(path.read_text(encoding="utf-8", errors="replace"))
         pages[path] = parser
@@ -229,17 +209,33 @@ def check_links(site):
             if not file.is_relative_to(site) or not file.is_file():
                 problems.append(f"{name}: {url}: no such page")
             elif anchor and file in pages and anchor not in pages[file].ids:
-                if anchor == "nested-classes" and name.parts[0] == "api":
-                    continue  # Doxygen 1.9 writes this link where the nested classes are private
                 problems.append(f"{name}: {url}: no such anchor")
-    for path in sorted(site.rglob("*.css")):
+    for path in sorted(path for path in site.rglob("*.css") if path.is_file()):
         for url in css_loads(path.read_text(encoding="utf-8", errors="replace")):
             if is_elsewhere(url):
                 problems.append(f"{path.relative_to(site)}: loads {url} from the network")
             elif not (path.parent / urllib.parse.urlsplit(url).path).exists():
                 problems.append(f"{path.relative_to(site)}: {url}: no such file")
+    problems += check_search(site, pages)
     say(f"{len(pages)} pages, {count} internal links")
     return sorted(set(problems))
+
+
+def check_search(site, pages):
+    """Complaints about the places that the search leads to."""
+    path = site / "search/search_index.json"
+    if not path.is_file():
+        return []
+    index = json.loads(path.read_text(encoding="utf-8"))
+    places = {entry["location"] for entry in index["docs"]} | set(index["config"].get("names", {}).values())
+    problems = []
+    for place in sorted(places):
+        file, anchor = target_file(site, site / "index.html", place or "./")
+        if file not in pages:
+            problems.append(f"the search: {place}: no such page")
+        elif anchor and anchor not in pages[file].ids:
+            problems.append(f"the search: {place}: no such anchor")
+    return problems
 
 
 def run_links(site):
@@ -283,6 +279,7 @@ def classmap_text():
 
 def with_files(text, root=ROOT):
     """`text` with each file that it shows between two markers as the file is now."""
+    from website import highlight
 
     def block(match):
         path = match.group(2)
@@ -291,7 +288,7 @@ def with_files(text, root=ROOT):
         code = (root / path).read_text(encoding="utf-8")
         if "```" in code:
             raise SiteError(f"{path} holds ```, which would end its block")
-        language = load_hooks().language_of(root / path)
+        language = highlight.language_of(root / path)
         return f'{match.group(1)}```{language} title="{path}"\n{code}```\n{match.group(3)}'
 
     return SHOWN_FILE.sub(block, text)
@@ -329,7 +326,7 @@ def main(arguments=None):
         if options.action == "texts":
             run_texts(options.check)
         elif options.action == "api":
-            build_api(site)
+            check_comments()
         elif options.action == "links":
             run_links(site)
         else:
@@ -346,7 +343,6 @@ def build_in_place(site, venv):
     with tempfile.TemporaryDirectory(dir=site.parent, prefix=".site-") as scratch:
         fresh = pathlib.Path(scratch) / "site"
         build_pages(fresh, venv)
-        build_api(fresh)
         run_links(fresh)
         if site.exists():
             site.rename(pathlib.Path(scratch) / "old")

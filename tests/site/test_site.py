@@ -35,7 +35,7 @@ def test_the_other_pages_are_there(site):
     for page in ("", *around, *behind):
         assert "<h1" in html_of(site, page), page
     assert (site / "api/index.html").is_file()
-    assert (site / "api/annotated.html").is_file()
+    assert (site / "api/Connection/index.html").is_file()
     assert (site / "assets/vendor/mermaid.min.js").is_file()
     assert (site / "search/search_index.json").is_file()
 
