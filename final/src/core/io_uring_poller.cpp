@@ -451,8 +451,7 @@ void IoUringPoller::Close(UniqueFd fd) noexcept {
 
 // What is under way holds the socket, which would stay open until that has ended.
 void IoUringPoller::CloseByRing(int fd, Endpoint& endpoint) noexcept {
-  io_uring_sqe& close = Submit(Act::kNothing, IORING_OP_CLOSE, fd);
-  close.flags = IOSQE_CQE_SKIP_SUCCESS;
+  ring_.Close(fd);
   if (endpoint.receiving) {
     Cancel(Act::kReceive, fd);
   }

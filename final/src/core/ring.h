@@ -73,6 +73,10 @@ class Ring {
   /// What the submission that Next() gave last is called by Withdraw().
   [[nodiscard]] auto Last() const noexcept -> std::uint32_t { return prepared_ - 1; }
 
+  /// Prepares that a descriptor is closed; a completion, with `user_data` 0, tells only of failure.
+  /// Only after HasRoom().
+  void Close(int fd) noexcept;
+
   /// Makes nothing of a submission. False: it has been handed over.
   auto Withdraw(std::uint32_t submission) noexcept -> bool;
 

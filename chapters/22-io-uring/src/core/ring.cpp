@@ -163,6 +163,21 @@ auto Ring::Next() noexcept -> io_uring_sqe& {
   return submission;
 }
 
+void Ring::Close(int fd) noexcept {
+#ifdef TURTLE_THREAD_SANITIZER
+  // It has to see that the number is free. What is prepared still means this descriptor.
+  if (has_owner_) {
+    HandOver();
+    ::close(fd);
+    return;
+  }
+#endif
+  io_uring_sqe& submission = Next();
+  submission.opcode = IORING_OP_CLOSE;
+  submission.fd = fd;
+  submission.flags = IOSQE_CQE_SKIP_SUCCESS;
+}
+
 auto Ring::Withdraw(std::uint32_t submission) noexcept -> bool {
   const std::uint32_t taken = __atomic_load_n(submission_head_, __ATOMIC_ACQUIRE);
   if (prepared_ - submission > prepared_ - taken) {
