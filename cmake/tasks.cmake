@@ -31,6 +31,7 @@ turtle_task(check-format "Checking the format" clang-format
 turtle_task(cpplint "Checking the style" cpplint
             COMMAND ${each_source} | xargs -0 cpplint --quiet)
 turtle_task(check-clang-tidy "Checking final with clang-tidy" run-clang-tidy
+            COMMAND "${CMAKE_COMMAND}" "${final}"  # files may have come since
             COMMAND run-clang-tidy -quiet -p "${final}" "final/(src|examples|bench|fuzz)/"
             DEPENDS "${final}/configured")
 turtle_task(linecount "Counting lines" ""

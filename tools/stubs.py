@@ -405,9 +405,10 @@ def build(
     log: pathlib.Path | None = None,
     quiet: bool = False,
     targets: Sequence[str] = (),
+    options: Sequence[str] = (),
 ) -> None:
     """Configures and builds, everything or some targets; a StubError with the compiler's words."""
-    configure = ["cmake", "-S", str(source), "-B", str(folder)]
+    configure = ["cmake", "-S", str(source), "-B", str(folder), *options]
     if quiet:
         configure.append(f"-DCMAKE_CXX_FLAGS={QUIET}")
     if not (folder / "CMakeCache.txt").is_file() and shutil.which("ninja"):
@@ -497,7 +498,10 @@ def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT, new_only
         if wanted:
             considered.append(path)
     try:
-        build(tree, folder, targets=[programs[path] for path in considered] if new_only else ())
+        if new_only:
+            build(tree, folder, targets=[programs[path] for path in considered])
+        else:
+            build(tree, folder, options=["-DTURTLE_PRECOMPILE=ON"])
     except StubError as error:
         proof.faults.append(str(error))
         return proof

@@ -515,7 +515,7 @@ auto IoUringPoller::Find(int listener) noexcept -> Listener* {
 void IoUringPoller::Listen(int listener, std::uint64_t token) {
   MakeRoomFor(listener);
   if (Find(listener) == nullptr) {
-    listeners_.push_back(Listener(listener));
+    listeners_.emplace_back(listener);
   }
   Listener& added = *Find(listener);
   added.token = token;
