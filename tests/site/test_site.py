@@ -50,11 +50,20 @@ def test_what_is_for_us_is_not_served(site):
 
 def test_each_term_of_the_glossary_is_on_the_page_that_it_names():
     glossary = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
-    terms = re.findall(r"^\*\*(.+)\*\*\n:   .*\(\.\./(chapters/[^)]+)\)\.$", glossary, re.MULTILINE)
-    assert len(terms) == glossary.count("\n:   ") > 50
-    for term, page in terms:
-        assert term.lower() in (ROOT / page).read_text(encoding="utf-8").lower(), (term, page)
-    assert [term.lower() for term, _ in terms] == sorted(term.lower() for term, _ in terms)
+    entries = dict(re.findall(r"^### (.+)\n\n((?:.+\n)+)", glossary, re.MULTILINE))
+    assert len(entries) == glossary.count("\n### ") > 100
+    anchors = {re.sub(r"[^\w]+", "-", term.lower()).strip("-") for term in entries}
+    for term, text in entries.items():
+        if see := re.fullmatch(r"See \[(.+)\]\(#(.+)\)\.\n", text):
+            assert see[2] in anchors, (term, see[2])
+            continue
+        page = re.search(r"^\[Chapter (\d\d)\]\(\.\./(chapters/\1-[^)]+)\)[.;]", text, re.MULTILINE)
+        assert page, term
+        words = [re.sub(r"\W+", " ", word.lower()) for word in term.split(", ")]
+        shown = re.sub(r"\W+", " ", (ROOT / page[2]).read_text(encoding="utf-8").lower())
+        assert all(word in shown for word in words), (term, page[2])
+    terms = [term.lower() for term in entries]
+    assert terms == sorted(terms)
 
 
 def test_only_pages_with_diagrams_load_mermaid(site):
