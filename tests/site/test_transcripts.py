@@ -207,6 +207,13 @@ def test_times_are_made_constant(book):
     assert "(0 ms)\nTotal Test time (real) = 0.00 sec\n" in text
 
 
+@pytest.mark.parametrize("compiled_as", ["tree", "build/02/tree", "build/ch02/tree"])
+def test_a_source_is_named_from_its_tree_on(book, compiled_as):
+    page = f"<!-- run: -->\n```console\n$ echo {compiled_as}/tests/socket_test.cpp:48: Failure\n```\n"
+    text = run(book, "update", page)[2]
+    assert "\ntree/tests/socket_test.cpp:48: Failure\n" in text
+
+
 def test_blocks_are_counted(book):
     page = "<!-- run: -->\n```console\n$ true\n```\n\n```console\n$ sudo true\n```\n"
     status, said, _ = run(book, "list", page)
