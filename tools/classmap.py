@@ -1,6 +1,7 @@
 """The map of the classes: which chapter each one was born in, and which chapters changed it.
 
-Made of the chapters' headers, for docs/repository.md, which says the rule to its readers:
+Made of the chapters' headers, for docs/repository.md, which says the rule to its readers, and for the
+section "The classes now" of each chapter's page:
 
 * A class counts if it is public: defined in a header at the start of a line, described by a `///`
   comment, and in no namespace for details. The comment's first sentence says what it is; the first
@@ -29,6 +30,7 @@ DEFINITION = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 DETAILS = re.compile(r"^namespace (\w*detail) \{$.*?^\}  // namespace \1$", re.MULTILINE | re.DOTALL)
+CLASSES_NOW = re.compile(r"(<!-- classes now -->\n).*?(<!-- /classes now -->)", re.DOTALL)
 HEAD_COMMENT = re.compile(r"(?:#[^\n]*\n|\s*\n)*((?://[^\n]*\n)+)")
 
 
@@ -44,6 +46,10 @@ class Entry:
     @property
     def module(self) -> str:
         return self.header.split("/")[1]
+
+    @property
+    def last_changed(self) -> str:
+        return self.changed[-1] if self.changed else self.born
 
 
 def classes_of(header: str) -> dict[str, tuple[str, str]]:
@@ -93,26 +99,33 @@ def sources_of(name: str, module: str, files: dict[str, pathlib.Path]) -> list[t
     return found
 
 
-def entries(root: pathlib.Path = chapters.ROOT) -> list[Entry]:
-    """Every class of the newest state, by header, in the order of the header."""
-    found: dict[tuple[str, str], Entry] = {}
-    known: dict[tuple[str, str], object] = {}
+def history(root: pathlib.Path = chapters.ROOT) -> dict[str, list[Entry]]:
+    """Of each chapter every class as it stands there, by header, in the order of the header."""
+    states: dict[str, list[Entry]] = {}
+    before: dict[tuple[str, str], tuple[Entry, object]] = {}
     for chapter in chapters.all_chapters(root):
         files = chapters.layered(chapter.number, root)
-        there: dict[tuple[str, str], object] = {}
+        now: dict[tuple[str, str], tuple[Entry, object]] = {}
         for path in sorted(files):
             if not (path.startswith("src/") and path.endswith(".h")):
                 continue
             header = files[path].read_text(encoding="utf-8")
             for name, (summary, definition) in classes_of(header).items():
-                key = (path, name)
-                entry = found.setdefault(key, Entry(name, path, "", "", chapter.number, []))
-                entry.summary, entry.purpose = summary, purpose_of(header)
-                there[key] = (definition, sources_of(name, entry.module, files))
-                if key in known and known[key] != there[key]:
-                    entry.changed.append(chapter.number)
-        known = there
-    return [found[key] for key in known]
+                entry = Entry(name, path, purpose_of(header), summary, chapter.number, [])
+                code = (definition, sources_of(name, entry.module, files))
+                if (path, name) in before:
+                    earlier, earlier_code = before[path, name]
+                    entry.born = earlier.born
+                    entry.changed = earlier.changed + ([chapter.number] if code != earlier_code else [])
+                now[path, name] = (entry, code)
+        states[chapter.number] = [entry for entry, _ in now.values()]
+        before = now
+    return states
+
+
+def entries(root: pathlib.Path = chapters.ROOT) -> list[Entry]:
+    """Every class of the newest state."""
+    return list(history(root).values())[-1]
 
 
 def table(root: pathlib.Path = chapters.ROOT) -> str:
@@ -135,6 +148,39 @@ def table(root: pathlib.Path = chapters.ROOT) -> str:
         changed = ", ".join(link(number) for number in each.changed)
         lines.append(f"| `{each.name}` | {cell(each.summary)} | {link(each.born)} | {changed} |")
     return "\n".join(lines[1:]) + "\n"
+
+
+def classes_now(number: str, there: list[Entry]) -> str:
+    """The classes of a chapter, as Markdown: what it has changed stands open, the others unfold."""
+    here = [each for each in there if each.last_changed == number]
+    others = [each for each in there if each.last_changed != number]
+    lines = ["", *rows(here)] if here else ["", "This chapter changes no class."]
+    if others:
+        how_many = "The class" if len(others) == 1 else f"The {len(others)} classes"
+        lines += ["", f"<details><summary>{how_many} of earlier chapters</summary>", "", *rows(others), "", "</details>"]
+    return "\n".join([*lines, "", ""])
+
+
+def rows(classes: list[Entry]) -> list[str]:
+    lines = ["| class | what it is | header | last changed |", "|---|---|---|---|"]
+    for each in classes:
+        header = each.header.removeprefix("src/")
+        lines.append(f"| `{each.name}` | {cell(each.summary)} | `{header}` | {each.last_changed} |")
+    return lines
+
+
+def page_texts(root: pathlib.Path = chapters.ROOT) -> dict[str, str]:
+    """The chapters' pages: path below `root` -> the page with its classes made anew."""
+    texts = {}
+    states = history(root)
+    for chapter in chapters.all_chapters(root):
+        page = chapter.folder / "README.md"
+        if page.is_file():
+            texts[page.relative_to(root).as_posix()] = CLASSES_NOW.sub(
+                lambda match, number=chapter.number: match[1] + classes_now(number, states[number]) + match[2],
+                page.read_text(encoding="utf-8"),
+            )
+    return texts
 
 
 def cell(text: str) -> str:

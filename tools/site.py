@@ -269,12 +269,12 @@ def measured_texts():
         raise SiteError(str(error)) from error
 
 
-def classmap_text():
-    """The page with the map of the classes."""
+def classmap_texts():
+    """The page with the map of the classes, and the chapters' pages, each with the classes of its state."""
     sys.path.insert(0, str(ROOT / "tools"))
     import classmap
 
-    return classmap.generated((ROOT / CLASS_MAP).read_text(encoding="utf-8"))
+    return {CLASS_MAP: classmap.generated((ROOT / CLASS_MAP).read_text(encoding="utf-8")), **classmap.page_texts()}
 
 
 def with_files(text, root=ROOT):
@@ -299,7 +299,7 @@ def run_texts(check):
     fresh = {name: hooks.with_chapter_table((ROOT / name).read_text(encoding="utf-8"), name) for name in WITH_TABLE}
     fresh.update({name: with_files((ROOT / name).read_text(encoding="utf-8")) for name in WITH_FILES})
     fresh.update(measured_texts())
-    fresh[CLASS_MAP] = classmap_text()
+    fresh.update(classmap_texts())
     stale = []
     for name, text in fresh.items():
         path = ROOT / name

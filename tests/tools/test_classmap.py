@@ -153,3 +153,37 @@ def test_every_class_of_our_headers_is_on_the_map():
         for line in re.findall(r"^(?:class|struct)\b[^;\n]*\{", text, re.MULTILINE):
             assert any(re.search(rf"\b{name}\b", line) for where, name in there if where == path), (path, line)
     assert all(each.purpose and each.summary for each in classmap.entries())
+
+
+def test_a_page_shows_what_its_chapter_changed_and_folds_the_rest(root):
+    empty = "Words.\n<!-- classes now -->\nold\n<!-- /classes now -->\nMore.\n"
+    for name in ("01-one", "02-two", "03-three"):
+        write(root, f"chapters/{name}/README.md", empty)
+    forget()
+    pages = classmap.page_texts(root)
+    one, two, three = (pages[f"chapters/{name}/README.md"] for name in ("01-one", "02-two", "03-three"))
+    assert all(page.startswith("Words.\n<!-- classes now -->\n") and page.endswith("\nMore.\n") for page in pages.values())
+    box = "| `Box` | Something to keep a thing in. | `base/box.h` |"
+    lid = "| `Lid` | Closes it. | `base/lid.h` | 02 |"
+    assert f"{box} 01 |" in one and "<details>" not in one and "old" not in one
+    shown, folded = two.split("<details><summary>The 2 classes of earlier chapters</summary>")
+    assert lid in shown and f"{box} 01 |" in folded and "Box" not in shown
+    shown, folded = three.split("<details>")
+    assert f"{box} 03 |" in shown and lid in folded and "Box" not in folded
+
+
+def test_a_page_says_it_when_its_chapter_changes_no_class(root):
+    write(root, "chapters/04-four/CMakeLists.txt", "")
+    write(root, "chapters/04-four/examples/four.cpp", "int main() {}\n")
+    write(root, "chapters/04-four/README.md", "<!-- classes now -->\n<!-- /classes now -->\n")
+    forget()
+    page = classmap.page_texts(root)["chapters/04-four/README.md"]
+    assert "This chapter changes no class." in page and "The 3 classes of earlier chapters" in page
+
+
+def test_every_chapter_shows_its_classes():
+    forget()
+    for chapter in chapters.all_chapters():
+        text = (chapter.folder / "README.md").read_text(encoding="utf-8")
+        assert len(classmap.CLASSES_NOW.findall(text)) == 1, chapter.name
+        assert "\n## The classes now\n\n<!-- classes now -->\n" in text, chapter.name
