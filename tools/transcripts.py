@@ -134,6 +134,9 @@ class Program:
                 settings[1] &= ~termios.OPOST  # no \r\n
                 termios.tcsetattr(0, termios.TCSANOW, settings)
                 os.chdir(directory)
+                # Python ignores them, and exec would leave it so; in the reader's shell they end a program.
+                signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+                signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
                 os.execvpe("bash", ["bash", "-c", command], environment)
             finally:
                 os._exit(127)

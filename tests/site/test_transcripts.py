@@ -214,6 +214,13 @@ def test_a_source_is_named_from_its_tree_on(book, compiled_as):
     assert "\ntree/tests/socket_test.cpp:48: Failure\n" in text
 
 
+def test_a_program_whose_reader_goes_ends_silently_as_in_a_shell(book):
+    page = "<!-- run: -->\n```console\n$ yes | head -n 1; echo ${PIPESTATUS[0]}\n```\n"
+    status, said, text = run(book, "update", page)
+    assert status == 0, said
+    assert "\ny\n141\n" in text
+
+
 def test_blocks_are_counted(book):
     page = "<!-- run: -->\n```console\n$ true\n```\n\n```console\n$ sudo true\n```\n"
     status, said, _ = run(book, "list", page)
