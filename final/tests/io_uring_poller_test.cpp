@@ -419,8 +419,8 @@ TEST_F(IoUringPollerTest, WhatComesTooLateMissesTheNextOwnerOfTheNumber) {
   const int number = old->server.GetFd();
   ASSERT_TRUE(old->client.Send("for the old one"));
   ASSERT_TRUE(AwaitBytes(number, 15));
+  test::TcpPair pair = test::MakeTcpPair();  // before the number is free, lest it gets it itself
   transport_->Close(old->server.Release());  // not handed over: the arrival comes first
-  test::TcpPair pair = test::MakeTcpPair();
   poller_->Wait(kLook);
   const UniqueFd same(::dup2(pair.server.GetFd(), number));
   transport_->Adopt(number, 77);
