@@ -270,9 +270,43 @@ def with_solutions(markdown, folder):
     return re.sub(r"^\[[^\]]+\]\((exercises/[^()\s]+\.diff)\)$", shown, markdown, flags=re.MULTILINE)
 
 
+WORDS_A_MINUTE = 200
+LINES_A_MINUTE = 20  # of code
+
+
+def minutes_to_read(markdown):
+    """How long a chapter's page takes up to its exercises, in steps of five minutes."""
+    text = markdown.split("\n## Exercises\n")[0].split("\n## The classes now\n")[0]
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    code = [match["code"] for match in re.finditer(r"^```(?!mermaid).*\n(?P<code>(?:.*\n)*?)```$", text, re.MULTILINE)]
+    prose = re.sub(r"^```.*\n(?:.*\n)*?```$", "", text, flags=re.MULTILINE)
+    minutes = len(re.findall(r"\w[\w'’-]*", prose)) / WORDS_A_MINUTE + sum(c.count("\n") for c in code) / LINES_A_MINUTE
+    return max(5, 5 * round(minutes / 5))
+
+
+def with_time(content, markdown):
+    time = f'<p class="turtle-time">About {minutes_to_read(markdown)} minutes, without the exercises.</p>'
+    return re.sub(r"(</h1>)", lambda match: match[0] + "\n" + time, content, count=1)
+
+
+def origin(path, page, config):
+    """The foot of a page: which file it is, and how it is changed."""
+    from mkdocs.utils import get_relative_url
+
+    name = f"<code>{html.escape(path)}</code>"
+    if config.extra.get("edit"):
+        link = f'<a href="{html.escape(config.extra["edit"].rstrip("/"))}/{html.escape(path)}">Edit it</a>'
+    else:
+        where = get_relative_url("contributing/#if-a-page-is-wrong", page.url)
+        link = f'<a href="{html.escape(where)}">If something is wrong on it</a>'
+    return f'\n<p class="turtle-origin">This page is {name}. {link}.</p>'
+
+
 def on_page_content(content, page, config, files):
     path = repository_path(page.file.src_uri)
+    content += origin(path, page, config)
     if path.startswith("chapters/"):
+        content = with_time(content, (ROOT / path).read_text(encoding="utf-8"))
         content = BUILD.pages.with_linked_titles(content, ROOT / path, page.url)
         BUILD.pages.note_page(page.markdown, int(path.split("/")[1][:2]), page.url, page.toc)
     return content
@@ -290,7 +324,9 @@ def on_env(env, config, files):
 
 
 def with_own_search(output, url=None):
-    """The theme's search is run by assets/search.js."""
+    """The theme's search is run by assets/search.js, and has a name for those who hear it."""
+    output = output.replace('data-md-component="search" role="dialog"',
+                            'data-md-component="search" role="dialog" aria-label="Search"', 1)
     pattern = r'("search": "[^"]*assets/)(javascripts/workers/[^"]+")'
     return re.sub(pattern, r"\1search.js?theme=\2", output, count=1)
 

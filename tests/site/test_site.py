@@ -73,6 +73,25 @@ def test_only_pages_with_diagrams_load_mermaid(site):
             assert ("mermaid.min.js" in text) == ('class="mermaid"' in text), path
 
 
+def test_a_page_says_how_long_it_takes_and_which_file_it_is(site, hooks):
+    page = html_of(site, "chapters/04-looper")
+    assert re.search(r"</h1>\s*<p class=\"turtle-time\">About \d+ minutes", page)
+    assert "This page is <code>chapters/04-looper/README.md</code>." in page
+    assert 'href="../../contributing/#if-a-page-is-wrong"' in page
+    assert "This page is <code>docs/preface.md</code>." in html_of(site, "preface")
+    words = "word " * 1000
+    code = "```cpp\n" + "f();\n" * 200 + "```\n"
+    assert hooks.minutes_to_read(words) == 5
+    assert hooks.minutes_to_read(words + "\n" + code) == 15
+    assert hooks.minutes_to_read(words + "\n## Exercises\n" + code) == 5
+
+
+def test_what_leads_nowhere_leads_back(site):
+    page = (site / "404.html").read_text(encoding="utf-8")
+    assert "<h1>There is no such page</h1>" in page
+    assert all(f'href="/{place}"' in page for place in ("", "reading-map/", "api/")), "for any depth"
+
+
 def test_hints_unfold_and_solutions_are_shown(site):
     page = html_of(site, "chapters/01-socket")
     assert page.count("<details>") == page.count("</details>") >= 10
