@@ -133,6 +133,8 @@ def test_beside(runner: Runner) -> None:
     if FINAL.is_dir():
         fuzz.test(runner)
         analyse(runner)
+        test_sanitized(runner, "clang ASan+UBSan")
+        coverage.step(runner)
 
 
 def build_fast(runner: Runner) -> None:
@@ -387,14 +389,17 @@ def prove_more(runner: Runner) -> None:
         if has_its_turn(chapter) and (chapter.folder / "exercises").is_dir():
             prove_exercises(runner, chapter)
     if FINAL.is_dir():
-        names = ("clang ASan+UBSan", "gcc TSan")
-        for number, name in enumerate(names):
-            test_final(runner, name)
-            test_sanitized_program(runner, name)
-            if not io_uring.why_not() and is_turn(number, len(names)):
-                test_on_a_ring(runner, name)
-                test_sanitized_program(runner, name, RING)
-        coverage.step(runner)
+        test_sanitized(runner, "gcc TSan")
+
+
+def test_sanitized(runner: Runner, name: str) -> None:
+    """All of `final` under a sanitizer; with one of them in each run of CI, on a ring as well."""
+    test_final(runner, name)
+    test_sanitized_program(runner, name)
+    sanitizers = [each for each in FINAL_BUILDS if "San" in each]
+    if not io_uring.why_not() and is_turn(sanitizers.index(name), len(sanitizers)):
+        test_on_a_ring(runner, name)
+        test_sanitized_program(runner, name, RING)
 
 
 def prove_assembled(runner: Runner, chapter: Chapter, is_built: bool) -> None:
