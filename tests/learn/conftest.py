@@ -121,6 +121,12 @@ class Book:
         (self.root / "chapters" / name).unlink()
 
 
+@pytest.fixture(autouse=True)
+def nobody_s_progress(tmp_path, monkeypatch):
+    """Who runs these tests may be a reader, and what they have done so far is theirs."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state-of-nobody"))
+
+
 @pytest.fixture
 def book(tmp_path):
     return Book(tmp_path / "book")

@@ -106,7 +106,10 @@ def test_a_workspace_from_beginning_to_end(book, tmp_path):
     assert "src/base/box.cpp" in done.stdout and "5 to write, 1 to change" in done.stdout
     assert "./learn check" in done.stdout
 
-    done = learn(book.root, "check", folder)
+    home = tmp_path / "home"
+    home.mkdir()
+    done = learn(book.root, "check", folder, env={"HOME": str(home)})
+    assert not (home / ".local").exists()  # these tests are no reader's progress
     assert done.returncode == 1, done.stdout + done.stderr
     assert "box_count_test.cpp" in done.stdout and "0 of 2" in done.stdout
     assert "Tests of earlier chapters\n  ok      tests/box_test.cpp" in done.stdout
