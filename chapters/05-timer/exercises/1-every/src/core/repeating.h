@@ -1,0 +1,35 @@
+// A task that a loop runs again and again.
+//
+// Thread: the loop's.
+#pragma once
+
+#include "core/clock.h"
+#include "core/looper.h"
+#include "core/mailbox.h"
+
+namespace TURTLE_SERVER {
+
+/// Runs a task every so often, for as long as the object lives.
+class Repeating {
+ public:
+  /// The first time is one period after the loop's Now(), each next one a period after that.
+  ///
+  /// @param looper outlives this object
+  /// @param period more than zero
+  /// @param task if it throws, the loop logs that, and it runs again at the next time. It may end
+  ///     the object.
+  /// @throws std::invalid_argument, "a period has to be more than zero"
+  Repeating(Looper& looper, Clock::duration period, Task task);
+
+  Repeating(const Repeating&) = delete;
+  auto operator=(const Repeating&) -> Repeating& = delete;
+
+  /// It does not run any more.
+  ~Repeating();
+
+ private:
+  Looper& looper_;
+  TimerId timer_;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,32 @@
+// Handing a descriptor to another process, over a socket of the family AF_UNIX.
+//
+// The receiver gets a number of its own for the same open file: a client that is handed over keeps
+// its connection. unix(7), SCM_RIGHTS.
+//
+// Thread: any; one at a time for each end of a channel.
+#pragma once
+
+#include "base/unique_fd.h"
+
+namespace TURTLE_SERVER {
+
+/// What ReceiveDescriptor() found.
+struct ReceivedDescriptor {
+  UniqueFd fd;    ///< none, with error 0: the other side has closed the channel
+  int error = 0;  ///< an errno value
+};
+
+/// Sends `fd`, with one byte. It stays the caller's, who may close it at once.
+///
+/// @return 0, or an errno value: EBADF when there is no such descriptor, EPIPE when the other side
+///     has closed the channel, EAGAIN when the channel is non-blocking and full
+[[nodiscard]] auto SendDescriptor(int channel, int fd) noexcept -> int;
+
+/// Takes one that was sent. It is closed on exec.
+///
+/// @return error EAGAIN: the channel is non-blocking, and nothing has come. EMFILE: one has come,
+///     and this process may have no more; it is lost. EPROTO: a message with no descriptor or with
+///     several, which have been closed.
+[[nodiscard]] auto ReceiveDescriptor(int channel) noexcept -> ReceivedDescriptor;
+
+}  // namespace TURTLE_SERVER
