@@ -1,0 +1,54 @@
+// Turns bytes into the head of a reply: what a client needs, and a server that asks others.
+//
+// Pure: no system call, no clock, no memory of its own.
+//
+// Thread: a pure function.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "http/headers.h"
+#include "http/http_parser.h"
+#include "http/method.h"
+#include "http/parser_limits.h"
+
+namespace TURTLE_SERVER {
+
+/// How the end of a reply's body is found (RFC 9112, section 6.3).
+enum class ReplyBody : std::uint8_t {
+  kNone,     ///< there is no body: the next byte belongs to the next reply
+  kLength,   ///< so many bytes; may be 0
+  kChunked,  ///< by the last chunk
+  kClose,    ///< by the end of the connection: nothing can follow on it
+  kTunnel,   ///< what follows is HTTP no more
+};
+
+/// The head of a reply. Its texts are views into the bytes that were parsed.
+struct Reply {
+  int status = 0;           ///< 100 to 599
+  std::string_view reason;  ///< as sent; may be ""
+  int minor_version = 1;    ///< 0, or 1 for HTTP/1.1 and every later minor version
+  Headers headers;          ///< all fields, in their order
+  ReplyBody body = ReplyBody::kNone;
+  std::uint64_t length = 0;  ///< of the body, with kLength
+  bool keep_alive = true;    ///< another request may be sent on the connection, afterwards
+};
+
+/// What ParseReply() has found.
+struct [[nodiscard]] ReplyResult {
+  ParseState state = ParseState::kNeedMore;  ///< which of the three
+  std::size_t head_bytes = 0;                ///< kDone: the size of the head
+};
+
+/// Parses the head at the beginning of `input`.
+/// @param input all that was received and belongs to no earlier reply
+/// @param method of the request that it answers
+/// @param limits max_head_bytes and max_fields
+/// @param out filled when the result is kDone; otherwise unspecified. Used again, it keeps its
+///     memory.
+auto ParseReply(std::string_view input, Method method, const ParserLimits& limits, Reply& out)
+    -> ReplyResult;
+
+}  // namespace TURTLE_SERVER
