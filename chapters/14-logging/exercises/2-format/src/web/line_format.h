@@ -1,0 +1,40 @@
+// A line of the access log as its reader wants it: "%h %r %s %D".
+//
+// Thread: what Append() reads never changes: any number at once.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "web/access_log.h"
+#include "web/exchange_observer.h"
+
+namespace TURTLE_SERVER {
+
+/// What a line consists of. Text stands for itself, and:
+///
+/// | | |
+/// |---|---|
+/// | %h | the client's address |
+/// | %t | the time, as AccessLogLine has it |
+/// | %r | the request line |
+/// | %s | the status |
+/// | %b, %B | the bytes of the body; none are - for %b and 0 for %B |
+/// | %D | microseconds from the whole head to the end, rounded |
+/// | %X | + if the reply is complete, X if not |
+/// | %{Name}i | the request's field of that name, the first if there are several |
+/// | %% | a percent sign |
+///
+/// What is not known, empty or missing is a -, and so is a status of 0. What comes from the client,
+/// request line and fields, is escaped as in AppendCombined().
+class LineFormat {
+ public:
+  /// @throws std::invalid_argument, with the place, counted from 1: "format: no %q (at 7)",
+  ///     "format: % is not ended (at 12)", "format: a control character (at 3)"
+  explicit LineFormat(std::string_view text);
+
+  /// Appends a line and its line feed. Allocates nothing but the room in `out`.
+  void Append(const AccessLogLine& line, const ExchangeRecord& record, std::string& out) const;
+};
+
+}  // namespace TURTLE_SERVER
