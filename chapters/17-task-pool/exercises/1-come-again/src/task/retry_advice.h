@@ -1,0 +1,38 @@
+// When those whom a full pool has refused are to come again: not all at once.
+//
+// A pool of `threads` threads, whose tasks take `task` each, can begin one more every
+// task / threads. Whoever is refused is given such a turn, and nobody else gets it.
+//
+// Thread: any.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace TURTLE_SERVER {
+
+/// Says what to put into Retry-After.
+class RetryAdvice {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;  ///< When something is.
+
+  /// @param threads that the pool has, at least 1
+  /// @param task how long one takes, at least 1 ms
+  /// @param most the longest time that anybody is told, at least 1 s
+  /// @throws std::invalid_argument "0 threads: at least 1", "a task of 0 ms: at least 1",
+  ///     "0 s at most: at least 1"
+  RetryAdvice(std::size_t threads, std::chrono::milliseconds task, std::chrono::seconds most);
+
+  RetryAdvice(const RetryAdvice&) = delete;
+  auto operator=(const RetryAdvice&) -> RetryAdvice& = delete;
+  ~RetryAdvice() = default;
+
+  /// Gives a turn to somebody who was refused.
+  /// @param queued how many tasks wait
+  /// @param now the time
+  /// @return in how many seconds his turn is, rounded up, at least 1. Would it be more than `most`,
+  ///     then that, and he is given no turn.
+  [[nodiscard]] auto Next(std::size_t queued, TimePoint now) -> std::chrono::seconds;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,13 @@
+#include "task/strand.h"
+
+namespace TURTLE_SERVER {
+
+Strand::Strand(TaskPool& /*pool*/, Priority /*priority*/, std::size_t /*max_queued*/) {}
+
+Strand::~Strand() = default;
+
+auto Strand::Submit(Work /*work*/) -> SubmitResult {
+  return SubmitResult::kStopped;  // TODO: have it run by the pool, behind what came before
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,11 @@
+#include "task/for_each.h"
+
+namespace TURTLE_SERVER {
+
+void ForEach(TaskPool& /*pool*/, std::size_t count, const std::function<void(std::size_t)>& body) {
+  for (std::size_t i = 0; i < count; ++i) {
+    body(i);  // TODO: not alone
+  }
+}
+
+}  // namespace TURTLE_SERVER
