@@ -7,6 +7,8 @@
   file of a chapter; the title of an excerpt leads to its line there.
 * What is made of code has its pages from tools/website: see there.
 * The navigation lists the chapters that are there.
+* A page's translation, README.zh.md beside README.md, becomes a page below zh/: see
+  tools/website/languages.py.
 * A page with a diagram loads the vendored mermaid; any other page doesn't.
 
 MkDocs is imported only where it is needed: tools/site.py uses the first part without it.
@@ -22,7 +24,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from website import doxygen, pages as made_of_code, shell, sources  # noqa: E402
+from website import doxygen, languages, pages as made_of_code, shell, sources  # noqa: E402
 
 MERMAID = "assets/vendor/mermaid.min.js"
 
@@ -84,6 +86,8 @@ def page_uri(path):
         return TOP_PAGES[path]
     if path == "README.md":
         return "index.md"
+    if languages.uri_of(path):
+        return languages.uri_of(path)
     if re.fullmatch(r"chapters/\d\d-[^/]+/README\.md", path) and (ROOT / path).is_file():
         return path
     if path.startswith("docs/"):
@@ -96,6 +100,8 @@ def repository_path(src_uri):
     for path, uri in TOP_PAGES.items():
         if uri == src_uri:
             return path
+    if languages.path_of(src_uri):
+        return languages.path_of(src_uri)
     return src_uri if src_uri.startswith("chapters/") else "docs/" + src_uri
 
 
@@ -170,6 +176,7 @@ class BUILD:
 
     pages = None  # what tools/website makes
     nav = None
+    sites = None  # the pages in both languages
 
 
 def on_config(config):
@@ -209,6 +216,8 @@ def on_config(config):
         }
     )
     config.nav = nav
+    BUILD.sites = languages.Sites(ROOT)
+    languages.learn_words(ROOT)
     return config
 
 
@@ -219,6 +228,7 @@ def on_files(files, config):
     _, there = chapters()
     pages = {f"chapters/{c['folder']}/README.md": f"chapters/{c['folder']}/README.md" for c in there}
     pages.update(TOP_PAGES)
+    pages.update(languages.pages(ROOT))
     for path, uri in pages.items():
         files.append(File.generated(config, uri, abs_src_path=str(ROOT / path)))
     own = [repository_path(file.src_uri) for file in files.documentation_pages()]
@@ -234,13 +244,21 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):
     path = repository_path(page.file.src_uri)
-    markdown = without_future_links(with_chapter_table(markdown, path))
     here = posixpath.dirname(page.file.src_uri)
+    chinese = page.file.src_uri.startswith(languages.PREFIX)
+    if chinese:
+        source = page.file.src_uri.removeprefix(languages.PREFIX)
+        markdown = languages.prepared(markdown, path, ROOT, posixpath.relpath(source, here))
+    else:
+        markdown = with_chapter_table(markdown, path)
+    markdown = without_future_links(markdown)
 
     def on_site(link):
         target = target_of(link, path)
         if target is None:
             return link
+        if chinese and target[0] != languages.source_of(path):
+            target = languages.translated(target[0], ROOT), target[1]
         uri = page_uri(target[0]) or source_uri(target[0])
         return posixpath.relpath(uri, here or ".") + ("#" + target[1] if target[1] else "")
 
@@ -248,8 +266,10 @@ def on_page_markdown(markdown, page, config, files):
         markdown = with_solutions(markdown, posixpath.dirname(path))
     markdown = each_link(markdown, on_site)
     if path.startswith("chapters/"):
-        markdown = BUILD.pages.with_changes(markdown, int(posixpath.basename(here)[:2]))
-        markdown = BUILD.pages.with_linked_classes(markdown, "../../", "The classes now")
+        number, to_top = int(posixpath.basename(here)[:2]), posixpath.relpath(".", here) + "/"
+        words = languages.CHAPTER if chinese else made_of_code.CHAPTER
+        markdown = BUILD.pages.with_changes(markdown, number, to_top, words)
+        markdown = BUILD.pages.with_linked_classes(markdown, to_top, words.classes_now)
     if path == "docs/reference.md":
         markdown = BUILD.pages.with_linked_classes(markdown, "")
     if path not in TOP_PAGES:  # what feeds a console block is no concern of the reader's
@@ -308,12 +328,20 @@ def on_page_content(content, page, config, files):
     if path.startswith("chapters/"):
         content = with_time(content, (ROOT / path).read_text(encoding="utf-8"))
         content = BUILD.pages.with_linked_titles(content, ROOT / path, page.url)
+        if page.url.startswith(languages.PREFIX):
+            return content
         BUILD.pages.note_page(page.markdown, int(path.split("/")[1][:2]), page.url, page.toc)
     return content
 
 
 def on_nav(nav, config, files):
     BUILD.nav = nav
+    BUILD.sites.navigate(config.nav, files, config)
+
+
+def on_page_context(context, page, config, nav):
+    BUILD.sites.dress(context, page, config)
+    return context
 
 
 def on_env(env, config, files):
@@ -336,7 +364,7 @@ def on_post_template(output, template_name, config):
 
 
 def on_post_page(output, page, config):
-    output = with_own_search(output)
+    output = languages.finished(with_own_search(output), page.url)
     if 'class="mermaid"' not in output:
         return output
     from mkdocs.utils import get_relative_url
@@ -347,6 +375,12 @@ def on_post_page(output, page, config):
 
 
 def on_post_build(config):
-    """The index of the search is written; it gets the reference, and the places of names."""
+    """The index of the search is written; it gets the reference, and the places of names. The Chinese pages
+    have one of their own."""
     path = pathlib.Path(config.site_dir, "search/search_index.json")
-    path.write_text(BUILD.pages.with_names(path.read_text(encoding="utf-8")), encoding="utf-8")
+    english, chinese = languages.split_index(path.read_text(encoding="utf-8"))
+    english = BUILD.pages.with_names(english)
+    path.write_text(english, encoding="utf-8")
+    other = pathlib.Path(config.site_dir, languages.PREFIX, "search/search_index.json")
+    other.parent.mkdir(parents=True)
+    other.write_text(languages.chinese_index(english, chinese, ROOT), encoding="utf-8")

@@ -8,7 +8,8 @@
                                 page loads anything from the network
     tools/site.py texts         writes what is generated in README.md and docs/ anew: the table of
                                 the chapters, the map of the classes, files that are shown whole,
-                                and of what was measured tables, numbers and pictures
+                                and of what was measured tables, numbers and pictures; and what
+                                translations copy from their sources
                                 (--check: only says whether they are as they should be)
 
 DIR is build/site unless given. MkDocs is taken from this Python if it has the pinned versions;
@@ -216,21 +217,22 @@ def check_links(site):
                 problems.append(f"{path.relative_to(site)}: loads {url} from the network")
             elif not (path.parent / urllib.parse.urlsplit(url).path).exists():
                 problems.append(f"{path.relative_to(site)}: {url}: no such file")
-    problems += check_search(site, pages)
+    for base in (site, site / "zh"):
+        problems += check_search(site, base, pages)
     say(f"{len(pages)} pages, {count} internal links")
     return sorted(set(problems))
 
 
-def check_search(site, pages):
-    """Complaints about the places that the search leads to."""
-    path = site / "search/search_index.json"
+def check_search(site, base, pages):
+    """Complaints about the places that the search of the pages below `base` leads to."""
+    path = base / "search/search_index.json"
     if not path.is_file():
         return []
     index = json.loads(path.read_text(encoding="utf-8"))
     places = {entry["location"] for entry in index["docs"]} | set(index["config"].get("names", {}).values())
     problems = []
     for place in sorted(places):
-        file, anchor = target_file(site, site / "index.html", place or "./")
+        file, anchor = target_file(site, base / "index.html", place or "./")
         if file not in pages:
             problems.append(f"the search: {place}: no such page")
         elif anchor and anchor not in pages[file].ids:
@@ -294,6 +296,16 @@ def with_files(text, root=ROOT):
     return SHOWN_FILE.sub(block, text)
 
 
+def translated_texts():
+    """The translations, with what is copied from their sources as these are now."""
+    import translations
+
+    try:
+        return translations.texts(ROOT)
+    except translations.TranslationError as error:
+        raise SiteError(str(error)) from error
+
+
 def run_texts(check):
     hooks = load_hooks()
     fresh = {name: hooks.with_chapter_table((ROOT / name).read_text(encoding="utf-8"), name) for name in WITH_TABLE}
@@ -301,12 +313,13 @@ def run_texts(check):
     fresh.update(measured_texts())
     fresh.update(classmap_texts())
     stale = []
-    for name, text in fresh.items():
-        path = ROOT / name
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            stale.append(name)
-            if not check:
-                path.write_text(text, encoding="utf-8")
+    for texts in (lambda: fresh, translated_texts):  # the translations last: they are made of the others
+        for name, text in texts().items():
+            path = ROOT / name
+            if not path.is_file() or path.read_text(encoding="utf-8") != text:
+                stale.append(name)
+                if not check:
+                    path.write_text(text, encoding="utf-8")
     if check and stale:
         raise SiteError(f"what is generated is old in {', '.join(stale)}: python3 tools/site.py texts")
     say(f"written: {', '.join(stale)}" if stale else "what is generated is as it should be")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import json
 import pathlib
@@ -16,6 +17,26 @@ from website.changes import Changes, url_of
 from website.reference import Reference
 from website.shell import Leaf
 
+@dataclasses.dataclass(frozen=True)
+class Words:
+    """What the site adds to a chapter's page, in the page's language, and the headings where it does."""
+
+    what_changed: str  # a pattern
+    classes_now: str  # a pattern
+    beside: str
+    only_new: str
+    new: str
+    changed: str
+
+
+CHAPTER = Words(
+    what_changed="What changed",
+    classes_now="The classes now",
+    beside="[On this site: each changed file beside its version before, and what is new]({}).",
+    only_new="[On this site: what is new]({}).",
+    new="New in the reference: {}.",
+    changed="Changed in the reference: {}.",
+)
 FILENAME = re.compile(r'<span class="filename">([^<]*)</span>')
 
 
@@ -84,17 +105,17 @@ class Pages:
 
         return FILENAME.sub(linked, content)
 
-    def with_changes(self, markdown: str, number: int) -> str:
+    def with_changes(self, markdown: str, number: int, to_top: str = "../../", words: Words = CHAPTER) -> str:
         """The Markdown of a chapter's page; its section "What changed" leads to the differences, and to
         the reference of the classes that are new or changed."""
-        changes = self.book.changes(number)
-        changed = any(change.kind == "M" for change in changes)
-        beside = "each changed file beside its version before, and what is new" if changed else "what is new"
-        text = f"[On this site: {beside}](changes/index.html)."
-        for verb, names in zip(("New", "Changed"), self._classes(number)):
+        folder = self.book.chapter(number).folder.name
+        changed = any(change.kind == "M" for change in self.book.changes(number))
+        text = (words.beside if changed else words.only_new).format(f"{to_top}{url_of(folder)}index.html")
+        for sentence, names in zip((words.new, words.changed), self._classes(number)):
             if names:
-                text += f"\n\n{verb} in the reference: {', '.join(map(self._linked, names))}."
-        return re.sub(r"^(## What changed)$", lambda m: f"{m[1]}\n\n{text}", markdown, count=1, flags=re.MULTILINE)
+                text += "\n\n" + sentence.format(", ".join(self._linked(name, to_top) for name in names))
+        heading = rf"^(## {words.what_changed})$"
+        return re.sub(heading, lambda m: f"{m[1]}\n\n{text}", markdown, count=1, flags=re.MULTILINE)
 
     def _classes(self, number: int) -> tuple[list[str], list[str]]:
         """The classes that a chapter introduces, and those that it changes; of final's, and of their own."""
@@ -106,11 +127,12 @@ class Pages:
                 (new if history.introduced == number else changed if number in history.changed else []).append(name)
         return new, changed
 
-    def _linked(self, name: str) -> str:
-        return f"[`{name}`](../../{self.reference.url_of(name)}index.html)"
+    def _linked(self, name: str, to_top: str) -> str:
+        return f"[`{name}`]({to_top}{self.reference.url_of(name)}index.html)"
 
     def with_linked_classes(self, markdown: str, to_top: str, heading: str | None = None) -> str:
-        """The Markdown with the classes in its tables linked to the reference; with a heading, only below it."""
+        """The Markdown with the classes in its tables linked to the reference; with a heading, only below it;
+        the heading is a pattern."""
 
         def in_code(match: re.Match[str]) -> str:
             url, _, anchor = (self.reference.url_of(match[1]) or "").partition("#")
@@ -125,5 +147,5 @@ class Pages:
 
         if heading is None:
             return in_table(markdown)
-        section = re.compile(rf"^## {re.escape(heading)}$.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+        section = re.compile(rf"^## {heading}$.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
         return section.sub(lambda match: in_table(match[0]), markdown)
