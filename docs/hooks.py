@@ -267,7 +267,7 @@ def on_page_markdown(markdown, page, config, files):
     markdown = each_link(markdown, on_site)
     if path.startswith("chapters/"):
         number, to_top = int(posixpath.basename(here)[:2]), posixpath.relpath(".", here) + "/"
-        words = languages.CHAPTER if chinese else made_of_code.CHAPTER
+        words = words_of(page)
         markdown = BUILD.pages.with_changes(markdown, number, to_top, words)
         markdown = BUILD.pages.with_linked_classes(markdown, to_top, words.classes_now)
     if path == "docs/reference.md":
@@ -290,6 +290,10 @@ def with_solutions(markdown, folder):
     return re.sub(r"^\[[^\]]+\]\((exercises/[^()\s]+\.diff)\)$", shown, markdown, flags=re.MULTILINE)
 
 
+def words_of(page):
+    return languages.WORDS if page.file.src_uri.startswith(languages.PREFIX) else made_of_code.WORDS
+
+
 WORDS_A_MINUTE = 200
 LINES_A_MINUTE = 20  # of code
 
@@ -304,29 +308,30 @@ def minutes_to_read(markdown):
     return max(5, 5 * round(minutes / 5))
 
 
-def with_time(content, markdown):
-    time = f'<p class="turtle-time">About {minutes_to_read(markdown)} minutes, without the exercises.</p>'
+def with_time(content, markdown, words):
+    time = f'<p class="turtle-time">{words.time.format(minutes_to_read(markdown))}</p>'
     return re.sub(r"(</h1>)", lambda match: match[0] + "\n" + time, content, count=1)
 
 
-def origin(path, page, config):
+def origin(path, page, config, words):
     """The foot of a page: which file it is, and how it is changed."""
     from mkdocs.utils import get_relative_url
 
-    name = f"<code>{html.escape(path)}</code>"
     if config.extra.get("edit"):
-        link = f'<a href="{html.escape(config.extra["edit"].rstrip("/"))}/{html.escape(path)}">Edit it</a>'
+        how, where = words.edit, f"{config.extra['edit'].rstrip('/')}/{path}"
     else:
-        where = get_relative_url("contributing/#if-a-page-is-wrong", page.url)
-        link = f'<a href="{html.escape(where)}">If something is wrong on it</a>'
-    return f'\n<p class="turtle-origin">This page is {name}. {link}.</p>'
+        how, where = words.wrong, get_relative_url("contributing/#if-a-page-is-wrong", page.url)
+    link = f'<a href="{html.escape(where)}">{how}</a>'
+    return f'\n<p class="turtle-origin">{words.origin.format(html.escape(path), link)}</p>'
 
 
 def on_page_content(content, page, config, files):
     path = repository_path(page.file.src_uri)
-    content += origin(path, page, config)
+    words = words_of(page)
+    content += origin(path, page, config, words)
     if path.startswith("chapters/"):
-        content = with_time(content, (ROOT / path).read_text(encoding="utf-8"))
+        source = languages.source_of(path) if languages.uri_of(path) else path
+        content = with_time(content, (ROOT / source).read_text(encoding="utf-8"), words)
         content = BUILD.pages.with_linked_titles(content, ROOT / path, page.url)
         if page.url.startswith(languages.PREFIX):
             return content

@@ -35,13 +35,17 @@ SAID = {
 TERMS_URL = "terms/"
 FAINT = 0.1  # what an English page counts in the search beside a Chinese one
 
-CHAPTER = Words(
+WORDS = Words(
     what_changed=r".+ \{#what-changed\}",
     classes_now=r".+ \{#the-classes-now\}",
     beside="在本站上看：[改动过的文件与旧版并排，以及新增的文件]({})。",
     only_new="在本站上看：[新增的文件]({})。",
     new="参考手册中新增的类：{}。",
     changed="参考手册中有改动的类：{}。",
+    time="约 {} 分钟，不含练习。",
+    origin="本页的文件是 <code>{}</code>。{}。",
+    edit="编辑本页",
+    wrong="发现错误怎么办",
 )
 
 

@@ -17,9 +17,10 @@ from website.changes import Changes, url_of
 from website.reference import Reference
 from website.shell import Leaf
 
+
 @dataclasses.dataclass(frozen=True)
 class Words:
-    """What the site adds to a chapter's page, in the page's language, and the headings where it does."""
+    """What the site adds to a page, in the page's language, and the headings of a chapter where it does."""
 
     what_changed: str  # a pattern
     classes_now: str  # a pattern
@@ -27,15 +28,23 @@ class Words:
     only_new: str
     new: str
     changed: str
+    time: str
+    origin: str
+    edit: str
+    wrong: str
 
 
-CHAPTER = Words(
+WORDS = Words(
     what_changed="What changed",
     classes_now="The classes now",
     beside="[On this site: each changed file beside its version before, and what is new]({}).",
     only_new="[On this site: what is new]({}).",
     new="New in the reference: {}.",
     changed="Changed in the reference: {}.",
+    time="About {} minutes, without the exercises.",
+    origin="This page is <code>{}</code>. {}.",
+    edit="Edit it",
+    wrong="If something is wrong on it",
 )
 FILENAME = re.compile(r'<span class="filename">([^<]*)</span>')
 
@@ -105,7 +114,7 @@ class Pages:
 
         return FILENAME.sub(linked, content)
 
-    def with_changes(self, markdown: str, number: int, to_top: str = "../../", words: Words = CHAPTER) -> str:
+    def with_changes(self, markdown: str, number: int, to_top: str = "../../", words: Words = WORDS) -> str:
         """The Markdown of a chapter's page; its section "What changed" leads to the differences, and to
         the reference of the classes that are new or changed."""
         folder = self.book.chapter(number).folder.name
