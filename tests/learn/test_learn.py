@@ -307,7 +307,9 @@ def test_setup_asks_nobody_when_everything_is_there(monkeypatch, capsys):
     assert capsys.readouterr().out == "Everything is there.\n"
 
 
-@pytest.mark.parametrize("command, said", [("false", "`false` failed"), ("true", "installed, and yet not found: cmake")])
+@pytest.mark.parametrize(
+    "command, said", [("false", "`false` failed"), ("true", "installed, and yet not found: cmake")]
+)
 def test_setup_fails_when_it_could_not_install(monkeypatch, command, said):
     monkeypatch.setattr(machine, "install_command", lambda needs: [[command]])
     with pytest.raises(LearnError, match=said):

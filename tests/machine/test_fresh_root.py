@@ -27,7 +27,8 @@ def provisioned(fresh_root):
 def test_a_second_run_changes_nothing(provisioned):
     before = provisioned.state()
     assert len(before) > 10000
-    assert provisioned.run("sh tools/provision.sh --user vagrant", network=False, seconds=120) == "Everything is there.\n"
+    said = provisioned.run("sh tools/provision.sh --user vagrant", network=False, seconds=120)
+    assert said == "Everything is there.\n"
     after = provisioned.state()
     assert {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)} == set()
 
