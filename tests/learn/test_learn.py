@@ -303,6 +303,22 @@ def test_without_root_and_sudo_it_says_what_to_install(monkeypatch):
         machine.install_command([machine.Need(lambda: False, "cmake")])
 
 
+def test_setup_asks_nobody_when_everything_is_there(monkeypatch, capsys):
+    monkeypatch.setattr(machine, "missing", lambda needs: [])
+    monkeypatch.setattr(machine, "install_command", lambda needs: pytest.fail("it asked"))
+    assert setup.setup(everything=True, entered=True, is_ci=True) == 0
+    assert capsys.readouterr().out == "Everything is there.\n"
+
+
+@pytest.mark.parametrize(
+    "command, said", [("false", "`false` failed"), ("true", "installed, and yet not found: cmake")]
+)
+def test_setup_fails_when_it_could_not_install(monkeypatch, command, said):
+    monkeypatch.setattr(machine, "install_command", lambda needs: [[command]])
+    with pytest.raises(LearnError, match=said):
+        setup.install((machine.Need(lambda: False, "cmake", "cmake"),))
+
+
 def test_a_build_folder_of_other_sources_is_made_anew(tmp_path):
     folder = tmp_path / "build"
     folder.mkdir()

@@ -16,6 +16,7 @@ EXAMPLES = """\
   ./learn serve             read the book at http://127.0.0.1:20080/
   ./learn test              build and test everything
   ./learn test 05           build and test chapter 05
+  ./learn setup             only install what these take
   ./learn list              the chapters
   ./learn start 05 ~/five   a workspace in which you write chapter 05
   ./learn check ~/five      build it, run its tests, say what is next
@@ -42,6 +43,9 @@ def main(arguments: list[str]) -> int:
     test = commands.add_parser("test", help="build and test everything, or some chapters")
     test.add_argument("chapters", metavar="NN", nargs="*")
     test.add_argument("--only", metavar="WORD", default="", help="only the steps whose name has this word")
+    setup = commands.add_parser("setup", help="install what reading takes, which `serve` and `test` do by themselves")
+    setup.add_argument("--all", action="store_true", help="and what `./learn test` takes")
+    setup.add_argument("--ssh", action="store_true", help="and what a machine takes that is entered by ssh")
     commands.add_parser("coverage", help="which lines and branches of final its tests reach")
     commands.add_parser("list", help="the chapters")
     start = commands.add_parser("start", help="make a workspace for a chapter or an exercise")
@@ -71,6 +75,7 @@ def main(arguments: list[str]) -> int:
     fuzz.add_argument("--minutes", type=float, default=1.0, help="for each target")
     options = parser.parse_args(arguments)
 
+    is_ci = os.environ.get("CI", "").lower() in ("1", "true", "yes")
     # Imported late: each command needs only its own part.
     try:
         if options.command == "serve":
@@ -80,8 +85,11 @@ def main(arguments: list[str]) -> int:
         if options.command == "test":
             from learn import suite
 
-            is_ci = os.environ.get("CI", "").lower() in ("1", "true", "yes")
             return suite.test(options.chapters, options.only, is_ci)
+        if options.command == "setup":
+            from learn import setup as setting_up
+
+            return setting_up.setup(options.all, options.ssh, is_ci)
         if options.command == "coverage":
             from learn import coverage
 

@@ -115,8 +115,22 @@ ANALYSIS = (
 )
 
 
-# What makes a run of everything shorter: of its time, a quarter went into linking with GNU ld.
-CI = (Need(command("mold"), "mold"),)
+# What reading takes: the chapters built and tested, the book served, the commands on its pages.
+READING = (*BUILD, *PROGRAM, *TESTS, *SITE, *TOOLS, *PAGES)
+# What `./learn test` takes.
+EVERYTHING = (*READING, *SYSTEM, *COST, *ANALYSIS)
+# What a machine takes that is there for the book alone and is entered by ssh, as Vagrant does.
+ENTERED = (Need(command("sudo"), "sudo"), Need(file("/usr/sbin/sshd"), "openssh-server"))
+# What makes a run of everything shorter (of its time, a quarter went into linking with GNU ld), and what the
+# tests of such machines take.
+CI = (
+    Need(command("mold"), "mold"),
+    Need(lambda: command("debootstrap")() or file("/usr/sbin/debootstrap")(), "debootstrap"),
+    Need(command("vagrant"), "vagrant"),
+    Need(command("docker"), "docker.io"),
+    Need(lambda: command("dockerd")() or file("/usr/sbin/dockerd")(), "docker.io"),
+    Need(command("ssh"), "openssh-client"),
+)
 
 
 def clang_runtime() -> tuple[Need, ...]:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 from learn import machine
@@ -16,6 +17,35 @@ from learn.steps import Failed, Runner
 BUILD = ROOT / "build"
 VENV = BUILD / "venv"
 SITE_REQUIREMENTS = ROOT / "tools" / "site-requirements.txt"
+
+
+def setup(everything: bool, entered: bool, is_ci: bool) -> int:
+    """./learn setup: installs, and leaves nothing in the tree, which may be somebody else's."""
+    needs = machine.EVERYTHING if everything else machine.READING
+    if entered:
+        needs = (*needs, *machine.ENTERED)
+    if everything and is_ci:
+        needs = (*needs, *machine.CI)
+    installed = install(needs)
+    if everything and is_ci:  # what clang's runtime is called, only clang knows
+        installed = install(machine.clang_runtime()) or installed
+    if not installed:
+        print("Everything is there.")
+    return 0
+
+
+def install(needs: tuple[machine.Need, ...]) -> bool:
+    """Whether there was anything to install."""
+    wanted = machine.missing(needs)
+    if not wanted or not machine.names(wanted):
+        return False
+    print(f"installing {machine.names(wanted)}", flush=True)
+    for command in machine.install_command(wanted):
+        if subprocess.run(command, check=False).returncode != 0:
+            raise LearnError(f"`{' '.join(command)}` failed: is the network there?")
+    if still := machine.missing(tuple(wanted)):
+        raise LearnError(f"installed, and yet not found: {machine.names(still)}")
+    return True
 
 
 def packages(runner: Runner, needs: tuple[machine.Need, ...]) -> bool:
