@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <map>
@@ -70,13 +71,20 @@ TEST(RetryAdviceTest, WhoIsToldTheMostGetsNoTurn) {
 }
 
 TEST(RetryAdviceTest, ThreadsGetNoTurnTwice) {
-  RetryAdvice advice(4, milliseconds(40), seconds(1000));  // a hundred turns a second
+  constexpr int kThreads = 4;
+  constexpr int kEach = 100'000;
+  RetryAdvice advice(4, milliseconds(40), seconds(1'000'000));  // a hundred turns a second
   std::mutex mutex;
   std::map<int, int> told;
+  std::atomic<int> started{0};
   std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
-      const std::vector<int> mine = Told(advice, 0, kStart, 1000);
+      ++started;
+      while (started < kThreads) {
+        std::this_thread::yield();
+      }
+      const std::vector<int> mine = Told(advice, 0, kStart, kEach);
       const std::lock_guard lock(mutex);
       for (const int each : mine) {
         ++told[each];
@@ -87,10 +95,10 @@ TEST(RetryAdviceTest, ThreadsGetNoTurnTwice) {
     thread.join();
   }
   std::map<int, int> expected;
-  for (int i = 0; i < 8000; ++i) {
+  for (int i = 0; i < kThreads * kEach; ++i) {
     ++expected[i == 0 ? 1 : (i + 99) / 100];
   }
-  EXPECT_EQ(told, expected);
+  EXPECT_TRUE(told == expected) << "a turn was given twice, or to nobody";
 }
 
 TEST(RetryAdviceTest, Refusals) {

@@ -1,0 +1,35 @@
+// A transaction that is begun again when somebody else was at the same rows.
+//
+//   InTransaction(*connection, 5, [&](DbConnection& bank) {
+//     bank.Execute("UPDATE accounts SET sum = sum - ? WHERE id = ?", sum, from);
+//     bank.Execute("UPDATE accounts SET sum = sum + ? WHERE id = ?", sum, to);
+//   });
+//
+// Thread: as DbConnection.
+#pragma once
+
+#include <functional>
+
+#include "db/db_connection.h"
+
+namespace TURTLE_SERVER {
+
+/// Waits before the next attempt. @param attempts how many have failed, 1 at first
+using AttemptPause = std::function<void(int attempts)>;
+
+/// Sleeps for a random time, which may be 2 ms at first, and twice as long after each attempt.
+void PauseAtRandom(int attempts);
+
+/// Begins a transaction, calls `body`, and commits. What fails with kBusy is taken back, and all is
+/// done again from the beginning.
+/// @param connection without a transaction
+/// @param attempts how often it is tried, at most; at least 1
+/// @param body what is to be done; may be called several times
+/// @param pause is called between two attempts, without a transaction
+/// @return how often it was tried
+/// @throws DbError kBusy of the last attempt; and at once, taken back, whatever else is thrown
+auto InTransaction(DbConnection& connection, int attempts,
+                   const std::function<void(DbConnection&)>& body,
+                   const AttemptPause& pause = PauseAtRandom) -> int;
+
+}  // namespace TURTLE_SERVER

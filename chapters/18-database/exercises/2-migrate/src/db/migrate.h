@@ -1,0 +1,40 @@
+// Brings the tables of a database to where the program needs them, step by step, each step once.
+//
+//   const std::vector<Migration> kSteps = {
+//     {"todos", {"CREATE TABLE todos (id INTEGER PRIMARY KEY, title TEXT NOT NULL) STRICT"}},
+//     {"done", {"ALTER TABLE todos ADD COLUMN done INTEGER NOT NULL DEFAULT 0"}},
+//   };
+//   Migrate(*connection, kSteps);
+//
+// A step that was once given to somebody is never changed any more; what is new goes behind it.
+//
+// For SQLite, where a transaction takes back a CREATE TABLE, too. MariaDB commits before one.
+//
+// Thread: as DbConnection. Several processes may do it at the same time.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "db/db_connection.h"
+
+namespace TURTLE_SERVER {
+
+/// A step.
+struct Migration {
+  std::string name;             ///< by which it is known again
+  std::vector<Sql> statements;  ///< what it does, all of it or nothing
+};
+
+/// Does those steps that the database has not seen, in order.
+///
+/// @param connection without a transaction, to a SQLite database
+/// @param steps all there have ever been
+/// @return how many this call has done
+/// @throws std::runtime_error "the database has 3 migrations, and this program knows 2",
+///     "migration 2 is 'done' in the database, and 'urgent' in this program": then nothing was
+///     changed. DbError of a step that fails: nothing of it counts, and those before it do.
+auto Migrate(DbConnection& connection, const std::vector<Migration>& steps) -> std::size_t;
+
+}  // namespace TURTLE_SERVER
