@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <exception>
 #include <future>
 #include <initializer_list>
 #include <optional>
@@ -17,7 +18,7 @@ namespace {
 using Mutexes = std::initializer_list<CheckedMutex*>;
 
 // Takes them one after the other, and lets go of what it got.
-// @return what was refused; "" when nothing was.
+// @return why one was refused; "" when none was.
 auto Take(Mutexes mutexes) -> std::string {
   std::vector<CheckedMutex*> held;
   std::string error;
@@ -26,7 +27,7 @@ auto Take(Mutexes mutexes) -> std::string {
       mutex->Lock();
       held.push_back(mutex);
     }
-  } catch (const std::logic_error& refused) {
+  } catch (const std::exception& refused) {
     error = refused.what();
   }
   for (CheckedMutex* mutex : held) {
@@ -157,6 +158,8 @@ TEST(CheckedMutex, TwoWhoWouldWaitForEachOtherDoNot) {
         second.Unlock();
       } catch (const std::logic_error&) {
         ++refused;
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
       }
       first.Unlock();
     };

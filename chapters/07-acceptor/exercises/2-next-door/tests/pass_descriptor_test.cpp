@@ -166,6 +166,7 @@ TEST(PassDescriptor, ANonBlockingChannelSaysSo) {
   for (const UniqueFd* end : {&channel.one, &channel.other}) {
     ::fcntl(end->Get(), F_SETFL, O_NONBLOCK);
   }
+  test::ShrinkSendBuffer(channel.one.Get());
   EXPECT_EQ(ReceiveDescriptor(channel.other.Get()).error, EAGAIN);
   int sent = 0;
   int error = 0;

@@ -1,8 +1,16 @@
 #include "base/checked_mutex.h"
 
+#include <chrono>
+#include <stdexcept>
+
 namespace TURTLE_SERVER {
 
-void CheckedMutex::Lock() { mutex_.lock(); }  // TODO
+// TODO: say no before the wait, and every time.
+void CheckedMutex::Lock() {
+  if (!mutex_.try_lock_for(std::chrono::seconds(1))) {
+    throw std::runtime_error('"' + name_ + "\" can't be had: a deadlock?");
+  }
+}
 
 auto CheckedMutex::TryLock() -> bool { return mutex_.try_lock(); }  // TODO
 

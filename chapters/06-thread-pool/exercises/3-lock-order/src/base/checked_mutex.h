@@ -40,7 +40,7 @@ class CheckedMutex {
 
  private:
   const std::string name_;
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
 };
 
 }  // namespace TURTLE_SERVER
