@@ -294,10 +294,9 @@ def on_page_content(content, page, config, files):
     path = repository_path(page.file.src_uri)
     if path.startswith("chapters/"):
         content = BUILD.pages.with_linked_titles(content, ROOT / path, page.url)
-        if page.url.startswith(languages.PREFIX):
-            return content
-        BUILD.pages.note_page(page.markdown, int(path.split("/")[1][:2]), page.url, page.toc)
-    return content
+        if not page.url.startswith(languages.PREFIX):
+            BUILD.pages.note_page(page.markdown, int(path.split("/")[1][:2]), page.url, page.toc)
+    return languages.with_marked_links(content, page.url) if page.url.startswith(languages.PREFIX) else content
 
 
 def on_nav(nav, config, files):

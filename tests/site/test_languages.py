@@ -84,6 +84,15 @@ def test_what_is_not_translated_is_said_to_be_english(site):
     assert ("../chapters/04-looper/", "04 事件循环（英文）") in marked
 
 
+def test_a_link_to_an_english_page_says_so(site):
+    text = html_of(site, "zh/preface/")
+    assert '<a hreflang="en" href="../../glossary/">术语表</a>' in text
+    assert re.search(r'<a href="preface/">前言</a>', html_of(site, "zh/"))
+    page = '<a href="#x"><a href="../y/#z"><a href="https://a.b/"><a href="../../c/">'
+    marked = languages.with_marked_links(page, "zh/p/")
+    assert marked == page.replace('<a href="../../c/">', '<a hreflang="en" href="../../c/">')
+
+
 def test_the_note_says_what_has_fallen_behind(tmp_path):
     (tmp_path / "docs").mkdir()
     source = "# A\n\nOne.\n\n## B `c`\n\nTwo.\n\n## D\n\nThree.\n"
@@ -95,7 +104,7 @@ def test_the_note_says_what_has_fallen_behind(tmp_path):
     made = languages.prepared(text, "docs/a.zh.md", tmp_path, "../a.md")
     head, section = made.split("## 乙 {#b-c}\n")
     assert "[乙](#b-c)" in head and "丁" not in head
-    assert section.startswith('\n!!! warning "本节译文落后于原文"\n') and "[英文原文](../a.md#b-c)" in section
+    assert section.startswith('\n!!! warning "本节译文落后于原文"\n') and "[原文](../a.md#b-c)" in section
     english = re.sub(r"<!-- from: \w+ D -->\n## 丁\n\n三。", "<!-- from: untranslated D -->\n## D\n\nThree.", text)
     made = languages.prepared(english, "docs/a.zh.md", tmp_path, "../a.md")
     assert '!!! note "本节尚未翻译"' in made and '<div lang="en" markdown="1">\n\nThree.\n\n</div>' in made

@@ -42,6 +42,7 @@ CHAPTER = Words(
     only_new="在本站上看：[新增的文件]({})。",
     new="参考手册中新增的类：{}。",
     changed="参考手册中有改动的类：{}。",
+    comma="、",
 )
 
 
@@ -108,7 +109,7 @@ def prepared(markdown: str, path: str, root: pathlib.Path, to_source: str) -> st
         parts.append(f"{'#' * section.level} {section.title}{f' {{#{anchor}}}' if anchor else ''}\n")
         body = "".join(piece.text for piece in section.pieces)
         note = old.get(section.source or "")
-        link = f"[英文原文]({to_source}#{anchor})"
+        link = f"[原文]({to_source}#{anchor})"
         if section is sections[0] and old:
             parts.append("\n" + summary(list(old.values()), ids))
         if note and note.untranslated:
@@ -118,6 +119,19 @@ def prepared(markdown: str, path: str, root: pathlib.Path, to_source: str) -> st
             parts.append(f'\n!!! warning "本节译文落后于原文"\n    原文在翻译之后有过改动，请以{link}为准。\n')
         parts.append(body)
     return "".join(parts)
+
+
+def with_marked_links(content: str, url: str) -> str:
+    """The HTML of a Chinese page, in which links to English pages say so."""
+
+    def marked(match: re.Match[str]) -> str:
+        link = match[1]
+        if re.match(r"[a-zA-Z][\w+.-]*:|/|#", link):
+            return match[0]
+        target = posixpath.normpath(posixpath.join(url, link.split("#")[0])) + "/"
+        return match[0] if target.startswith(PREFIX) else f'<a hreflang="en" href="{link}"'
+
+    return re.sub(r'<a href="([^"]*)"', marked, content)
 
 
 def summary(old: list[translations.Behind], ids: dict[str, str]) -> str:

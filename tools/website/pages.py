@@ -27,6 +27,7 @@ class Words:
     only_new: str
     new: str
     changed: str
+    comma: str
 
 
 CHAPTER = Words(
@@ -36,6 +37,7 @@ CHAPTER = Words(
     only_new="[On this site: what is new]({}).",
     new="New in the reference: {}.",
     changed="Changed in the reference: {}.",
+    comma=", ",
 )
 FILENAME = re.compile(r'<span class="filename">([^<]*)</span>')
 
@@ -113,7 +115,7 @@ class Pages:
         text = (words.beside if changed else words.only_new).format(f"{to_top}{url_of(folder)}index.html")
         for sentence, names in zip((words.new, words.changed), self._classes(number)):
             if names:
-                text += "\n\n" + sentence.format(", ".join(self._linked(name, to_top) for name in names))
+                text += "\n\n" + sentence.format(words.comma.join(self._linked(name, to_top) for name in names))
         heading = rf"^(## {words.what_changed})$"
         return re.sub(heading, lambda m: f"{m[1]}\n\n{text}", markdown, count=1, flags=re.MULTILINE)
 
