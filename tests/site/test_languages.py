@@ -68,7 +68,7 @@ def test_a_page_without_a_translation_claims_none(site):
 
 def test_the_titles_of_excerpts_lead_to_the_code(site):
     text = html_of(site, "zh/chapters/02-poller/")
-    assert re.search(r'class="filename"><a href="../../../source/chapters/02-poller/src/[^"]+#L\d+"', text)
+    assert re.search(r'class="filename"><a hreflang="en" href="../../../source/chapters/02-poller/src/[^"]+#L\d+"', text)
     assert 'href="../../../chapters/02-poller/changes/"' in text
     assert re.search(r'href="../../../api/Poller/"', text)
 
