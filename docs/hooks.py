@@ -217,7 +217,7 @@ def on_config(config):
     )
     config.nav = nav
     BUILD.sites = languages.Sites(ROOT)
-    languages.learn_words(ROOT)
+    languages.learn_words(ROOT, pathlib.Path(config.site_dir).parent)
     return config
 
 

@@ -244,11 +244,12 @@ def finished(output: str, url: str) -> str:
 # ---------------------------------------------------------------- the search
 
 
-def learn_words(root: pathlib.Path) -> None:
-    """The terms are words, for what cuts Chinese sentences into words."""
+def learn_words(root: pathlib.Path, scratch: pathlib.Path) -> None:
+    """The terms are words, for what cuts Chinese sentences into words; it keeps its dictionary in `scratch`."""
     import jieba
 
     jieba.setLogLevel(logging.WARNING)
+    jieba.dt.tmp_dir = str(scratch)  # else a file in /tmp that anybody may have left there is loaded
     for term in translations.read_terms((root / translations.TERMS).read_text(encoding="utf-8")):
         for word in term.chinese:
             jieba.add_word(word)
