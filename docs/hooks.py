@@ -217,7 +217,7 @@ def on_config(config):
     )
     config.nav = nav
     BUILD.sites = languages.Sites(ROOT)
-    languages.learn_words(ROOT)
+    languages.learn_words(ROOT, pathlib.Path(config.site_dir).parent)
     return config
 
 
@@ -333,10 +333,9 @@ def on_page_content(content, page, config, files):
         source = languages.source_of(path) if languages.uri_of(path) else path
         content = with_time(content, (ROOT / source).read_text(encoding="utf-8"), words)
         content = BUILD.pages.with_linked_titles(content, ROOT / path, page.url)
-        if page.url.startswith(languages.PREFIX):
-            return content
-        BUILD.pages.note_page(page.markdown, int(path.split("/")[1][:2]), page.url, page.toc)
-    return content
+        if not page.url.startswith(languages.PREFIX):
+            BUILD.pages.note_page(page.markdown, int(path.split("/")[1][:2]), page.url, page.toc)
+    return languages.with_marked_links(content, page.url) if page.url.startswith(languages.PREFIX) else content
 
 
 def on_nav(nav, config, files):

@@ -112,6 +112,15 @@ def test_the_translations_are_in_order():
         warnings.warn(f"behind: {each}", stacklevel=1)
 
 
+def test_the_links_lead_to_files():
+    for path in translations.all_translations():
+        copier = translations.Copier(path)
+        text = translations.COMMENT.sub("", (ROOT / path).read_text(encoding="utf-8"))
+        for match in translations.LINK.finditer("".join(section.text() for section in translations.read(text)[1])):
+            target = copier.target(match[2].split("#")[0])
+            assert target is None or (ROOT / target).exists(), f"{path}: {match[2]}"
+
+
 def test_the_command_reports_both(book):
     done = subprocess.run([sys.executable, ROOT / "tools/translations.py", "check"], capture_output=True, text=True,
                           check=False)

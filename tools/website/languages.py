@@ -46,6 +46,7 @@ WORDS = Words(
     origin="本页的文件是 <code>{}</code>。{}。",
     edit="编辑本页",
     wrong="发现错误怎么办",
+    comma="、",
 )
 
 
@@ -112,7 +113,7 @@ def prepared(markdown: str, path: str, root: pathlib.Path, to_source: str) -> st
         parts.append(f"{'#' * section.level} {section.title}{f' {{#{anchor}}}' if anchor else ''}\n")
         body = "".join(piece.text for piece in section.pieces)
         note = old.get(section.source or "")
-        link = f"[英文原文]({to_source}#{anchor})"
+        link = f"[原文]({to_source}#{anchor})"
         if section is sections[0] and old:
             parts.append("\n" + summary(list(old.values()), ids))
         if note and note.untranslated:
@@ -122,6 +123,19 @@ def prepared(markdown: str, path: str, root: pathlib.Path, to_source: str) -> st
             parts.append(f'\n!!! warning "本节译文落后于原文"\n    原文在翻译之后有过改动，请以{link}为准。\n')
         parts.append(body)
     return "".join(parts)
+
+
+def with_marked_links(content: str, url: str) -> str:
+    """The HTML of a Chinese page, in which links to English pages say so."""
+
+    def marked(match: re.Match[str]) -> str:
+        link = match[1]
+        if re.match(r"[a-zA-Z][\w+.-]*:|/|#", link):
+            return match[0]
+        target = posixpath.normpath(posixpath.join(url, link.split("#")[0])) + "/"
+        return match[0] if target.startswith(PREFIX) else f'<a hreflang="en" href="{link}"'
+
+    return re.sub(r'<a href="([^"]*)"', marked, content)
 
 
 def summary(old: list[translations.Behind], ids: dict[str, str]) -> str:
@@ -234,11 +248,12 @@ def finished(output: str, url: str) -> str:
 # ---------------------------------------------------------------- the search
 
 
-def learn_words(root: pathlib.Path) -> None:
-    """The terms are words, for what cuts Chinese sentences into words."""
+def learn_words(root: pathlib.Path, scratch: pathlib.Path) -> None:
+    """The terms are words, for what cuts Chinese sentences into words; it keeps its dictionary in `scratch`."""
     import jieba
 
     jieba.setLogLevel(logging.WARNING)
+    jieba.dt.tmp_dir = str(scratch)  # else a file in /tmp that anybody may have left there is loaded
     for term in translations.read_terms((root / translations.TERMS).read_text(encoding="utf-8")):
         for word in term.chinese:
             jieba.add_word(word)

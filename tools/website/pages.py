@@ -32,6 +32,7 @@ class Words:
     origin: str
     edit: str
     wrong: str
+    comma: str
 
 
 WORDS = Words(
@@ -45,6 +46,7 @@ WORDS = Words(
     origin="This page is <code>{}</code>. {}.",
     edit="Edit it",
     wrong="If something is wrong on it",
+    comma=", ",
 )
 FILENAME = re.compile(r'<span class="filename">([^<]*)</span>')
 
@@ -122,7 +124,7 @@ class Pages:
         text = (words.beside if changed else words.only_new).format(f"{to_top}{url_of(folder)}index.html")
         for sentence, names in zip((words.new, words.changed), self._classes(number)):
             if names:
-                text += "\n\n" + sentence.format(", ".join(self._linked(name, to_top) for name in names))
+                text += "\n\n" + sentence.format(words.comma.join(self._linked(name, to_top) for name in names))
         heading = rf"^(## {words.what_changed})$"
         return re.sub(heading, lambda m: f"{m[1]}\n\n{text}", markdown, count=1, flags=re.MULTILINE)
 
