@@ -7,7 +7,8 @@
   file of a chapter; the title of an excerpt leads to its line there.
 * What is made of code has its pages from tools/website: see there.
 * The navigation lists the chapters that are there.
-* A page with a diagram loads the vendored mermaid; any other page doesn't.
+* A page with a diagram loads the vendored mermaid; any other page doesn't. A list between
+  <!-- steps: NAME --> and <!-- /steps --> becomes a picture that is stepped through.
 
 MkDocs is imported only where it is needed: tools/site.py uses the first part without it.
 """
@@ -22,7 +23,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from website import doxygen, pages as made_of_code, shell, sources  # noqa: E402
+from website import doxygen, pages as made_of_code, shell, sources, steps  # noqa: E402
 
 MERMAID = "assets/vendor/mermaid.min.js"
 
@@ -244,6 +245,12 @@ def on_page_markdown(markdown, page, config, files):
         uri = page_uri(target[0]) or source_uri(target[0])
         return posixpath.relpath(uri, here or ".") + ("#" + target[1] if target[1] else "")
 
+    try:
+        markdown = steps.with_figures(markdown, ROOT)
+    except steps.StepsError as error:
+        from mkdocs.exceptions import PluginError
+
+        raise PluginError(f"{path}: {error}") from error
     if path.startswith("chapters/"):
         markdown = with_solutions(markdown, posixpath.dirname(path))
     markdown = each_link(markdown, on_site)
@@ -300,11 +307,11 @@ def on_post_template(output, template_name, config):
 
 
 def on_post_page(output, page, config):
-    output = with_own_search(output)
-    if 'class="mermaid"' not in output:
-        return output
     from mkdocs.utils import get_relative_url
 
+    output = steps.with_scenes(with_own_search(output), ROOT, html.escape(get_relative_url(steps.SCRIPT, page.url)))
+    if 'class="mermaid"' not in output:
+        return output
     script = html.escape(get_relative_url(MERMAID, page.url))
     # Before Material's own script, which takes a mermaid that is there and else asks the network.
     return output.replace("<script id=\"__config\"", f'<script src="{script}"></script>\n<script id="__config"', 1)
