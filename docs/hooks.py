@@ -7,7 +7,7 @@
   file of a chapter; the title of an excerpt leads to its line there.
 * What is made of code has its pages from tools/website: see there.
 * The navigation lists the chapters that are there.
-* A page with a diagram loads the vendored mermaid; any other page doesn't. A list between
+* A page with a diagram loads the vendored mermaid, with the colours of the book; any other page doesn't. A list between
   <!-- steps: NAME --> and <!-- /steps --> becomes a picture that is stepped through.
 
 MkDocs is imported only where it is needed: tools/site.py uses the first part without it.
@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 from website import doxygen, pages as made_of_code, shell, sources, steps  # noqa: E402
 
 MERMAID = "assets/vendor/mermaid.min.js"
+DIAGRAMS = "assets/diagrams.js"  # gives it the colours of the book
 
 # Pages that stand at the top of the repository.
 TOP_PAGES = {"SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
@@ -312,9 +313,11 @@ def on_post_page(output, page, config):
     output = steps.with_scenes(with_own_search(output), ROOT, html.escape(get_relative_url(steps.SCRIPT, page.url)))
     if 'class="mermaid"' not in output:
         return output
-    script = html.escape(get_relative_url(MERMAID, page.url))
+    scripts = "\n".join(
+        f'<script src="{html.escape(get_relative_url(script, page.url))}"></script>' for script in (MERMAID, DIAGRAMS)
+    )
     # Before Material's own script, which takes a mermaid that is there and else asks the network.
-    return output.replace("<script id=\"__config\"", f'<script src="{script}"></script>\n<script id="__config"', 1)
+    return output.replace("<script id=\"__config\"", f'{scripts}\n<script id="__config"', 1)
 
 
 def on_post_build(config):

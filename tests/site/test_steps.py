@@ -132,7 +132,11 @@ def test_a_block_that_is_not_understood_is_an_error(root):
     write(root)
     with pytest.raises(steps.StepsError, match="wants a title in bold"):
         steps.with_figures(PAGE.replace("**", ""), root)
-    assert steps.with_figures(f"````markdown\n{PAGE}````\n".replace("# Title\n\n", ""), root)
+
+
+def test_an_example_of_a_block_is_left_alone(root):
+    example = f"a\n\n````markdown\n{PAGE}````\n\nb\n"
+    assert steps.with_figures(example, root) == example
 
 
 def test_only_pages_with_such_a_picture_load_the_script(site):

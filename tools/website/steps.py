@@ -25,6 +25,7 @@ SCENES = "docs/assets/steps"
 SCRIPT = "assets/steps.js"
 
 BLOCK = re.compile(r"^<!-- steps: ([a-z-]+) -->\n\n\*\*(.+)\*\*\n\n(.*?)\n*^<!-- /steps -->$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^(`{3,}|~{3,}).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 FIGURE = re.compile(r'<figure class="steps" data-scene="([a-z-]+)">')
 CHANGES = {"text", "title", "level", "at"}  # what a step may change of a part
 
@@ -75,10 +76,19 @@ def with_figures(markdown: str, root: pathlib.Path) -> str:
             f'<figcaption markdown="span">{match[2]}</figcaption>\n\n{match[3]}\n\n</figure>'
         )
 
-    made = BLOCK.sub(figure, markdown)
-    if "<!-- steps:" in re.sub(r"^(`{3,}).*?^\1", "", made, flags=re.MULTILINE | re.DOTALL):
-        raise StepsError("<!-- steps: … --> wants a title in bold, a list and <!-- /steps -->, with empty lines between")
-    return made
+    def prose(text: str) -> str:
+        made = BLOCK.sub(figure, text)
+        if "<!-- steps:" in made:
+            raise StepsError(
+                "<!-- steps: … --> wants a title in bold, a list and <!-- /steps -->, with empty lines between"
+            )
+        return made
+
+    made, end = "", 0
+    for match in FENCED.finditer(markdown):  # a block of code may show one, as an example
+        made += prose(markdown[end : match.start()]) + match[0]
+        end = match.end()
+    return made + prose(markdown[end:])
 
 
 def with_scenes(output: str, root: pathlib.Path, script: str) -> str:
