@@ -9,7 +9,8 @@
 * The navigation lists the chapters that are there.
 * A page's translation, README.zh.md beside README.md, becomes a page below zh/: see
   tools/website/languages.py.
-* A page with a diagram loads the vendored mermaid; any other page doesn't.
+* A page with a diagram loads the vendored mermaid, with the colours of the book; any other page doesn't. A list between
+  <!-- steps: NAME --> and <!-- /steps --> becomes a picture that is stepped through.
 
 MkDocs is imported only where it is needed: tools/site.py uses the first part without it.
 """
@@ -24,9 +25,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from website import doxygen, languages, pages as made_of_code, shell, sources  # noqa: E402
+from website import doxygen, languages, pages as made_of_code, shell, sources, steps  # noqa: E402
 
 MERMAID = "assets/vendor/mermaid.min.js"
+DIAGRAMS = "assets/diagrams.js"  # gives it the colours of the book
 
 # Pages that stand at the top of the repository.
 TOP_PAGES = {"SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
@@ -262,6 +264,12 @@ def on_page_markdown(markdown, page, config, files):
         uri = page_uri(target[0]) or source_uri(target[0])
         return posixpath.relpath(uri, here or ".") + ("#" + target[1] if target[1] else "")
 
+    try:
+        markdown = steps.with_figures(markdown, ROOT)
+    except steps.StepsError as error:
+        from mkdocs.exceptions import PluginError
+
+        raise PluginError(f"{path}: {error}") from error
     if path.startswith("chapters/"):
         markdown = with_solutions(markdown, posixpath.dirname(path))
     markdown = each_link(markdown, on_site)
@@ -368,14 +376,17 @@ def on_post_template(output, template_name, config):
 
 
 def on_post_page(output, page, config):
-    output = languages.finished(with_own_search(output), page.url)
-    if 'class="mermaid"' not in output:
-        return output
     from mkdocs.utils import get_relative_url
 
-    script = html.escape(get_relative_url(MERMAID, page.url))
+    output = languages.finished(with_own_search(output), page.url)
+    output = steps.with_scenes(output, ROOT, html.escape(get_relative_url(steps.SCRIPT, page.url)))
+    if 'class="mermaid"' not in output:
+        return output
+    scripts = "\n".join(
+        f'<script src="{html.escape(get_relative_url(script, page.url))}"></script>' for script in (MERMAID, DIAGRAMS)
+    )
     # Before Material's own script, which takes a mermaid that is there and else asks the network.
-    return output.replace("<script id=\"__config\"", f'<script src="{script}"></script>\n<script id="__config"', 1)
+    return output.replace("<script id=\"__config\"", f'{scripts}\n<script id="__config"', 1)
 
 
 def on_post_build(config):

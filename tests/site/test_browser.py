@@ -109,31 +109,6 @@ def test_a_search_finds_a_chapter(browser, server, hooks):
     assert f"/chapters/{chapters[-1]['folder']}/" in browser.current_url
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_diagrams_are_drawn(browser, server, site, scheme):
-    pages = [page for page in pages_of(site)
-             if 'class="mermaid"' in (site / page / "index.html").read_text(encoding="utf-8")]
-    assert pages
-    browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    )
-    # The scheme of the page before is kept there; a picture has no script that would renew it.
-    browser.get(server + "assets/turtle.svg")
-    script(browser, "localStorage.clear()")
-    try:
-        for page in pages:
-            wanted = (site / page / "index.html").read_text(encoding="utf-8").count('class="mermaid"')
-            browser.get(server + page)
-            assert script(browser, "document.body.dataset.mdColorScheme") == (
-                "default" if scheme == "light" else "slate")
-            drawn = ("[...document.querySelectorAll('div.mermaid')].filter(d => d.shadowRoot?.querySelector('svg')"
-                     " && d.getBoundingClientRect().height > 40).length")
-            wait_for(browser, lambda drawn=drawn, wanted=wanted: script(browser, drawn) == wanted,
-                     f"{page}: not all of {wanted} diagrams are drawn in the {scheme} scheme")
-    finally:
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-
-
 def test_code_is_titled_and_coloured(browser, server, site):
     for page in pages_of(site):
         if not page.startswith("chapters/") or page.endswith("/changes/"):
