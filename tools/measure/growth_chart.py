@@ -8,7 +8,6 @@ from html import escape
 from measure import machine
 from measure.chart import MARGIN, STYLE, WIDTH, text
 
-AXIS = 84  # width for what stands beside a panel
 HEIGHT, GAP = 84, 44
 TALL = 4.0  # medians: a bar that is higher is broken off
 
