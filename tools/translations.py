@@ -160,14 +160,32 @@ def read(text: str) -> tuple[str, list[Section]]:
     return "".join(head), sections
 
 
+def spaced(pieces: list[Piece]) -> list[Piece]:
+    """The pieces of a section with one empty line between any two of them. A comment of the translation's
+    own may stand directly above what it is about."""
+    result: list[Piece] = []
+    before, comment = "\n", False  # the heading ends so
+    for piece in pieces:
+        bare = piece.text.lstrip("\n")
+        ends, starts = len(before) - len(before.rstrip("\n")), len(piece.text) - len(bare)
+        wanted = min(2, ends + starts) if comment else 2
+        text = "\n" * (wanted - ends) + bare
+        result.append(dataclasses.replace(piece, text=text))
+        before += text
+        comment = (piece.kind == "text" if bare else comment) and before.rstrip().endswith("-->")
+    return result
+
+
 def write(head: str, sections: list[Section]) -> str:
-    parts = [head]
+    text = head
     for section in sections:
+        if text and not text.endswith("\n\n"):
+            text += "\n"
         if section.digest:
-            parts.append(f"<!-- from: {section.digest} {section.source} -->\n")
-        parts.append(f"{'#' * section.level} {section.title}\n")
-        parts += [piece.text for piece in section.pieces]
-    return re.sub(r"\n+\Z", "\n", "".join(parts))
+            text += f"<!-- from: {section.digest} {section.source} -->\n"
+        text += f"{'#' * section.level} {section.title}\n"
+        text += "".join(piece.text for piece in section.pieces)
+    return re.sub(r"\n+\Z", "\n", text)
 
 
 # ---------------------------------------------------------------- where translations are
@@ -292,7 +310,7 @@ class Copier:
             pieces.append(Piece("made", self.table(piece.text), piece.info))
         for left in blocks:
             pieces += left
-        return dataclasses.replace(section, pieces=pieces)
+        return dataclasses.replace(section, pieces=spaced(pieces))
 
     def block(self, source: Piece) -> Piece:
         """A block of the source, as it stands in the translation."""
@@ -322,9 +340,9 @@ class Copier:
                 copy = self.block(source[j])
                 if i < i2:
                     result[i].append(copy)
-                else:  # behind the one before, with an empty line between
+                else:  # behind the one before
                     at = max(i2 - 1, 0) if own else len(own)
-                    result[at] += ([Piece("text", "\n")] if own else []) + [copy]
+                    result[at].append(copy)
         return collections.deque(result)
 
     def with_links(self, text: str) -> str:

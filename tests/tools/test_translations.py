@@ -199,6 +199,41 @@ def test_a_missing_section_is_an_error_and_comes_in_english(book):
     assert state(book)[0] == []
 
 
+def assert_empty_lines(text):
+    """Around each block, and above each mark; never two of them."""
+    assert "\n\n\n" not in text
+    fences = 0
+    before = ""
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fences += 1
+            assert before == "" or fences % 2 == 0, f"{line} stands directly below {before}"
+        elif line.startswith(("<!-- from", "<!-- chapters")):
+            assert before == "", f"{line} stands directly below {before}"
+        else:
+            assert not before.startswith("```") or fences % 2 or line == "", f"{line} stands directly below {before}"
+        before = line
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("- two\n", "- two\n\n## Measure it\n\nCount.\n"),  # a section at the end
+    ("- two\n", "- two\n\n```cpp\nint last;\n```\n"),  # a block at the end
+    ("- one\n", "```cpp\nint first;\n```\n\n- one\n"),  # a block in a section that had none
+    ("And on.\n\n```cpp\nint b;\n```\n", "And on.\n\n```cpp\nint b;\n```\n\n```cpp\nint c;\n```\n\nSo.\n"),
+    ("It calls", "```cpp\nint first;\n```\n\nIt calls"),  # a block before the first
+    ("It calls", "<!-- chapters -->\n| a |\n<!-- /chapters -->\n\nIt calls"),  # a table
+])
+def test_what_is_inserted_has_empty_lines_around_it(book, old, new):
+    change(book, PAGE, old, new)
+    sync(book)
+    text = (book / TRANSLATION).read_text(encoding="utf-8")
+    assert_empty_lines(text)
+    assert state(book)[0] == []
+    change(book, PAGE, new, old)  # and what goes takes its line along
+    sync(book)
+    assert_empty_lines((book / TRANSLATION).read_text(encoding="utf-8"))
+
+
 def test_done_does_not_take_english_for_a_translation(book):
     change(book, PAGE, "### Inside\n", "## Measure it\n\nCount.\n\n### Inside\n")
     sync(book)
