@@ -379,7 +379,8 @@ def on_post_page(output, page, config):
     from mkdocs.utils import get_relative_url
 
     output = languages.finished(with_own_search(output), page.url)
-    output = steps.with_scenes(output, ROOT, html.escape(get_relative_url(steps.SCRIPT, page.url)))
+    say = BUILD.sites.phrases if page.url.startswith(languages.PREFIX) else str
+    output = steps.with_scenes(output, ROOT, html.escape(get_relative_url(steps.SCRIPT, page.url)), say)
     if 'class="mermaid"' not in output:
         return output
     scripts = "\n".join(

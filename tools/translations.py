@@ -34,6 +34,8 @@ import posixpath
 import re
 import sys
 
+from website import steps
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LANGUAGE = "zh"
 SUFFIX = f".{LANGUAGE}.md"
@@ -49,6 +51,7 @@ MADE = re.compile(r"<!-- (chapters|classes now) -->\s*$")
 COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 LINK = re.compile(r"(\]\()([^()\s]+)((?:\s+\"[^\"]*\")?\))")
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+CALL = re.compile(r"\w+\(\)")
 HASHED = {"console", "bash", "sh", "cmake", "python", "json", "ini"}
 
 
@@ -240,7 +243,7 @@ class Phrases:
                 found = re.fullmatch(re.escape(known).replace(r"\{\}", r"(\d+)"), text)
                 if found:
                     return translated.replace("{}", found[1])
-        if re.search(r"[a-z]{2}", CODE.sub("", text)):
+        if re.search(r"[a-z]{2}", CALL.sub("", CODE.sub("", text))):
             self.missing.add(text)
             return text
         return text.replace(", ", "、")
@@ -274,7 +277,9 @@ class Copier:
         """A section in English yet."""
         pieces = []
         for piece in other.pieces:
-            text = re.sub(r"<!--.*?-->\n", "", piece.text, flags=re.DOTALL) if piece.kind == "text" else piece.text
+            text = piece.text
+            if piece.kind == "text":  # of comments only the marks of a picture are the reader's business
+                text = re.sub(r"<!-- (?!/?steps\b).*?-->\n", "", text, flags=re.DOTALL)
             pieces.append(self.block(piece) if piece.kind == "block" else Piece(piece.kind, text, piece.info))
         section = Section(other.level, other.title, pieces, digest=UNTRANSLATED, source=other.title)
         return self.with_copies(section, other)
@@ -531,6 +536,8 @@ def wrong_words(own: Section, other: Section, copier: Copier, terms: list[Term])
         differing = (targets(copier, english) - targets(copier, chinese)) + (
             targets(copier, chinese) - targets(copier, english))
         problems.append(f"the links differ: {', '.join(sorted(differing))}")
+    if steps.MARK.findall(own.text()) != steps.MARK.findall(other.text()):
+        problems.append("the pictures that are stepped through are not the source's")
     problems += [f"`{code}` is lost" for code in sorted(codes[0] - codes[1])]
     return problems
 
@@ -552,6 +559,8 @@ def check(root: pathlib.Path = ROOT) -> Report:
             report.errors.append(str(error))
             continue
         now, page = (root / path).read_text(encoding="utf-8"), source_of(path)
+        for name in steps.MARK.findall(now):
+            steps.in_words(steps.read_scene(root, name), copier.phrases)
         missing |= copier.phrases.missing
         report.errors += [f"{path}: {note}" for note in copier.notes]
         if text != now and not copier.notes:

@@ -317,6 +317,25 @@ def test_the_tables_are_said_in_phrases(book):
     assert state(book) == ([], ["docs/zh/phrases.json: no phrase for 'One thread'"])
 
 
+def test_a_picture_that_is_stepped_through_is_kept(book):
+    block = "<!-- steps: two -->\n\n**{}**\n\n1. {}\n\n<!-- /steps -->\n\n"
+    write(book, "docs/assets/steps/two.json",
+          '{"parts": [{"id": "a", "title": "another terminal"}], "steps": [{"text": {"a": "full: Wait()"}}]}')
+    change(book, PAGE, "And on.\n", "And on.\n\n" + block.format("Two", "One."))
+    change(book, TRANSLATION, "接着看。\n", "接着看。\n\n1. 一。\n")
+    source, text = ((book / path).read_text(encoding="utf-8") for path in (PAGE, TRANSLATION))
+    write(book, TRANSLATION, translations.noted(text, source, []))
+    assert state(book)[0] == [
+        f"{TRANSLATION}: section 'The code': the pictures that are stepped through are not the source's"]
+    change(book, TRANSLATION, "1. 一。\n\n", block.format("二", "一。"))
+    assert state(book) == ([], ["docs/zh/phrases.json: no phrase for 'full: Wait()'"])
+    change(book, translations.PHRASES, "{", '{"full: Wait()": "满：Wait()", ')
+    assert state(book) == ([], [])
+    change(book, PAGE, "### Inside\n", "## More\n\n<!-- run: stays -->\n" + block.format("Two", "One.") + "### Inside\n")
+    sync(book)
+    assert "## More\n\n" + block.format("Two", "One.") in (book / TRANSLATION).read_text(encoding="utf-8")
+
+
 def test_a_start_has_all_in_english(book, monkeypatch, capsys):
     monkeypatch.setattr(translations, "ROOT", book)
     write(book, "docs/new.md", "# New\n\nText.\n\n## More\n\nMore.\n")
