@@ -246,6 +246,7 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):
     path = repository_path(page.file.src_uri)
+    markdown = languages.unswitched(markdown)
     here = posixpath.dirname(page.file.src_uri)
     chinese = page.file.src_uri.startswith(languages.PREFIX)
     if chinese:

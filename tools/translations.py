@@ -4,8 +4,8 @@
     tools/translations.py check          says what is wrong (that is an error), and which sections have
                                          fallen behind their source (that is not)
     tools/translations.py sync           copies what is never translated from the sources: blocks of code,
-                                         generated tables, sections that are new there; `site.py texts`
-                                         does the same
+                                         generated tables, sections that are new there; and has both pages
+                                         lead to each other. `site.py texts` does the same
     tools/translations.py start PAGE     makes the translation of a page, with every section in English yet
     tools/translations.py done FILE [SECTION…]
                                          notes that a translation's sections, or all, are those of the source
@@ -52,6 +52,9 @@ COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 LINK = re.compile(r"(\]\()([^()\s]+)((?:\s+\"[^\"]*\")?\))")
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 CALL = re.compile(r"\w+\(\)")
+# Below a page's first heading, for who reads on a code host; tools/website has a switch of its own.
+SWITCH = re.compile(
+    r"^(?:\*\*English\*\* · \[简体中文\]\([^()\n]+\)|\[English\]\([^()\n]+\) · \*\*简体中文\*\*)\n+", re.MULTILINE)
 HASHED = {"console", "bash", "sh", "cmake", "python", "json", "ini"}
 
 
@@ -86,7 +89,7 @@ class Section:
         return "".join(piece.text for piece in self.pieces if piece.kind == "text")
 
     def prose(self) -> str:
-        return COMMENT.sub("", self.text())
+        return unswitched(COMMENT.sub("", self.text()))
 
     def of(self, kind: str) -> list[Piece]:
         return [piece for piece in self.pieces if piece.kind == kind]
@@ -95,9 +98,27 @@ class Section:
         """Of what a translator translates: the sentences. Line breaks don't count."""
         parts = [self.title]
         for piece in self.pieces:
-            parts.append(COMMENT.sub("", piece.text) if piece.kind == "text" else f"[{piece.kind}]")
+            parts.append(unswitched(COMMENT.sub("", piece.text)) if piece.kind == "text" else f"[{piece.kind}]")
         words = " ".join(" ".join(parts).split())
         return hashlib.sha256(words.encode()).hexdigest()[:12]
+
+
+def unswitched(text: str) -> str:
+    return SWITCH.sub("", text, count=1)
+
+
+def switched(text: str, path: str) -> str:
+    """The page with the line that leads to the other language."""
+    if path.endswith(SUFFIX):
+        line = f"[English]({posixpath.basename(source_of(path))}) · **简体中文**"
+    else:
+        line = f"**English** · [简体中文]({posixpath.basename(translation_of(path))})"
+    bare = unswitched(text)
+    heading = re.search(r"^# .+\n\n*", bare, re.MULTILINE)
+    if not heading:
+        return bare
+    body = bare[heading.end() :]
+    return f"{bare[: heading.start()]}{heading[0].rstrip()}\n\n{line}\n" + (f"\n{body}" if body else "")
 
 
 def split(body: list[str]) -> list[Piece]:
@@ -279,7 +300,7 @@ class Copier:
         for piece in other.pieces:
             text = piece.text
             if piece.kind == "text":  # of comments only the marks of a picture are the reader's business
-                text = re.sub(r"<!-- (?!/?steps\b).*?-->\n", "", text, flags=re.DOTALL)
+                text = unswitched(re.sub(r"<!-- (?!/?steps\b).*?-->\n", "", text, flags=re.DOTALL))
             pieces.append(self.block(piece) if piece.kind == "block" else Piece(piece.kind, text, piece.info))
         section = Section(other.level, other.title, pieces, digest=UNTRANSLATED, source=other.title)
         return self.with_copies(section, other)
@@ -290,7 +311,7 @@ class Copier:
         section = dataclasses.replace(own, level=other.level, source=other.title)
         if own.digest == UNTRANSLATED:
             fresh = self.fresh(other)
-            if write("", [fresh]).strip() != write("", [own]).strip():
+            if write("", [fresh]).strip() != unswitched(write("", [own])).strip():
                 self.notes.append(f"section '{other.title}' is untranslated and not the source's")
             return fresh
         return self.with_copies(section, other)
@@ -416,12 +437,17 @@ def synced(path: str, root: pathlib.Path = ROOT) -> tuple[str, Copier]:
     if not source.is_file():
         raise TranslationError(f"{path} is the translation of {source_of(path)}, which is not there")
     copier = Copier(path, root)
-    return copier.run((root / path).read_text(encoding="utf-8"), source.read_text(encoding="utf-8")), copier
+    text = copier.run((root / path).read_text(encoding="utf-8"), source.read_text(encoding="utf-8"))
+    return switched(text, path), copier
 
 
 def texts(root: pathlib.Path = ROOT) -> dict[str, str]:
-    """Every translation as it should be: for tools/site.py."""
-    return {path: synced(path, root)[0] for path in all_translations(root)}
+    """Every translation as it should be, and every source with the line that leads there: for tools/site.py."""
+    result = {}
+    for path in all_translations(root):
+        result[path] = synced(path, root)[0]
+        result[source_of(path)] = switched((root / source_of(path)).read_text(encoding="utf-8"), source_of(path))
+    return result
 
 
 # ---------------------------------------------------------------- what has fallen behind
@@ -566,6 +592,8 @@ def check(root: pathlib.Path = ROOT) -> Report:
         if text != now and not copier.notes:
             report.errors.append(f"{path}: what is copied from the source is old: python3 tools/site.py texts")
         source = (root / page).read_text(encoding="utf-8")
+        if switched(source, page) != source:
+            report.errors.append(f"{page} doesn't lead to its translation: python3 tools/site.py texts")
         for own, other in paired(read(now)[1], read(source)[1]):
             if own is None or other is None or own.digest == UNTRANSLATED:
                 continue
@@ -615,7 +643,9 @@ def run_start(page: str) -> int:
         raise TranslationError(f"{path.relative_to(ROOT)} is there already")
     copier = Copier(translation_of(page), ROOT)
     _, sections = read((ROOT / page).read_text(encoding="utf-8"))
-    path.write_text(write("", [copier.fresh(section) for section in sections]), encoding="utf-8")
+    path.write_text(switched(write("", [copier.fresh(section) for section in sections]), translation_of(page)),
+                    encoding="utf-8")
+    (ROOT / page).write_text(switched((ROOT / page).read_text(encoding="utf-8"), page), encoding="utf-8")
     print(f"{path.relative_to(ROOT)} has {len(sections)} sections to be translated")
     return 0
 

@@ -1,6 +1,7 @@
 """Translations: what has fallen behind is told, what is wrong is an error, what is code is copied."""
 
 import pathlib
+import re
 import subprocess
 import sys
 import warnings
@@ -133,6 +134,21 @@ def test_code_is_copied(book):
     assert '```console title="另一个终端"\n$ ./server 1  # comes up\nup\n```' in text
     assert "它调用 `Wait()`。\n\n```cpp title=\"a.h › A\"\nint a;  // counts\n```\n\n接着看。\n\n```cpp\nint b;\n```" in text
     assert "<!-- run" not in text
+
+
+def test_a_page_and_its_translation_lead_to_each_other(book):
+    lines = {PAGE: "**English** · [简体中文](README.zh.md)", TRANSLATION: "[English](README.md) · **简体中文**"}
+    for path, line in lines.items():
+        text = (book / path).read_text(encoding="utf-8")
+        assert re.search(rf"^# .+\n\n{re.escape(line)}\n\n\S", text, re.MULTILINE)
+        assert text.count("简体中文") == 1
+        write(book, path, text.replace(line + "\n\n", ""))
+        assert len(state(book)[0]) == 1
+        write(book, path, text.replace(".md)", ".txt)"))
+        assert len(state(book)[0]) == 1
+        sync(book)
+        assert (book / path).read_text(encoding="utf-8") == text
+        assert state(book) == ([], [])
 
 
 def test_a_changed_sentence_leaves_its_section_behind_until_somebody_looked(book):
