@@ -207,6 +207,7 @@ def on_config(config):
     nav.append(
         {
             "Behind the book": [
+                {"How it grew": "growth.md"},
                 {"Where the microseconds go": "microseconds.md"},
                 {"How we know that it holds": "trust.md"},
                 {"Design": "design.md"},

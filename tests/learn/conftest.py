@@ -102,7 +102,7 @@ class Book:
 
     def __init__(self, root):
         self.root = root
-        tools = [f"tools/{name}.py" for name in ("chapters", "cpp_functions", "exercises", "stubs")]
+        tools = [f"tools/{name}.py" for name in ("chapters", "cpp_functions", "exercises", "linecount", "stubs")]
         for name in (*tools, "learn"):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, root / name)

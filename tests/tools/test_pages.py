@@ -52,6 +52,10 @@ def folder(tmp_path):
         ("flame", {**shares, "tree": leaf}),
         ("trust", {"soak": {"date": "2031-02-03", "requests": 12345678}}),
         ("instructions", {"builds": {"inlined": {"keep-alive": 4000}, "apart": {"keep-alive": 5000}}}),
+        ("growth", {"machine": MACHINE, "other_cpus": 0.5,
+                    "settings": {"rounds": 3, "seconds": 2.0, "pinned": True, "asked": 1000},
+                    "medians": [{"chapter": "01", "kind": "echo", "connections": 1, "threads": 1, "cpu_us": 8.0,
+                                 "requests_per_second": 1e5, "p99_us": 90.0, "held": 1, "lines": 400}]}),
     ):  # fmt: skip
         (tmp_path / f"{name}.json").write_text(json.dumps(data))
     return tmp_path
@@ -147,7 +151,7 @@ def test_pictures_and_page_are_made_of_the_data(folder, tmp_path):
     page = pages.PAGES[0]
     (tmp_path / page).write_text("a <!-- =together --><!-- / -->\n")
     files = pages.generated(tmp_path)
-    assert set(files) == {page, "docs/measured/table.svg", "docs/measured/flame.svg"}
+    assert set(files) == {page, *(f"docs/measured/{name}.svg" for name in ("table", "flame", "growth"))}
     assert files[page] == "a <!-- =together -->16<!-- / -->\n"
     assert "Abacus" in files["docs/measured/table.svg"] and "tcp_ack" in files["docs/measured/flame.svg"]
 

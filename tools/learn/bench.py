@@ -10,7 +10,7 @@ import sys
 from learn import chapters, machine, serve, setup
 from learn.errors import LearnError
 from learn.steps import Runner
-from measure import cli, instructions, record, syscalls
+from measure import cli, growth, instructions, record, syscalls
 from measure.process import Failed
 
 
@@ -42,6 +42,9 @@ def build(parts: list[str]) -> None:
         if "syscalls" in parts:
             for chapter in chapters.all_chapters():
                 build_example(runner, chapter)
+        if "growth" in parts:
+            for chapter in chapters.all_chapters():
+                build_grown(runner, chapter)
     if not runner.ok():
         raise LearnError("There is nothing to measure: see the step that failed above.")
 
@@ -59,3 +62,13 @@ def build_example(runner: Runner, chapter: chapters.Chapter) -> None:
         folder = setup.BUILD / chapter.number
         commands = [setup.configure(chapter.folder, folder), setup.build(folder, pathlib.Path(paths[0]).name)]
         runner.step(f"chapter {chapter.number} {chapter.name}", commands, seconds=600)
+
+
+def build_grown(runner: Runner, chapter: chapters.Chapter) -> None:
+    """The server of a chapter as it is measured beside final: built like final."""
+    paths = [each.path for each in growth.PROGRAMS if each.chapter == chapter.number]
+    if paths:
+        folder = setup.BUILD / "growth" / chapter.number
+        configure = setup.configure(chapter.folder, folder, *serve.RELEASE)
+        commands = [configure, setup.build(folder, pathlib.Path(paths[0]).name)]
+        runner.step(f"chapter {chapter.number} {chapter.name}: Release", commands, seconds=900)

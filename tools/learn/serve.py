@@ -17,6 +17,9 @@ from learn.steps import Runner
 
 FINAL = ROOT / "final"
 PROGRAM = ROOT / "build" / "final" / "turtle"
+# No linker of the environment's choice: it has a say in what is inlined across files, and what
+# tests/cost counts is to depend on our sources.
+RELEASE = ("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF", "-DCMAKE_EXE_LINKER_FLAGS=")
 SITE = ROOT / "build" / "site"
 
 
@@ -42,13 +45,10 @@ def serve(address: str, port: int) -> int:
 
 
 def build_program(runner: Runner) -> bool:
-    # No linker of the environment's choice: it has a say in what is inlined across files, and what
-    # tests/cost counts is to depend on our sources.
-    options = ("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF", "-DCMAKE_EXE_LINKER_FLAGS=")
     return runner.step(
         "final: Release",
         [
-            setup.configure(FINAL, PROGRAM.parent, *options),
+            setup.configure(FINAL, PROGRAM.parent, *RELEASE),
             setup.build(PROGRAM.parent),
         ],
         needs=["set up: packages"],

@@ -24,7 +24,7 @@ EXAMPLES = """\
   ./learn bench --rounds 5 --json a.json --svg a.svg
   ./learn bench --only S1,S3 --servers final,floor-fin,nginx
   ./learn bench --scaling                        the cost at 1, 10, … 10,000 connections too
-  ./learn bench --record docs/measured           all numbers of "Where the microseconds go"
+  ./learn bench --record docs/measured           all numbers of "Where the microseconds go" and "How it grew"
 """
 
 
@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="every measurement")
     parser.add_argument("--svg", metavar="FILE", type=pathlib.Path, help="the medians as a picture")
     parser.add_argument(
-        "--record", metavar="DIR", type=pathlib.Path, help="write all that docs/microseconds.md is made of"
+        "--record", metavar="DIR", type=pathlib.Path, help="write all that docs/microseconds.md and docs/growth.md are made of"
     )
     parser.add_argument("--parts", metavar="A,B", default="", help="with --record: only these (table, syscalls, …)")
     parser.add_argument("--list", action="store_true", help="only say which loads and servers there are")
@@ -109,7 +109,7 @@ def record_all(options: argparse.Namespace) -> int:
     """The data of the page. A whole table is written over, so it is measured with all that belongs to it."""
     folder, parts = options.record.resolve(), record.choose(options.parts)
     build = (options.build or BUILD).resolve()
-    record.missing(build, parts)
+    record.missing(build, parts, options.load or run.find_bench(build))
     folder.mkdir(parents=True, exist_ok=True)
     status = 0
     if "table" in parts:

@@ -1,6 +1,6 @@
 """What was measured, as text: the generated parts of PAGES, and their pictures.
 
-The data is in docs/measured: table.json, syscalls.json, instructions.json, flame.json, micro.json,
+The data is in docs/measured: table.json, syscalls.json, instructions.json, flame.json, micro.json, growth.json,
 which `./learn bench --record docs/measured` writes, and trust.json, which tools/trust.py writes.
 `tools/site.py texts` makes the pages and the pictures of it. In a page,
 
@@ -19,14 +19,14 @@ import pathlib
 import re
 from collections.abc import Callable, Sequence
 
-from measure import chart, flame, machine, report, run
+from measure import chart, flame, growth_chart, machine, report, run
 from measure.process import Failed
 from measure.table import SCALING, SCENARIOS
 
 DATA = run.ROOT / "docs" / "measured"
-PAGES = ("docs/microseconds.md", "docs/trust.md")
+PAGES = ("docs/microseconds.md", "docs/trust.md", "docs/growth.md")
 NONE = "–"
-PARTS = ("table", "syscalls", "instructions", "flame", "micro")
+PARTS = ("table", "syscalls", "instructions", "flame", "micro", "growth")
 
 
 class Unknown(Failed):
@@ -37,7 +37,7 @@ class Data:
     """All that was measured; parts that were not are empty."""
 
     def __init__(self, folder: pathlib.Path = DATA) -> None:
-        self.table, self.syscalls, self.instructions, self.flame, self.micro = (
+        self.table, self.syscalls, self.instructions, self.flame, self.micro, self.growth = (
             read(folder / f"{part}.json") for part in PARTS
         )
         self.trust = read(folder / "trust.json")
@@ -50,6 +50,9 @@ class Data:
     def calls(self, name: str, mode: str) -> dict[str, float]:
         rows = self.syscalls.get("rows", [])
         return next((row["modes"].get(mode, {}) for row in rows if row["name"] == name), {})
+
+    def grown(self, chapter: str) -> dict:
+        return next((each for each in self.growth.get("medians", []) if each["chapter"] == chapter), {})
 
     def nanoseconds(self, program: str, name: str) -> float | None:
         return self.micro.get("programs", {}).get(program, {}).get(name, {}).get("ns")
@@ -80,6 +83,10 @@ def percent(value: float | None) -> str:
 
 def count(value: float | None) -> str:
     return NONE if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def count_of(value: float | None) -> str:
+    return NONE if value is None else f"{value:,.0f}"
 
 
 def total(calls: dict[str, float]) -> float | None:
@@ -113,6 +120,11 @@ def find(data: Data, key: str) -> str:
         if kind == "instructions":  # instructions/inlined/keep-alive
             value = data.instructions.get("builds", {}).get(names[0], {}).get(names[1])
             return NONE if value is None else f"{value:,}"
+        if kind == "growth":  # growth/02/cpu_us, growth/asked
+            if names == ["asked"]:
+                return count_of(data.growth.get("settings", {}).get("asked"))
+            value = data.grown(names[0]).get(names[1])
+            return microseconds(value) if names[1] == "cpu_us" else count_of(value)
         if kind == "trust":  # trust/soak/requests
             value = data.trust.get(names[0], {}).get(names[1])
             return NONE if value is None else value if isinstance(value, str) else f"{value:,}"
@@ -136,7 +148,7 @@ def machine_block(data: Data) -> list[str]:
         *(f"- {line}" for line in machine.lines(described)),
         f"- {day(described)}; {duration}, {of_rounds}; {where}",
     ]
-    for part in PARTS[1:]:  # measured on its own, at another time or in another place
+    for part in PARTS[1:-1]:  # measured on its own, at another time or in another place
         other = getattr(data, part).get("machine")
         if other and what_counts(other) != what_counts(described):
             lines.append(f"- {part}.json: {machine.subtitle(other)}")
@@ -344,7 +356,26 @@ def parser_block(data: Data) -> list[str]:
     return pairs(data, ways, cases, "ns")
 
 
+def growth_block(data: Data) -> list[str]:
+    body = [
+        [
+            each["chapter"], "echo" if each["kind"] == "echo" else "HTTP", count_of(each["connections"]), count_of(each["threads"]),
+            microseconds(each["cpu_us"]), count_of(each["requests_per_second"]), f"{each['p99_us'] / 1000:.2f}",
+            count_of(each["held"]), count_of(each["lines"]),
+        ]
+        for each in data.growth.get("medians", [])
+    ]  # fmt: skip
+    head = ["chapter", "load", "clients", "threads", "µs of CPU", "requests/s", "99 %, ms", "held", "lines of code"]
+    return report.markdown_table(head, body) if body else [NONE]
+
+
+def growth_machine_block(data: Data) -> list[str]:
+    return [f"- {line}" for line in growth_chart.remarks(data.growth)] if data.growth else [NONE]
+
+
 BLOCKS: dict[str, Callable[[Data], list[str]]] = {
+    "growth": growth_block,
+    "growth machine": growth_machine_block,
     "machine": machine_block,
     "loads": loads_block,
     "table": table_block,
@@ -401,6 +432,8 @@ def generated(root: pathlib.Path = run.ROOT) -> dict[str, str]:
             raise Unknown(f"{page}: {error}") from error
     if data.table:
         files["docs/measured/table.svg"] = chart.svg(data.table["medians"], machine.subtitle(data.table["machine"]))
+    if data.growth:
+        files["docs/measured/growth.svg"] = growth_chart.svg(data.growth)
     if data.flame:
         files["docs/measured/flame.svg"] = flame.picture(data.flame)
     return files

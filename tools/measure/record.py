@@ -1,4 +1,4 @@
-"""`./learn bench --record DIR`: all that docs/microseconds.md is made of, in one go."""
+"""`./learn bench --record DIR`: all that docs/microseconds.md and docs/growth.md are made of, in one go."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import subprocess
 from collections.abc import Callable
 
-from measure import flame, instructions, machine, pages, report, syscalls, table
+from measure import flame, growth, instructions, machine, pages, report, syscalls, table
 from measure.process import Failed
 
 # Their results are on the page.
@@ -30,7 +30,7 @@ def choose(words: str) -> list[str]:
     return [name for name in pages.PARTS if name in wanted]
 
 
-def missing(build: pathlib.Path, parts: list[str]) -> None:
+def missing(build: pathlib.Path, parts: list[str], load: str = "") -> None:
     """A Failed says what the parts need, before minutes of measuring."""
     if "syscalls" in parts:
         syscalls.refuse(build.parent, list(syscalls.PROGRAMS))
@@ -38,6 +38,8 @@ def missing(build: pathlib.Path, parts: list[str]) -> None:
         flame.refuse()
     if "instructions" in parts:
         instructions.refuse(build.parent)
+    if "growth" in parts:
+        growth.refuse(build, load)
     if "micro" in parts:
         for name in PROGRAMS:
             if name not in OPTIONAL and not (build / "bench" / name).is_file():
@@ -88,6 +90,7 @@ def record(
         "flame": lambda: flame.evaluate(flame.record(build, QUICK_FLAME_SECONDS if quick else FLAME_SECONDS)),
         "instructions": lambda: instructions.measure_all(build.parent, note),
         "micro": lambda: micro(build, quick, note),
+        "growth": lambda: growth.measure_all(build, load, quick, note),
     }
     for part in parts:
         if part in measures:

@@ -10,9 +10,11 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "bench/load_run.h"
+#include "core/turtle_server.h"
 #include "support/json.h"
 #include "support/raw_server.h"
 #include "support/running_server.h"
@@ -337,6 +339,30 @@ TEST(LoadRunErrorsTest, ChangingBodiesMayBeAllowed) {
   BenchOptions options = Options(server.Port());
   options.any_body = true;
   ExpectGood(RunWith(options), 90);
+}
+
+TEST(LoadRunEchoTest, WhatComesBackIsAReply) {
+  Enough enough(200);
+  TurtleServer server(NetAddress("127.0.0.1", 0));
+  BenchOptions options = Options(server.LocalAddress().Port());
+  options.echo = true;
+  server.OnHandle([&](Connection* connection) {
+    const auto [read, exit] = connection->Recv();
+    if (exit) {
+      connection->GetLooper()->DeleteConnection(connection->GetFd());
+    } else if (read != 0) {
+      EXPECT_EQ(connection->Read(), RequestText(options));
+      connection->WriteToWriteBuffer(connection->Read());
+      connection->ClearReadBuffer();
+      enough.Count();
+    }
+  });
+  std::thread thread([&] { server.Begin(); });
+  const Ran ran = RunWith(options);
+  server.Stop();
+  thread.join();
+  ExpectGood(ran, 200);
+  EXPECT_EQ(ran.Number("bytes"), ran.Number("requests") * 64);
 }
 
 TEST(LoadRunErrorsTest, NeverAnAnswer) {

@@ -42,6 +42,7 @@ TEST(BenchOptionsTest, TheUrlAloneHasDefaults) {
   EXPECT_EQ(line.options.read_size, 0U);
   EXPECT_EQ(line.options.timeout, seconds(10));
   EXPECT_FALSE(line.options.any_body);
+  EXPECT_FALSE(line.options.echo);
   EXPECT_FALSE(line.options.quiet);
   EXPECT_EQ(line.options.json, "");
 }
@@ -87,6 +88,15 @@ TEST(BenchOptionsTest, TheRequestIsAsShortAsCanBe) {
             "GET / HTTP/1.1\r\nhost: other\r\nX: y\r\n\r\n");
 }
 
+TEST(BenchOptionsTest, WhatIsEchoedIsAReply) {
+  EXPECT_EQ(RequestOf({"--echo", kUrl}),
+            "HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\nabcdefghijklmnopqrstuvwxy");
+  EXPECT_EQ(RequestOf({"--echo", kUrl}).size(), 64U);
+  const BenchCommandLine pipeline = Parse({"--echo", "--pipeline", "16", kUrl});
+  EXPECT_TRUE(pipeline.options.echo);
+  EXPECT_EQ(pipeline.options.depth, 16U);
+}
+
 TEST(BenchOptionsTest, AMistakeIsOneLineThatNamesOptionAndValue) {
   struct Case {
     std::vector<const char*> arguments;
@@ -114,6 +124,8 @@ TEST(BenchOptionsTest, AMistakeIsOneLineThatNamesOptionAndValue) {
       {{"--keep-alive", "--close", kUrl}, {"--close", "one of them"}},
       {{"--get", "--head", kUrl}, {"--head", "one of them"}},
       {{"-1", "-2", kUrl}, {"-1", "one of them"}},
+      {{"--echo", "--close", kUrl}, {"--echo", "--close"}},
+      {{"--echo", "-H", "A: b", kUrl}, {"--echo", "-H"}},
       {{"--rate", "0", kUrl}, {"--rate", "'0'"}},
       {{"--rate", "nan", kUrl}, {"--rate", "'nan'"}},
       {{"--rate", "9", "--idle", kUrl}, {"--rate", "--idle"}},
@@ -156,9 +168,10 @@ TEST(BenchOptionsTest, HelpAndVersionAreForStandardOutput) {
       << version.text;
   const BenchCommandLine help = Parse({"--help"});
   EXPECT_EQ(help.action, BenchAction::kPrint);
-  for (const char* option : {"URL", "-c", "-t", "--threads", "--keep-alive", "--close",
-                             "--pipeline", "--idle", "--rate", "-1", "-2", "--get", "--head", "-H",
-                             "--timeout", "--read-size", "--any-body", "--json", "--quiet"}) {
+  for (const char* option : {"URL",         "-c",         "-t",     "--threads", "--keep-alive",
+                             "--close",     "--pipeline", "--idle", "--rate",    "-1",
+                             "-2",          "--get",      "--head", "-H",        "--timeout",
+                             "--read-size", "--any-body", "--echo", "--json",    "--quiet"}) {
     EXPECT_NE(help.text.find(option), std::string::npos) << option << "\n" << help.text;
   }
 }

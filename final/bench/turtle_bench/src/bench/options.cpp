@@ -24,6 +24,9 @@ constexpr std::uint64_t kMaxThreads = 1024;
 constexpr double kMaxSeconds = 86400;  // a day
 constexpr double kMaxRate = 1e9;
 constexpr std::uint64_t kMaxReadSize = std::uint64_t{16} << 20;
+// 64 bytes that are a reply when they come back.
+constexpr const char* kEchoed =
+    "HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\nabcdefghijklmnopqrstuvwxy";
 
 // The command line as it was written. CLI11's own conversion would take "0x50" for a number, and
 // its messages don't say what would be right.
@@ -46,6 +49,7 @@ struct Words {
   bool get = false;
   bool head = false;
   bool any_body = false;
+  bool echo = false;
   bool quiet = false;
 };
 
@@ -145,6 +149,15 @@ void TakeMode(const Words& words, BenchOptions& options) {
   options.to_head = words.head;
 }
 
+// What an echo server gets. It comes back as a reply, and is read like any other.
+void TakeEcho(const Words& words, BenchOptions& options) {
+  if (words.echo && (words.close || words.get || words.head || words.http10 || words.http11 ||
+                     !words.fields.empty())) {
+    throw CLI::ValidationError("--echo", "goes with none of --close, --get, --head, -1, -2, -H");
+  }
+  options.echo = words.echo;
+}
+
 void TakeRate(const Words& words, BenchOptions& options) {
   if (words.rate.empty()) {
     return;
@@ -175,6 +188,7 @@ auto TakeWords(const Words& words) -> BenchOptions {
     Refuse("--threads", words.threads, "at most the number of connections");
   }
   TakeMode(words, options);
+  TakeEcho(words, options);
   TakeRate(words, options);
   std::for_each(words.fields.begin(), words.fields.end(), CheckField);
   options.fields = words.fields;
@@ -221,6 +235,7 @@ void Describe(CLI::App& app, Words& words) {
   app.add_option("-H,--header", words.fields, "one more field, 'Name: value'; may be repeated")
       ->type_name("FIELD")
       ->allow_extra_args(false);
+  app.add_flag("--echo", words.echo, "for an echo server: 64 bytes, which have to come back");
   option("--timeout", words.timeout, "SECONDS", "for a connection to be made, and for a reply");
   option("--read-size", words.read_size, "BYTES", "how much a connection takes at once, 64K");
   app.add_flag("--any-body", words.any_body,
@@ -259,6 +274,9 @@ auto ParseBenchCommandLine(int argc, const char* const* argv) -> BenchCommandLin
 }
 
 auto RequestText(const BenchOptions& options) -> std::string {
+  if (options.echo) {
+    return kEchoed;
+  }
   std::string text = options.to_head ? "HEAD " : "GET ";
   text += options.url.target + " HTTP/1." + std::to_string(options.minor_version) + "\r\n";
   const bool has_host =

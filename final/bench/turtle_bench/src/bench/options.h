@@ -37,6 +37,7 @@ struct BenchOptions {
   std::size_t read_size = 0;             ///< --read-size in bytes; 0: as the library reads
   std::chrono::milliseconds timeout{10'000};  ///< --timeout
   bool any_body = false;                      ///< --any-body: replies may differ
+  bool echo = false;                          ///< --echo: the server sends back what it gets
   bool quiet = false;                         ///< --quiet: no progress
   std::string json;                           ///< --json: a file, or "-"; empty: no JSON
 };
@@ -62,7 +63,7 @@ struct BenchCommandLine {
 [[nodiscard]] auto ParseBenchCommandLine(int argc, const char* const* argv) -> BenchCommandLine;
 
 /// One request as the options describe it: request line, Host, Connection where the mode needs it,
-/// the fields of -H, and nothing else.
+/// the fields of -H, and nothing else. For an echo server it is a reply.
 [[nodiscard]] auto RequestText(const BenchOptions& options) -> std::string;
 
 }  // namespace TURTLE_SERVER
