@@ -247,6 +247,7 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):
     path = repository_path(page.file.src_uri)
+    markdown = languages.unswitched(markdown)
     here = posixpath.dirname(page.file.src_uri)
     chinese = page.file.src_uri.startswith(languages.PREFIX)
     if chinese:
@@ -380,7 +381,8 @@ def on_post_page(output, page, config):
     from mkdocs.utils import get_relative_url
 
     output = languages.finished(with_own_search(output), page.url)
-    output = steps.with_scenes(output, ROOT, html.escape(get_relative_url(steps.SCRIPT, page.url)))
+    say = BUILD.sites.phrases if page.url.startswith(languages.PREFIX) else str
+    output = steps.with_scenes(output, ROOT, html.escape(get_relative_url(steps.SCRIPT, page.url)), say)
     if 'class="mermaid"' not in output:
         return output
     scripts = "\n".join(

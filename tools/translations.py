@@ -4,8 +4,8 @@
     tools/translations.py check          says what is wrong (that is an error), and which sections have
                                          fallen behind their source (that is not)
     tools/translations.py sync           copies what is never translated from the sources: blocks of code,
-                                         generated tables, sections that are new there; `site.py texts`
-                                         does the same
+                                         generated tables, sections that are new there; and has both pages
+                                         lead to each other. `site.py texts` does the same
     tools/translations.py start PAGE     makes the translation of a page, with every section in English yet
     tools/translations.py done FILE [SECTION…]
                                          notes that a translation's sections, or all, are those of the source
@@ -34,6 +34,8 @@ import posixpath
 import re
 import sys
 
+from website import steps
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LANGUAGE = "zh"
 SUFFIX = f".{LANGUAGE}.md"
@@ -49,6 +51,10 @@ MADE = re.compile(r"<!-- (chapters|classes now) -->\s*$")
 COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 LINK = re.compile(r"(\]\()([^()\s]+)((?:\s+\"[^\"]*\")?\))")
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+CALL = re.compile(r"\w+\(\)")
+# Below a page's first heading, for who reads on a code host; tools/website has a switch of its own.
+SWITCH = re.compile(
+    r"^(?:\*\*English\*\* · \[简体中文\]\([^()\n]+\)|\[English\]\([^()\n]+\) · \*\*简体中文\*\*)\n+", re.MULTILINE)
 HASHED = {"console", "bash", "sh", "cmake", "python", "json", "ini"}
 
 
@@ -83,7 +89,7 @@ class Section:
         return "".join(piece.text for piece in self.pieces if piece.kind == "text")
 
     def prose(self) -> str:
-        return COMMENT.sub("", self.text())
+        return unswitched(COMMENT.sub("", self.text()))
 
     def of(self, kind: str) -> list[Piece]:
         return [piece for piece in self.pieces if piece.kind == kind]
@@ -92,9 +98,27 @@ class Section:
         """Of what a translator translates: the sentences. Line breaks don't count."""
         parts = [self.title]
         for piece in self.pieces:
-            parts.append(COMMENT.sub("", piece.text) if piece.kind == "text" else f"[{piece.kind}]")
+            parts.append(unswitched(COMMENT.sub("", piece.text)) if piece.kind == "text" else f"[{piece.kind}]")
         words = " ".join(" ".join(parts).split())
         return hashlib.sha256(words.encode()).hexdigest()[:12]
+
+
+def unswitched(text: str) -> str:
+    return SWITCH.sub("", text, count=1)
+
+
+def switched(text: str, path: str) -> str:
+    """The page with the line that leads to the other language."""
+    if path.endswith(SUFFIX):
+        line = f"[English]({posixpath.basename(source_of(path))}) · **简体中文**"
+    else:
+        line = f"**English** · [简体中文]({posixpath.basename(translation_of(path))})"
+    bare = unswitched(text)
+    heading = re.search(r"^# .+\n\n*", bare, re.MULTILINE)
+    if not heading:
+        return bare
+    body = bare[heading.end() :]
+    return f"{bare[: heading.start()]}{heading[0].rstrip()}\n\n{line}\n" + (f"\n{body}" if body else "")
 
 
 def split(body: list[str]) -> list[Piece]:
@@ -160,14 +184,32 @@ def read(text: str) -> tuple[str, list[Section]]:
     return "".join(head), sections
 
 
+def spaced(pieces: list[Piece]) -> list[Piece]:
+    """The pieces of a section with one empty line between any two of them. A comment of the translation's
+    own may stand directly above what it is about."""
+    result: list[Piece] = []
+    before, comment = "\n", False  # the heading ends so
+    for piece in pieces:
+        bare = piece.text.lstrip("\n")
+        ends, starts = len(before) - len(before.rstrip("\n")), len(piece.text) - len(bare)
+        wanted = min(2, ends + starts) if comment else 2
+        text = "\n" * (wanted - ends) + bare
+        result.append(dataclasses.replace(piece, text=text))
+        before += text
+        comment = (piece.kind == "text" if bare else comment) and before.rstrip().endswith("-->")
+    return result
+
+
 def write(head: str, sections: list[Section]) -> str:
-    parts = [head]
+    text = head
     for section in sections:
+        if text and not text.endswith("\n\n"):
+            text += "\n"
         if section.digest:
-            parts.append(f"<!-- from: {section.digest} {section.source} -->\n")
-        parts.append(f"{'#' * section.level} {section.title}\n")
-        parts += [piece.text for piece in section.pieces]
-    return re.sub(r"\n+\Z", "\n", "".join(parts))
+            text += f"<!-- from: {section.digest} {section.source} -->\n"
+        text += f"{'#' * section.level} {section.title}\n"
+        text += "".join(piece.text for piece in section.pieces)
+    return re.sub(r"\n+\Z", "\n", text)
 
 
 # ---------------------------------------------------------------- where translations are
@@ -222,7 +264,7 @@ class Phrases:
                 found = re.fullmatch(re.escape(known).replace(r"\{\}", r"(\d+)"), text)
                 if found:
                     return translated.replace("{}", found[1])
-        if re.search(r"[a-z]{2}", CODE.sub("", text)):
+        if re.search(r"[a-z]{2}", CALL.sub("", CODE.sub("", text))):
             self.missing.add(text)
             return text
         return text.replace(", ", "、")
@@ -256,7 +298,9 @@ class Copier:
         """A section in English yet."""
         pieces = []
         for piece in other.pieces:
-            text = re.sub(r"<!--.*?-->\n", "", piece.text, flags=re.DOTALL) if piece.kind == "text" else piece.text
+            text = piece.text
+            if piece.kind == "text":  # of comments only the marks of a picture are the reader's business
+                text = unswitched(re.sub(r"<!-- (?!/?steps\b).*?-->\n", "", text, flags=re.DOTALL))
             pieces.append(self.block(piece) if piece.kind == "block" else Piece(piece.kind, text, piece.info))
         section = Section(other.level, other.title, pieces, digest=UNTRANSLATED, source=other.title)
         return self.with_copies(section, other)
@@ -267,7 +311,7 @@ class Copier:
         section = dataclasses.replace(own, level=other.level, source=other.title)
         if own.digest == UNTRANSLATED:
             fresh = self.fresh(other)
-            if write("", [fresh]).strip() != write("", [own]).strip():
+            if write("", [fresh]).strip() != unswitched(write("", [own])).strip():
                 self.notes.append(f"section '{other.title}' is untranslated and not the source's")
             return fresh
         return self.with_copies(section, other)
@@ -292,7 +336,7 @@ class Copier:
             pieces.append(Piece("made", self.table(piece.text), piece.info))
         for left in blocks:
             pieces += left
-        return dataclasses.replace(section, pieces=pieces)
+        return dataclasses.replace(section, pieces=spaced(pieces))
 
     def block(self, source: Piece) -> Piece:
         """A block of the source, as it stands in the translation."""
@@ -322,9 +366,9 @@ class Copier:
                 copy = self.block(source[j])
                 if i < i2:
                     result[i].append(copy)
-                else:  # behind the one before, with an empty line between
+                else:  # behind the one before
                     at = max(i2 - 1, 0) if own else len(own)
-                    result[at] += ([Piece("text", "\n")] if own else []) + [copy]
+                    result[at].append(copy)
         return collections.deque(result)
 
     def with_links(self, text: str) -> str:
@@ -393,12 +437,17 @@ def synced(path: str, root: pathlib.Path = ROOT) -> tuple[str, Copier]:
     if not source.is_file():
         raise TranslationError(f"{path} is the translation of {source_of(path)}, which is not there")
     copier = Copier(path, root)
-    return copier.run((root / path).read_text(encoding="utf-8"), source.read_text(encoding="utf-8")), copier
+    text = copier.run((root / path).read_text(encoding="utf-8"), source.read_text(encoding="utf-8"))
+    return switched(text, path), copier
 
 
 def texts(root: pathlib.Path = ROOT) -> dict[str, str]:
-    """Every translation as it should be: for tools/site.py."""
-    return {path: synced(path, root)[0] for path in all_translations(root)}
+    """Every translation as it should be, and every source with the line that leads there: for tools/site.py."""
+    result = {}
+    for path in all_translations(root):
+        result[path] = synced(path, root)[0]
+        result[source_of(path)] = switched((root / source_of(path)).read_text(encoding="utf-8"), source_of(path))
+    return result
 
 
 # ---------------------------------------------------------------- what has fallen behind
@@ -513,6 +562,8 @@ def wrong_words(own: Section, other: Section, copier: Copier, terms: list[Term])
         differing = (targets(copier, english) - targets(copier, chinese)) + (
             targets(copier, chinese) - targets(copier, english))
         problems.append(f"the links differ: {', '.join(sorted(differing))}")
+    if steps.MARK.findall(own.text()) != steps.MARK.findall(other.text()):
+        problems.append("the pictures that are stepped through are not the source's")
     problems += [f"`{code}` is lost" for code in sorted(codes[0] - codes[1])]
     return problems
 
@@ -534,11 +585,15 @@ def check(root: pathlib.Path = ROOT) -> Report:
             report.errors.append(str(error))
             continue
         now, page = (root / path).read_text(encoding="utf-8"), source_of(path)
+        for name in steps.MARK.findall(now):
+            steps.in_words(steps.read_scene(root, name), copier.phrases)
         missing |= copier.phrases.missing
         report.errors += [f"{path}: {note}" for note in copier.notes]
         if text != now and not copier.notes:
             report.errors.append(f"{path}: what is copied from the source is old: python3 tools/site.py texts")
         source = (root / page).read_text(encoding="utf-8")
+        if switched(source, page) != source:
+            report.errors.append(f"{page} doesn't lead to its translation: python3 tools/site.py texts")
         for own, other in paired(read(now)[1], read(source)[1]):
             if own is None or other is None or own.digest == UNTRANSLATED:
                 continue
@@ -588,7 +643,9 @@ def run_start(page: str) -> int:
         raise TranslationError(f"{path.relative_to(ROOT)} is there already")
     copier = Copier(translation_of(page), ROOT)
     _, sections = read((ROOT / page).read_text(encoding="utf-8"))
-    path.write_text(write("", [copier.fresh(section) for section in sections]), encoding="utf-8")
+    path.write_text(switched(write("", [copier.fresh(section) for section in sections]), translation_of(page)),
+                    encoding="utf-8")
+    (ROOT / page).write_text(switched((ROOT / page).read_text(encoding="utf-8"), page), encoding="utf-8")
     print(f"{path.relative_to(ROOT)} has {len(sections)} sections to be translated")
     return 0
 

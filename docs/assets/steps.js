@@ -5,7 +5,24 @@
 "use strict";
 {
   const SVG = "http://www.w3.org/2000/svg";
-  const MILLISECONDS = { least: 1800, perLetter: 45 }; // how long a step stays while it plays
+  // What is said in the language of the page. While it plays, a step stays for as long as it takes to read:
+  // `perLetter` is in milliseconds, and a Chinese character is more than a letter.
+  const WORDS = {
+    en: {
+      stage: "Picture. Right and left arrow: a step forward, back. Home: the first. Space: play",
+      bar: "Steps", reset: "Reset", back: "Back", play: "Play", pause: "Pause", next: "Next",
+      count: (step, all) => `${step} of ${all}`,
+      perLetter: 45,
+    },
+    zh: {
+      stage: "图。右箭头、左箭头：前进、后退一步；Home：回到第一步；空格：播放",
+      bar: "步骤", reset: "重来", back: "上一步", play: "播放", pause: "暂停", next: "下一步",
+      count: (step, all) => `${step} / ${all}`,
+      perLetter: 130,
+    },
+  };
+  const words = WORDS[document.documentElement.lang.split("-")[0]] ?? WORDS.en;
+  const LEAST = 1800; // milliseconds
 
   function element(namespace, name, attributes = {}, ...children) {
     const made = namespace ? document.createElementNS(namespace, name) : document.createElement(name);
@@ -149,7 +166,7 @@
       svg("defs", {}, head), ...parts.map(({ group }) => group));
 
     const stage = html("div", { class: "steps-stage", tabindex: "0", role: "group" }, drawing);
-    stage.setAttribute("aria-label", "Picture. Right and left arrow: a step forward, back. Home: the first. Space: play");
+    stage.setAttribute("aria-label", words.stage);
     const say = html("p", { class: "steps-say", "aria-live": "polite", "aria-atomic": "true" });
     // All sentences, unseen, in the place of the one: the page below doesn't move.
     const room = html("div", { class: "steps-room" }, say, ...sentences.map((text) => {
@@ -158,12 +175,10 @@
       ghost.querySelectorAll("a").forEach((link) => link.setAttribute("tabindex", "-1"));
       return ghost;
     }));
-    const button = (name, text) => html("button", { type: "button", "data-do": name }, text);
-    const [reset, back, play, next] = [
-      button("reset", "Reset"), button("back", "Back"), button("play", "Play"), button("next", "Next"),
-    ];
+    const button = (name) => html("button", { type: "button", "data-do": name }, words[name]);
+    const [reset, back, play, next] = ["reset", "back", "play", "next"].map(button);
     const count = html("span", { class: "steps-count" });
-    const bar = html("div", { class: "steps-bar", role: "group", "aria-label": "Steps" }, reset, back, play, next, count);
+    const bar = html("div", { class: "steps-bar", role: "group", "aria-label": words.bar }, reset, back, play, next, count);
     const live = html("div", { class: "steps-live" }, stage, bar, room);
 
     let step = 0;
@@ -177,7 +192,7 @@
         each.show(now[each.id]);
       }
       say.innerHTML = sentences[step];
-      count.textContent = `${step + 1} of ${shown.length}`;
+      count.textContent = words.count(step + 1, shown.length);
       figure.dataset.step = String(step + 1);
       // A button that is switched off loses the focus; one that says it is off keeps it.
       for (const [each, off] of [[reset, step === 0], [back, step === 0], [next, step === shown.length - 1]]) {
@@ -188,7 +203,7 @@
     function pause() {
       clearTimeout(timer);
       timer = null;
-      play.textContent = "Play";
+      play.textContent = words.play;
     }
 
     function wait() {
@@ -200,7 +215,7 @@
         } else {
           pause();
         }
-      }, MILLISECONDS.least + MILLISECONDS.perLetter * letters);
+      }, LEAST + words.perLetter * letters);
     }
 
     const actions = {
@@ -212,7 +227,7 @@
         if (step === shown.length - 1) {
           show(0);
         }
-        play.textContent = "Pause";
+        play.textContent = words.pause;
         wait();
       },
     };

@@ -61,6 +61,16 @@ def test_a_translation_is_the_twin_of_its_source(site, url):
     assert headings(pages["zh-Hans"]) == headings(pages["en"])
 
 
+def test_the_line_that_leads_to_the_other_language_is_for_code_hosts(site):
+    for path, uri in languages.pages(ROOT).items():
+        url = languages.url_of(uri)
+        for page, address in ((path, url), (languages.source_of(path), url.removeprefix("zh/"))):
+            markdown = (ROOT / page).read_text(encoding="utf-8")
+            assert translations.switched(markdown, page) == markdown
+            article = html_of(site, address).split("<article")[1].split("</article>")[0]
+            assert "简体中文" in markdown and "简体中文" not in article, address
+
+
 def test_a_page_without_a_translation_claims_none(site):
     for url in ("glossary/", "zh/terms/", "api/Connection/"):
         assert alternates(html_of(site, url)) == [], url

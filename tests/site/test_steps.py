@@ -1,6 +1,7 @@
 """Pictures that are stepped through: what they say is in the code, and a browser steps through them."""
 
 import base64
+import dataclasses
 import json
 import re
 import sys
@@ -12,29 +13,58 @@ from test_browser import complaints, requests, script, wait_for
 sys.path.insert(0, str(ROOT / "tools"))
 
 import chapters as book_of_chapters  # noqa: E402
-from website import steps  # noqa: E402
+import translations  # noqa: E402
+from website import languages, steps  # noqa: E402
 
 BOOK = book_of_chapters.Book(ROOT)
+WORDS = {
+    "": {"buttons": ["Reset", "Back", "Play", "Next"], "pause": "Pause", "count": "{} of {}"},
+    languages.PREFIX: {"buttons": ["重来", "上一步", "播放", "下一步"], "pause": "暂停", "count": "{} / {}"},
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """One on a chapter's page, or on its translation."""
+
+    chapter: book_of_chapters.Chapter
+    name: str
+    sentences: list[str]
+    prefix: str = ""  # of the page's address
+
+    def page(self):
+        return f"{self.prefix}chapters/{self.chapter.folder.name}/"
+
+    def words(self):
+        return WORDS[self.prefix]
+
+    def scene(self):
+        """As the page shows it."""
+        say = translations.Phrases(translations.load_phrases()) if self.prefix else str
+        return steps.in_words(steps.read_scene(ROOT, self.name), say)
 
 
 def pictures():
-    """(chapter, name, sentences) of each picture on a chapter's page."""
     return [
-        (chapter, name, sentences)
+        Picture(chapter, name, sentences, prefix)
         for chapter in BOOK.chapters
-        for name, sentences in steps.blocks((chapter.folder / "README.md").read_text(encoding="utf-8"))
+        for prefix, page in (("", "README.md"), (languages.PREFIX, "README" + translations.SUFFIX))
+        if (chapter.folder / page).is_file()
+        for name, sentences in steps.blocks((chapter.folder / page).read_text(encoding="utf-8"))
     ]
 
 
-PICTURES = pictures()
-NAMES = [name for _, name, _ in PICTURES]
+PICTURES = {picture.prefix + picture.name: picture for picture in pictures()}
+EACH = pytest.mark.parametrize("picture", PICTURES.values(), ids=PICTURES)
 
 
 # ---------------------------------------------------------------- what they say
 
 
 def test_all_scenes_are_shown():
-    assert sorted(NAMES) == sorted(path.stem for path in (ROOT / steps.SCENES).iterdir())
+    names = [picture.name for picture in PICTURES.values() if not picture.prefix]
+    assert sorted(names) == sorted(path.stem for path in (ROOT / steps.SCENES).iterdir())
+    assert {"zh/level-and-edge", "zh/backpressure"} <= set(PICTURES)
 
 
 def code_of(chapter):
@@ -46,10 +76,10 @@ def code_of(chapter):
     )
 
 
-@pytest.mark.parametrize(("chapter", "name", "sentences"), PICTURES, ids=NAMES)
-def test_they_name_what_is_in_the_code(chapter, name, sentences):
+@EACH
+def test_they_name_what_is_in_the_code(picture):
+    chapter, name, sentences, scene = picture.chapter, picture.name, picture.sentences, picture.scene()
     code = code_of(chapter)
-    scene = steps.read_scene(ROOT, name)
     said = [text for step in scene["steps"] for text in step.get("text", {}).values()]
     called = {call for text in [*sentences, *said] for call in re.findall(r"\b([A-Za-z]\w*)\(\)", text)}
     spelt = {word for text in sentences for word in re.findall(r"`([\w:]+)`", text)}
@@ -63,11 +93,12 @@ def test_they_name_what_is_in_the_code(chapter, name, sentences):
 def test_the_marks_are_those_of_the_code():
     header = (ROOT / "chapters/03-connection/src/core/connection.h").read_text(encoding="utf-8")
     numbers = dict(re.findall(r"(kHighWater|kLowWater|kRecvSize) = std::size_t\{(\d+)\} \* 1024", header))
-    (sentences,) = [sentences for _, name, sentences in PICTURES if name == "backpressure"]
-    text = " ".join(sentences)
-    assert f"high-water mark, {numbers['kHighWater']} KB" in text
-    assert f"low-water mark, {numbers['kLowWater']} KB" in text
-    assert f"takes {numbers['kRecvSize']} KB" in text
+    for name, said in (
+        ("backpressure", ("high-water mark, {kHighWater} KB", "low-water mark, {kLowWater} KB", "takes {kRecvSize} KB")),
+        ("zh/backpressure", ("高水位，{kHighWater} KB", "低水位 {kLowWater} KB", "最多取 {kRecvSize} KB")),
+    ):
+        text = " ".join(PICTURES[name].sentences)
+        assert [each for each in said if each.format(**numbers) not in text] == []
     (marks,) = [part["marks"] for part in steps.read_scene(ROOT, "backpressure")["parts"] if part["id"] == "out"]
     assert [mark for _, mark in marks] == [f"{numbers['kHighWater']} KB", f"{numbers['kLowWater']} KB"]
     echo = (ROOT / "chapters/02-poller/examples/echo_server.cpp").read_text(encoding="utf-8")
@@ -126,6 +157,19 @@ def test_a_list_and_a_scene_that_do_not_fit_are_an_error(root, changes, problem)
         steps.with_figures(PAGE, root)
 
 
+def test_a_scene_is_told_in_the_words_of_the_page(root):
+    write(root, parts=[{"id": "a", "title": "full", "text": "", "marks": [[0.5, "half"]]}, {"id": "t", "token": "full"}],
+          steps=[{"title": {"a": "half"}, "text": {"a": "full"}, "level": {"a": 1}}, {"at": {"t": None}}])
+    scene = steps.read_scene(root, "two")
+    said = steps.in_words(scene, {"full": "满", "half": "半"}.__getitem__)
+    assert scene == steps.read_scene(root, "two")
+    assert said["parts"] == [{"id": "a", "title": "满", "text": "", "marks": [[0.5, "半"]]}, {"id": "t", "token": "full"}]
+    assert said["steps"] == [{"title": {"a": "半"}, "text": {"a": "满"}, "level": {"a": 1}}, {"at": {"t": None}}]
+    page = '<body><figure class="steps" data-scene="two"></body>'
+    made = steps.with_scenes(page, root, "s.js", {"full": "满", "half": "半"}.__getitem__)
+    assert json.loads(re.search(r'json">(.*?)</script>', made)[1]) == said
+
+
 def test_a_block_that_is_not_understood_is_an_error(root):
     with pytest.raises(steps.StepsError, match="there is no docs/assets/steps/two.json"):
         steps.with_figures(PAGE, root)
@@ -140,10 +184,11 @@ def test_an_example_of_a_block_is_left_alone(root):
 
 
 def test_only_pages_with_such_a_picture_load_the_script(site):
-    with_picture = {f"chapters/{chapter.folder.name}" for chapter, _, _ in PICTURES}
-    for path in [*site.glob("*/index.html"), *site.glob("chapters/*/index.html")]:
+    with_picture = {picture.page() for picture in PICTURES.values()}
+    pages = ["*/index.html", "chapters/*/index.html", "zh/*/index.html", "zh/chapters/*/index.html"]
+    for path in [path for pattern in pages for path in site.glob(pattern)]:
         text = path.read_text(encoding="utf-8")
-        page = path.parent.relative_to(site).as_posix()
+        page = path.parent.relative_to(site).as_posix() + "/"
         assert ("assets/steps.js" in text) == ('<figure class="steps"' in text) == (page in with_picture), page
 
 
@@ -182,10 +227,9 @@ def media(browser):
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def open_figure(browser, server, name):
-    (page,) = [chapter.folder.name for chapter, each, _ in PICTURES if each == name]
-    browser.get(f"{server}chapters/{page}/")
-    return browser.find_element("css selector", f"figure.steps-on[data-scene={name}]")
+def open_figure(browser, server, picture):
+    browser.get(server + picture.page())
+    return browser.find_element("css selector", f"figure.steps-on[data-scene={picture.name}]")
 
 
 def step_of(figure):
@@ -214,21 +258,21 @@ def texts(browser, figure):
     )
 
 
-@pytest.mark.parametrize(("chapter", "name", "sentences"), PICTURES, ids=NAMES)
-def test_the_buttons_step_through_it(browser, server, chapter, name, sentences):
-    figure = open_figure(browser, server, name)
+@EACH
+def test_the_buttons_step_through_it(browser, server, picture):
+    sentences, figure = picture.sentences, open_figure(browser, server, picture)
     seen = []
     for number, sentence in enumerate(sentences, 1):
         assert step_of(figure) == number
         assert said(figure) == plain(sentence)
-        assert f"{number} of {len(sentences)}" in figure.text
+        assert picture.words()["count"].format(number, len(sentences)) in figure.text
         seen.append(texts(browser, figure))
         press(figure, "next")
     assert step_of(figure) == len(sentences)  # there is no step after the last
     assert figure.find_element("css selector", "[data-do=next]").get_attribute("aria-disabled") == "true"
-    for step, scene in zip(seen, steps.read_scene(ROOT, name)["steps"]):
+    for step, scene in zip(seen, picture.scene()["steps"]):
         for part, text in scene.get("text", {}).items():
-            assert text in step[part], (name, part)
+            assert text in step[part], (picture.name, part)
     for number in range(len(sentences) - 1, 0, -1):
         press(figure, "back")
         assert step_of(figure) == number
@@ -241,10 +285,25 @@ def test_the_buttons_step_through_it(browser, server, chapter, name, sentences):
     assert step_of(figure) == 1
 
 
+@EACH
+def test_it_speaks_the_language_of_the_page(browser, server, picture):
+    figure = open_figure(browser, server, picture)
+    buttons = figure.find_elements("css selector", "button")
+    assert [button.text for button in buttons] == picture.words()["buttons"]
+    press(figure, "play")
+    assert figure.find_element("css selector", "[data-do=play]").text == picture.words()["pause"]
+    press(figure, "play")
+    assert [button.text for button in buttons] == picture.words()["buttons"]
+    said = [each.get_attribute("aria-label") for each in figure.find_elements("css selector", "[aria-label]")]
+    assert len(said) == 2
+    for text in said:
+        assert bool(re.search(f"[{translations.HAN}]", text)) == bool(picture.prefix), text
+
+
 def test_the_keys_do_the_same(browser, server):
     from selenium.webdriver.common.keys import Keys
 
-    figure = open_figure(browser, server, "level-and-edge")
+    figure = open_figure(browser, server, PICTURES["level-and-edge"])
     stage = figure.find_element("css selector", ".steps-stage")
     last = len(steps.read_scene(ROOT, "level-and-edge")["steps"])
     for key, step in ((Keys.ARROW_RIGHT, 2), (Keys.ARROW_RIGHT, 3), (Keys.ARROW_LEFT, 2), (Keys.END, last),
@@ -266,7 +325,7 @@ def test_the_keys_do_the_same(browser, server):
 
 
 def test_it_plays_to_its_end_and_can_be_stopped(browser, server):
-    figure = open_figure(browser, server, "level-and-edge")
+    figure = open_figure(browser, server, PICTURES["level-and-edge"])
     play = figure.find_element("css selector", "[data-do=play]")
     play.click()
     assert play.text == "Pause"
@@ -284,21 +343,21 @@ def test_it_plays_to_its_end_and_can_be_stopped(browser, server):
     play.click()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_nothing_glides_for_who_does_not_want_it(browser, server, media, name):
+@EACH
+def test_nothing_glides_for_who_does_not_want_it(browser, server, media, picture):
     durations = ("[...arguments[0].querySelectorAll('.level, .token')]"
                  ".map(e => parseFloat(getComputedStyle(e).transitionDuration))")
     media(motion="no-preference")
-    figure = open_figure(browser, server, name)
+    figure = open_figure(browser, server, picture)
     assert all(seconds > 0 for seconds in script(browser, durations, figure))
     media(motion="reduce")
     assert set(script(browser, durations, figure)) == {0}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_it_fits_a_narrow_screen(browser, server, media, name):
+@EACH
+def test_it_fits_a_narrow_screen(browser, server, media, picture):
     media(width=360)
-    figure = open_figure(browser, server, name)
+    figure = open_figure(browser, server, picture)
     assert script(browser, "document.documentElement.scrollWidth") <= 360
     sizes = script(
         browser,
@@ -332,12 +391,12 @@ def contrast(one, other):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", NAMES)
-def test_it_can_be_read_in_both_schemes(browser, server, media, name, scheme):
+@EACH
+def test_it_can_be_read_in_both_schemes(browser, server, media, picture, scheme):
     media(scheme=scheme)
     browser.get(server + "assets/turtle.svg")  # the scheme of the page before is kept there
     script(browser, "localStorage.clear()")
-    figure = open_figure(browser, server, name)
+    figure = open_figure(browser, server, picture)
     pairs = script(
         browser,
         "[...arguments[0].querySelectorAll('.part')].flatMap(p => { const text = p.querySelector('text');"
@@ -361,22 +420,22 @@ def shown(browser, figure):
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_paper_gets_the_list(browser, server, media, name):
-    figure = open_figure(browser, server, name)
+@EACH
+def test_paper_gets_the_list(browser, server, media, picture):
+    figure = open_figure(browser, server, picture)
     assert shown(browser, figure) == [False, True]
     media(medium="print")
     assert shown(browser, figure) == [True, False]
     assert base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"]).startswith(b"%PDF")
 
 
-@pytest.mark.parametrize(("chapter", "name", "sentences"), PICTURES, ids=NAMES)
-def test_without_a_script_there_is_the_list(browser, server, chapter, name, sentences):
+@EACH
+def test_without_a_script_there_is_the_list(browser, server, picture):
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        browser.get(f"{server}chapters/{chapter.folder.name}/")
+        browser.get(server + picture.page())
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-    figure = browser.find_element("css selector", f"figure.steps[data-scene={name}]")
+    figure = browser.find_element("css selector", f"figure.steps[data-scene={picture.name}]")
     assert shown(browser, figure) == [True, False]
-    assert [item.text for item in figure.find_elements("css selector", "ol > li")] == list(map(plain, sentences))
+    assert [item.text for item in figure.find_elements("css selector", "ol > li")] == list(map(plain, picture.sentences))

@@ -1,6 +1,7 @@
 """Translations: what has fallen behind is told, what is wrong is an error, what is code is copied."""
 
 import pathlib
+import re
 import subprocess
 import sys
 import warnings
@@ -135,6 +136,21 @@ def test_code_is_copied(book):
     assert "<!-- run" not in text
 
 
+def test_a_page_and_its_translation_lead_to_each_other(book):
+    lines = {PAGE: "**English** · [简体中文](README.zh.md)", TRANSLATION: "[English](README.md) · **简体中文**"}
+    for path, line in lines.items():
+        text = (book / path).read_text(encoding="utf-8")
+        assert re.search(rf"^# .+\n\n{re.escape(line)}\n\n\S", text, re.MULTILINE)
+        assert text.count("简体中文") == 1
+        write(book, path, text.replace(line + "\n\n", ""))
+        assert len(state(book)[0]) == 1
+        write(book, path, text.replace(".md)", ".txt)"))
+        assert len(state(book)[0]) == 1
+        sync(book)
+        assert (book / path).read_text(encoding="utf-8") == text
+        assert state(book) == ([], [])
+
+
 def test_a_changed_sentence_leaves_its_section_behind_until_somebody_looked(book):
     change(book, PAGE, "And on.", "And then on.")
     assert state(book) == ([], ["chapters/01-one: section 'The code' has changed"])
@@ -197,6 +213,41 @@ def test_a_missing_section_is_an_error_and_comes_in_english(book):
     assert state(book)[0] == [f"{TRANSLATION}: section 'Measure it' is untranslated and not the source's"]
     sync(book)
     assert state(book)[0] == []
+
+
+def assert_empty_lines(text):
+    """Around each block, and above each mark; never two of them."""
+    assert "\n\n\n" not in text
+    fences = 0
+    before = ""
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fences += 1
+            assert before == "" or fences % 2 == 0, f"{line} stands directly below {before}"
+        elif line.startswith(("<!-- from", "<!-- chapters")):
+            assert before == "", f"{line} stands directly below {before}"
+        else:
+            assert not before.startswith("```") or fences % 2 or line == "", f"{line} stands directly below {before}"
+        before = line
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("- two\n", "- two\n\n## Measure it\n\nCount.\n"),  # a section at the end
+    ("- two\n", "- two\n\n```cpp\nint last;\n```\n"),  # a block at the end
+    ("- one\n", "```cpp\nint first;\n```\n\n- one\n"),  # a block in a section that had none
+    ("And on.\n\n```cpp\nint b;\n```\n", "And on.\n\n```cpp\nint b;\n```\n\n```cpp\nint c;\n```\n\nSo.\n"),
+    ("It calls", "```cpp\nint first;\n```\n\nIt calls"),  # a block before the first
+    ("It calls", "<!-- chapters -->\n| a |\n<!-- /chapters -->\n\nIt calls"),  # a table
+])
+def test_what_is_inserted_has_empty_lines_around_it(book, old, new):
+    change(book, PAGE, old, new)
+    sync(book)
+    text = (book / TRANSLATION).read_text(encoding="utf-8")
+    assert_empty_lines(text)
+    assert state(book)[0] == []
+    change(book, PAGE, new, old)  # and what goes takes its line along
+    sync(book)
+    assert_empty_lines((book / TRANSLATION).read_text(encoding="utf-8"))
 
 
 def test_done_does_not_take_english_for_a_translation(book):
@@ -280,6 +331,25 @@ def test_the_tables_are_said_in_phrases(book):
     assert "| | 章 |\n|---|---|\n| **I** | **One thread** |\n" in text
     assert "| 01 | [一](chapters/01-one/README.zh.md) |\n| 02 | [二](chapters/02-two/README.md)（英文） |" in text
     assert state(book) == ([], ["docs/zh/phrases.json: no phrase for 'One thread'"])
+
+
+def test_a_picture_that_is_stepped_through_is_kept(book):
+    block = "<!-- steps: two -->\n\n**{}**\n\n1. {}\n\n<!-- /steps -->\n\n"
+    write(book, "docs/assets/steps/two.json",
+          '{"parts": [{"id": "a", "title": "another terminal"}], "steps": [{"text": {"a": "full: Wait()"}}]}')
+    change(book, PAGE, "And on.\n", "And on.\n\n" + block.format("Two", "One."))
+    change(book, TRANSLATION, "接着看。\n", "接着看。\n\n1. 一。\n")
+    source, text = ((book / path).read_text(encoding="utf-8") for path in (PAGE, TRANSLATION))
+    write(book, TRANSLATION, translations.noted(text, source, []))
+    assert state(book)[0] == [
+        f"{TRANSLATION}: section 'The code': the pictures that are stepped through are not the source's"]
+    change(book, TRANSLATION, "1. 一。\n\n", block.format("二", "一。"))
+    assert state(book) == ([], ["docs/zh/phrases.json: no phrase for 'full: Wait()'"])
+    change(book, translations.PHRASES, "{", '{"full: Wait()": "满：Wait()", ')
+    assert state(book) == ([], [])
+    change(book, PAGE, "### Inside\n", "## More\n\n<!-- run: stays -->\n" + block.format("Two", "One.") + "### Inside\n")
+    sync(book)
+    assert "## More\n\n" + block.format("Two", "One.") in (book / TRANSLATION).read_text(encoding="utf-8")
 
 
 def test_a_start_has_all_in_english(book, monkeypatch, capsys):

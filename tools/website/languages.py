@@ -78,6 +78,7 @@ def pages(root: pathlib.Path) -> dict[str, str]:
 
 
 source_of = translations.source_of
+unswitched = translations.unswitched  # of a line that does on a code host what the theme's switch does
 
 
 def translated(path: str, root: pathlib.Path) -> str:

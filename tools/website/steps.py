@@ -17,13 +17,16 @@ the browser; where no script runs, and on paper, the list stays.
 
 from __future__ import annotations
 
+import copy
 import json
 import pathlib
 import re
+from collections.abc import Callable
 
 SCENES = "docs/assets/steps"
 SCRIPT = "assets/steps.js"
 
+MARK = re.compile(r"^<!-- steps: ([a-z-]+) -->$", re.MULTILINE)
 BLOCK = re.compile(r"^<!-- steps: ([a-z-]+) -->\n\n\*\*(.+)\*\*\n\n(.*?)\n*^<!-- /steps -->$", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^(`{3,}|~{3,}).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 FIGURE = re.compile(r'<figure class="steps" data-scene="([a-z-]+)">')
@@ -66,6 +69,20 @@ def check(root: pathlib.Path, name: str, count: int) -> None:
             raise StepsError(f"{name}, step {number}: no such part: {', '.join(sorted(missing))}")
 
 
+def in_words(scene: dict, say: Callable[[str], str]) -> dict:
+    """The scene with each text that is a sentence's as `say` has it; a token is data, and stays."""
+    scene = copy.deepcopy(scene)
+    for part in scene["parts"]:
+        part.update({key: say(part[key]) for key in ("title", "text") if part.get(key)})
+        if "marks" in part:
+            part["marks"] = [[share, say(text)] for share, text in part["marks"]]
+    for step in scene["steps"]:
+        for key in ("title", "text"):
+            if key in step:
+                step[key] = {part: say(text) if text else text for part, text in step[key].items()}
+    return scene
+
+
 def with_figures(markdown: str, root: pathlib.Path) -> str:
     """The Markdown of a page with a figure around each such list."""
 
@@ -91,11 +108,12 @@ def with_figures(markdown: str, root: pathlib.Path) -> str:
     return made + prose(markdown[end:])
 
 
-def with_scenes(output: str, root: pathlib.Path, script: str) -> str:
-    """The HTML of a page with the scenes in its figures, and the script if there are any."""
+def with_scenes(output: str, root: pathlib.Path, script: str, say: Callable[[str], str] = str) -> str:
+    """The HTML of a page with the scenes in its figures, in the page's words, and the script if there are any."""
 
     def scene(match: re.Match[str]) -> str:
-        text = json.dumps(read_scene(root, match[1]), ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+        words = in_words(read_scene(root, match[1]), say)
+        text = json.dumps(words, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
         return f'{match[0]}<script type="application/json">{text}</script>'
 
     made, count = FIGURE.subn(scene, output)
