@@ -131,6 +131,9 @@ def main(arguments: list[str]) -> int:
     except LearnError as error:
         print(f"\nlearn: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # who reads has seen enough, `./learn check DIR | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except KeyboardInterrupt:
         print("\nlearn: interrupted", file=sys.stderr)
         return 130
