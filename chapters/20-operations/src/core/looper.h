@@ -137,6 +137,7 @@ class Looper {
   /// @param client the descriptor
   /// @param callbacks must outlive the loop
   /// @return the connection; valid, though already deleted, even if `on_accept` deletes it
+  /// @throws std::logic_error if `client` is none, or in this loop already
   auto AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection*;
 
   /// Lets the connection with this number go: no handler is called any more, its calls do
@@ -171,7 +172,8 @@ class Looper {
 
   /// Calls `callback` whenever `fd` is ready for `interest`, until Unwatch(). Level-triggered
   /// unless Interest::kEdge is in it. The descriptor stays the caller's, who calls Unwatch()
-  /// before closing it. Throws std::system_error if the kernel can't watch it (a plain file).
+  /// before closing it. Throws std::system_error if the kernel can't watch it (a plain file),
+  /// std::logic_error if it is none, or in this loop already.
   auto Watch(int fd, Interest interest, WatchCallback callback) -> WatchId;
 
   /// Watches for something else from now on; Interest::kNone rests.
