@@ -265,6 +265,18 @@ def test_how_a_workspace_differs_from_the_book(book, state):
     assert "--- yours/src/base/box.cpp" in told and "+++ book/src/base/box.cpp" in told
     assert learn(book, state, "solution", folder, "no such word").startswith("Your src/ says")
     assert "whose page is the hint" in learn(book, state, "hint", folder, status=1)
+    command = [book.root / "learn", "solution", folder]
+    reader = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    reader.stdout.close()  # as `head` does when it has seen enough
+    reader.stdout = None
+    assert reader.communicate()[1] == ""
+
+
+def test_a_chapter_has_exercises_to_be_named(book, exercise, state):
+    told = learn(book, state, "hint", "02", status=1)
+    assert "02 is a chapter. Name one of its exercises (02.1), or the folder of your workspace." in told
+    assert "02 is a chapter." in learn(book, state, "solution", "02", status=1)
+    assert "01 is a chapter. Name the folder of your workspace." in learn(book, state, "hint", "01", status=1)
 
 
 # --- progress ---
@@ -327,6 +339,14 @@ def test_watch_checks_again_at_each_save_and_only_then(tmp_path):
 def test_watch_wants_a_workspace(tmp_path):
     with pytest.raises(LearnError, match="was not made by ./learn start"):
         watch.watch(tmp_path)
+
+
+def test_tests_of_small_parts_come_first_and_then_the_order_of_the_page():
+    chapter = chapters.find("05")
+    names = ("looper_stop", "acknowledged", "looper_timer", "silent_clients", "timer_queue", "deadline_heap")
+    found = workspace.in_order({f"tests/{name}_test.cpp" for name in names}, chapter)
+    wanted = ("timer_queue", "deadline_heap", "acknowledged", "looper_timer", "looper_stop", "silent_clients")
+    assert found == [f"tests/{name}_test.cpp" for name in wanted]
 
 
 def test_hints_know_names_from_folders():

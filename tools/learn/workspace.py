@@ -18,6 +18,7 @@ from learn.errors import LearnError
 from learn.steps import Runner
 
 MARK = ".turtle-learn.json"
+FEW = 3  # headers of the chapter: a test that stands on no more is one of a small part
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Mark:
 
 
 def mark_of(folder: pathlib.Path) -> Mark:
+    if not folder.is_dir():
+        raise LearnError(f"There is no folder {folder}. A new workspace: ./learn start NN DIR")
     try:
         told = json.loads((folder / MARK).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -66,6 +69,7 @@ def start(name: str, folder: pathlib.Path) -> int:
     print(f"\nEach is marked TODO({chapter.number}); the headers say what it promises.")
     print(f"The page:  {page(chapter)}")
     print(f"Then:      ./learn check {shown(folder)}")
+    print(f"Programs:  {shown(folder / 'build' / 'examples')}, after a check that builds")
     return 0
 
 
@@ -183,9 +187,37 @@ def groups(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter) -> list[
         found.append((f"Exercise {name}, {exercise.title}", name, own))
     felt = f"tests/next/{previous.number}_" if previous else "no file"
     new = {path for path in here if path in chapter.files() or path not in known or path.startswith(felt)}
-    found.append((f"Tests of chapter {chapter.number}", "" if mark.is_complete else chapter.number, sorted(new)))
+    own = in_order(new, chapter)
+    found.append((f"Tests of chapter {chapter.number}", "" if mark.is_complete else chapter.number, own))
     found.append(("Tests of earlier chapters", "", sorted(here - new)))
     return [group for group in found if group[2]]
+
+
+def in_order(tests: set[str], chapter: chapters.Chapter) -> list[str]:
+    """What to get right first: tests of small parts, then those of what is made of them, then programs.
+
+    Among equals, the order is that of the page's table of tests.
+    """
+    book = chapters.layered(chapter.number)
+    own = {path for path in chapter.files() if path.startswith("src/") and path.endswith(".h")}
+    text = (chapter.folder / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|[^|]*\|", text, re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`(?:next/)?(\w+_test)`", row)]
+
+    def reached(path: str, seen: set[str]) -> set[str]:
+        includes = re.findall(r'^#include "([^"]+)"', book[path].read_text(encoding="utf-8"), re.MULTILINE)
+        for each in {f"{folder}/{name}" for name in includes for folder in ("src", "tests")} & book.keys() - seen:
+            seen.add(each)
+            reached(each, seen)
+        return seen
+
+    def place(path: str) -> tuple[int, int, str]:
+        parts = len(reached(path, set()) & own) if path in book else 0
+        level = 2 if parts == 0 else int(parts > FEW)
+        stem = pathlib.PurePosixPath(path).stem
+        return level, named.index(stem) if stem in named else len(named), path
+
+    return sorted(tests, key=place)
 
 
 def run(folder: pathlib.Path, paths: list[str]) -> Iterator[tuple[str, list[gtests.Result]]]:
@@ -203,6 +235,8 @@ def say_what_is_done(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter
     print(f"All pass: {' and '.join(done)} {'is' if len(done) == 1 else 'are'} done.")
     if left:
         print(f"TODO({chapter.number}) still stands in {', '.join(sorted(left))}.")
+    if (folder / "build" / "examples").is_dir():
+        print(f"The programs of the page: {shown(folder / 'build' / 'examples')}")
     for name in mark.exercises:
         print(f"How the book does it: ./learn solution {name}")
     more = [each for each in exercises.of(chapter) if each.name not in mark.exercises]
