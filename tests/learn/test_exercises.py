@@ -281,6 +281,18 @@ def test_how_a_workspace_differs_from_the_book(book, state):
     assert "--- yours/src/base/box.cpp" in told and "+++ book/src/base/box.cpp" in told
     assert learn(book, state, "solution", folder, "no such word").startswith("Your src/ says")
     assert "whose page is the hint" in learn(book, state, "hint", folder, status=1)
+    command = [book.root / "learn", "solution", folder]
+    reader = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    reader.stdout.close()  # as `head` does when it has seen enough
+    reader.stdout = None
+    assert reader.communicate()[1] == ""
+
+
+def test_a_chapter_has_exercises_to_be_named(book, exercise, state):
+    told = learn(book, state, "hint", "02", status=1)
+    assert "02 is a chapter. Name one of its exercises (02.1), or the folder of your workspace." in told
+    assert "02 is a chapter." in learn(book, state, "solution", "02", status=1)
+    assert "01 is a chapter. Name the folder of your workspace." in learn(book, state, "hint", "01", status=1)
 
 
 # --- progress ---

@@ -174,6 +174,12 @@ def test_checking_another_folder_is_one_clear_line(book, tmp_path):
     assert "was not made by ./learn start" in done.stderr
 
 
+def test_checking_a_folder_that_is_not_there_is_one_clear_line(book, tmp_path):
+    done = learn(book.root, "check", tmp_path / "nowhere")
+    assert done.returncode == 1
+    assert "There is no folder" in done.stderr and "./learn start" in done.stderr
+
+
 # --- steps ---
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -115,6 +116,7 @@ def main(arguments: list[str]) -> int:
         if options.command == "solution":
             from learn import hints
 
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `./learn solution DIR | head` is no error
             return hints.solution(options.what, options.word)
         if options.command == "progress":
             from learn import progress as remembered

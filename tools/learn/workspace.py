@@ -34,6 +34,8 @@ class Mark:
 
 
 def mark_of(folder: pathlib.Path) -> Mark:
+    if not folder.is_dir():
+        raise LearnError(f"There is no folder {folder}. A new workspace: ./learn start NN DIR")
     try:
         told = json.loads((folder / MARK).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -68,6 +70,7 @@ def start(name: str, folder: pathlib.Path) -> int:
     print("bottom up. The programs in examples/ and the tests are complete.")
     print(f"The page:  {page(chapter)}")
     print(f"Then:      ./learn check {shown(folder)}")
+    print(f"Programs:  {shown(folder / 'build' / 'examples')}, after a check that builds")
     return 0
 
 
