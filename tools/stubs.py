@@ -128,7 +128,7 @@ class Deriver:
 
     def _read_headers(self) -> None:
         """The comments of all declarations, and the classes that {} can't make."""
-        self.comments: dict[str, list[tuple[cpp_functions.Function, str]]] = {}
+        self.comments: dict[str, list[tuple[str, cpp_functions.Function, str]]] = {}
         declared: list[cpp_functions.Function] = []
         for path, file in self.files.items():
             if path.startswith("src/") and path.endswith(HEADER):
@@ -138,7 +138,8 @@ class Deriver:
                     comment = cpp_functions.comment_above(text, function.start)
                     comment = comment or cpp_functions.comment_behind(text, function.end)
                     if comment:
-                        self.comments.setdefault(function.name, []).append((function, comment))
+                        header = path.removeprefix("src/")
+                        self.comments.setdefault(function.name, []).append((header, function, comment))
         self.needy = cpp_functions.without_default_constructor(declared)
 
     def _read_earlier(self) -> None:
@@ -223,7 +224,7 @@ class Deriver:
         """The new text from "{" to "}"."""
         line_start = text.rfind("\n", 0, function.start) + 1
         indent = re.match(r"[ \t]*", text[line_start:])[0] + "  "
-        what = cpp_functions.first_sentence(self.comment(text, function))
+        what = cpp_functions.first_sentence(self.comment(path, text, function))
         if treatment is Treatment.EARLIER:
             note = f"TODO({self.chapter.number}): as it was in the chapter before; change it. {what}"
         else:
@@ -261,9 +262,14 @@ class Deriver:
             return "return 0;"
         return "return nullptr;" if returns.endswith("*") else "return {};"
 
-    def comment(self, text: str, function: cpp_functions.Function) -> str:
+    def comment(self, path: str, text: str, function: cpp_functions.Function) -> str:
         """What the header says of the function; "" when its definition carries its own comment."""
-        declared = self.comments.get(function.name, [])
+        declared = [
+            (other, comment)
+            for header, other, comment in self.comments.get(function.name, [])
+            # One of a file's own may have the name of a function that the file doesn't know.
+            if function.class_name or path == f"src/{header}" or f'#include "{header}"' in text
+        ]
         for other, comment in declared:
             if other.key == function.key:
                 return comment

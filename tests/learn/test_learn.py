@@ -116,6 +116,10 @@ def test_a_workspace_from_beginning_to_end(book, tmp_path):
     assert "box_count_test.cpp" in done.stdout and "0 of 2" in done.stdout
     assert "Tests of earlier chapters\n  ok      tests/box_test.cpp" in done.stdout
     assert re.search(r"Still marked TODO\(02\):\n  src/base/box.cpp +6\n", done.stdout)  # those that throw count once
+    marked = done.stdout.split("Still marked TODO(02):\n")[1].split("\n\n")[0].splitlines()
+    assert sum(int(line.split()[-1]) for line in marked) == 6  # as many as `start` has announced
+    alone = done.stdout.split("Alone: ")[1].splitlines()[0]
+    assert subprocess.run(["sh", "-c", alone], cwd=book.root, capture_output=True).returncode == 1
     assert "BoxCount.Counts" in done.stdout
 
     source = folder / "src/base/box.cpp"

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import stubs
+from conftest import BOX_CPP_2
 from learn import chapters
 
 
@@ -47,6 +48,16 @@ def test_an_empty_body_says_what_is_to_be_written(derive):
     assert "// One more.\nauto Next(int count) -> int {\n  // TODO(02): write Next().\n" in text
     assert '  throw std::logic_error("TODO(02): Box::Name");\n' in text
     assert text.count("#include <stdexcept>") == 1
+
+
+def test_a_function_of_the_same_name_in_a_header_that_is_not_included_says_nothing(book, derive):
+    book.write({"02-two/src/base/page.h": "#pragma once\n/// Turns the page.\nauto Next(int count) -> int;\n"})
+    text, _ = derive()
+    assert "// TODO(02): write Next().\n" in text and "page" not in text
+    including = BOX_CPP_2.replace('box.h"\n', 'box.h"\n#include "base/page.h"\n', 1)
+    book.write({"02-two/src/base/box.cpp": including})
+    text, _ = derive()
+    assert "// TODO(02): Turns the page.\n" in text
 
 
 def test_a_changed_function_keeps_its_earlier_body(derive):

@@ -135,7 +135,8 @@ def check(folder: pathlib.Path) -> int:
     chapter = find(mark.chapter)
     get_tools()
     print(f"Chapter {chapter.number}, {chapter.title}\n")
-    print("building ...", flush=True)
+    first = not (folder / "build").is_dir()
+    print("building; the first time takes minutes ..." if first else "building ...", flush=True)
     log = folder / "build.log"
     try:
         build(folder, log)
@@ -146,12 +147,14 @@ def check(folder: pathlib.Path) -> int:
     log.unlink(missing_ok=True)
 
     first_bad: gtests.Result | None = None
+    its_file = ""
     for heading, name, paths in groups(folder, mark, chapter):
         print(f"\n{heading}")
         every: list[gtests.Result] = []
         for path, there in run(folder, paths):
             bad = show(path, there)
-            first_bad = first_bad or bad
+            if bad and not first_bad:
+                first_bad, its_file = bad, path
             every += there
         if name:
             progress.note(name, passed=sum(not each.is_bad for each in every), all=len(every))
@@ -169,6 +172,9 @@ def check(folder: pathlib.Path) -> int:
     print(f"Next: {first_bad.test}, which {first_bad.outcome.value}")
     for line in words:
         print(f"    {line}")
+    program = stubs.test_programs({its_file: folder / its_file})[its_file]
+    place = shown(folder / "build")
+    print(f"Alone: cmake --build {place} --target {program} && {place}/tests/{program}")
     if left:
         print(f"\nStill marked TODO({chapter.number}):")
         for path in bottom_up(folder, left):
@@ -254,11 +260,14 @@ def build(folder: pathlib.Path, log: pathlib.Path) -> None:
 
 
 def unwritten(folder: pathlib.Path, number: str) -> dict[str, int]:
-    """How many TODO(NN) are left in which file."""
+    """How many functions of which file are still marked TODO(NN)."""
     left = {}
+    marked = rf"// TODO\({number}\):"
+    thrown = rf'throw std::logic_error\("TODO\({number}\):'
+    a_mark = re.compile(rf"{marked}.*\n(?: *//.*\n)* *{thrown}|{marked}|{thrown}")  # some have both
     for path in sorted((folder / "src").rglob("*")):
         if path.is_file() and path.suffix in (".h", ".cpp"):
-            count = len(re.findall(rf"^\s*// TODO\({number}\):", path.read_text(encoding="utf-8"), re.MULTILINE))
+            count = len(a_mark.findall(path.read_text(encoding="utf-8")))
             if count:
                 left[path.relative_to(folder).as_posix()] = count
     return left

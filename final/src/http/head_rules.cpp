@@ -13,7 +13,7 @@ namespace {
 constexpr auto Bad(const char* reason) -> HeadFault { return {400, reason}; }
 
 // RFC 9112, section 3.2: exactly one Host in HTTP/1.1, at most one in HTTP/1.0, always valid. A
-// target in absolute-form wins, but a wrong Host beside it is still wrong.
+// target in absolute-form wins, but a wrong Host beside it, or none, is still wrong.
 auto ApplyHost(Request& request) -> HeadFault {
   const std::optional<std::string_view> host = request.headers.Find(KnownField::kHost);
   if (!host && request.minor_version > 0) {
@@ -31,7 +31,7 @@ auto ApplyHost(Request& request) -> HeadFault {
 }
 
 // RFC 9110, section 8.6. "5, 5" and two equal lines may be accepted or refused: refused, since a
-// client that is sure of its length says it once.
+// client that is sure of its length says it once. Digits alone, up to 2^63 - 1.
 auto ParseContentLength(const Headers& headers, std::uint64_t& length) -> HeadFault {
   if (headers.IsRepeated(KnownField::kContentLength)) {
     return Bad("more than one Content-Length");
@@ -64,7 +64,8 @@ auto IsCoding(std::string_view element) -> bool {
 
 // RFC 9112, sections 6.1 and 6.3. The only coding is chunked, once. A request whose last coding is
 // something else has no end that could be found: 400, and so has one whose list two readers could
-// read differently. Something else below chunked could be framed but not decoded: 501.
+// read differently, such as one with an empty element, and be it the last. Something else below
+// chunked could be framed but not decoded: 501.
 auto CheckTransferEncoding(const Headers& headers) -> HeadFault {
   std::size_t codings = 0;
   std::size_t chunked = 0;

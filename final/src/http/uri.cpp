@@ -60,7 +60,8 @@ auto EndOfHostName(std::string_view text) -> std::size_t {
   return at;
 }
 
-// What may stand between the brackets of "[::1]". Nobody resolves it, so the alphabet will do.
+// What may stand between the brackets of "[::1]". Nobody resolves it, so the alphabet will do:
+// hexadecimal digits, points, and a colon at least.
 auto IsBracketed(std::string_view literal) -> bool {
   for (char c : literal) {
     if (ascii::HexValue(c) < 0 && c != ':' && c != '.') {

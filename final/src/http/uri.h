@@ -28,8 +28,8 @@ namespace TURTLE_SERVER {
 /// The four forms of a request target.
 enum class TargetForm : std::uint8_t {
   kOrigin,     ///< "/path?query": what browsers send.
-  kAbsolute,   ///< "http://host/path?query": what proxies send; every server must accept it.
-  kAuthority,  ///< "host:port": CONNECT only.
+  kAbsolute,   ///< "http://host/path?query", or https: for proxies; every server must accept it.
+  kAuthority,  ///< "host:port", both of them: CONNECT only.
   kAsterisk,   ///< "*": OPTIONS only, meaning the server itself.
 };
 
@@ -82,7 +82,8 @@ class Uri {
 };
 
 /// True if `text` is a valid value for Host: a name, an IPv4 address or a bracketed IPv6 address,
-/// then perhaps a colon and a port. "" is valid too (RFC 9112, section 3.2).
+/// then perhaps a colon and a port, which may be empty, and 65535 at most. "" is valid too (RFC
+/// 9112, section 3.2), but not a port alone.
 [[nodiscard]] auto IsValidHost(std::string_view text) -> bool;
 
 }  // namespace TURTLE_SERVER

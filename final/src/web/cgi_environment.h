@@ -71,7 +71,8 @@ class CgiEnvironment {
   ///  * what concerns the connection alone, such as `Transfer-Encoding`.
   ///
   /// @param info the request.
-  /// @param inherited entries `NAME=value`; a variable of the request wins over one of them.
+  /// @param inherited entries `NAME=value`; a variable of the request wins over one of them, and
+  ///        of two with one name the first.
   /// @return nullopt if a value has a NUL byte, which no environment can hold, or an entry is
   ///         longer than kMaxEntryBytes: answer 400.
   [[nodiscard]] static auto Build(const CgiRequestInfo& info,

@@ -99,7 +99,8 @@ class HeadReader {
     return at_ == end_ ? Progress::kShort : Progress::kGoOn;
   }
 
-  // method SP target SP version CRLF, with single spaces (RFC 9112, section 3).
+  // method SP target SP version CRLF, with single spaces (RFC 9112, section 3). The version is
+  // judged before the target: what a target of another version may be, we don't know.
   auto ReadRequestLine() -> Progress {
     const char* space = scan::SkipToken(at_, end_);
     if (space - at_ > kMaxMethodBytes) {

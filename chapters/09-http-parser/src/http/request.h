@@ -26,7 +26,7 @@ enum class BodyKind : std::uint8_t {
 /// The framing of the request's body.
 struct Framing {
   BodyKind kind = BodyKind::kNone;  ///< How the end is found.
-  std::uint64_t length = 0;         ///< In bytes, for BodyKind::kLength.
+  std::uint64_t length = 0;         ///< In bytes, for BodyKind::kLength: what an off_t can hold.
 
   /// True if bytes of a body follow the head (with chunks at least the last one).
   [[nodiscard]] auto HasBody() const -> bool { return kind == BodyKind::kChunked || length != 0; }

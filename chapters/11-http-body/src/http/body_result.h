@@ -31,7 +31,8 @@ struct BodyLimits {
   /// Of chunk extensions beyond the size of the content before them; beyond it: 400. Some clients
   /// sign every chunk; nobody needs extensions that are larger than the content.
   std::size_t max_extension_bytes = std::size_t{16} * 1024;
-  std::size_t max_trailer_bytes = std::size_t{8} * 1024;  ///< of all trailer fields; beyond it: 431
+  /// Of all trailer fields, each up to the CR at its end; beyond it: 431.
+  std::size_t max_trailer_bytes = std::size_t{8} * 1024;
 };
 
 }  // namespace TURTLE_SERVER

@@ -31,10 +31,11 @@ class ChunkedDecoder {
   /// Stands at the start of a body.
   explicit ChunkedDecoder(const BodyLimits& limits) noexcept;
 
-  /// Reads on: up to the end of `input`, of the body, or of one run of content.
+  /// Reads on: up to the end of `input` or of the body, or to where a second run of content begins.
+  /// What stands around the first run is read along with it, and so may be the end of the body.
   /// @param input what follows the bytes consumed so far
-  /// @return see BodyResult; after kDone or kBad every further call says the same and consumes
-  ///     nothing
+  /// @return see BodyResult; with kBad the bytes before the fault are consumed; after kDone or kBad
+  ///     every further call says the same and consumes nothing
   [[nodiscard]] auto Read(std::string_view input) noexcept -> BodyResult;
 
  private:
@@ -72,7 +73,7 @@ class ChunkedDecoder {
   std::uint64_t body_left_;       // content that is still allowed
   std::uint64_t extensions_ = 0;  // bytes not yet outweighed by content
   std::uint64_t max_extensions_;
-  std::uint64_t trailer_left_;  // bytes that are still allowed
+  std::uint64_t trailer_left_;  // bytes that are still allowed, up to the CR of each line
 };
 
 /// The line before the content of a chunk: "1a0\r\n".
