@@ -518,12 +518,18 @@ def comment_above(text: str, offset: int) -> str:
     return "\n".join(found).strip()
 
 
+def comment_behind(text: str, offset: int) -> str:
+    """The comment on the rest of the line of `offset`, without its slashes."""
+    match = re.compile(r"[ \t]*///?<?[ \t]+(.+)").match(text, offset)
+    return match[1].strip() if match else ""
+
+
 def first_sentence(comment: str) -> str:
     """The first sentence of a comment, Doxygen commands and list marks left out."""
     text = re.sub(r"\A\s*[@\\](?:brief|returns?)\s+", "", comment)
     text = re.split(r"\n\s*\n|^\s*[@\\]\w+", text, maxsplit=1, flags=re.MULTILINE)[0]
     text = " ".join(text.split())
-    match = re.match(r"(.+?[.!?:])(?=\s+[A-Z`(]|\s*$)", text)
+    match = re.match(r"(.+?[.!?])(?=\s+[A-Z`(]|\s*$)", text)
     return (match[1] if match else text).strip()
 
 

@@ -13,6 +13,8 @@
     tests/*_test.cpp    what a solution has to pass; laid over the chapter's program
     src/, examples/     what is given, if anything: laid over it as well
     solution.diff       made by `write`, from the program as given
+    replaced.txt        if there are any: tests of the chapter, or of one before it, that fail when
+                        the exercise is solved, because it asks for something else
 
 What is asked, and the hints, stand on the chapter's page under "## Exercises", each exercise under
 a heading "### K. Title (level)" with the levels quick, real and hard. A hint is a
@@ -43,6 +45,7 @@ from learn.chapters import Chapter  # noqa: E402
 
 ROOT = chapters.ROOT
 SOLUTION = "solution.diff"
+REPLACED = "replaced.txt"
 LEVELS = ("quick", "real", "hard")
 HEADING = re.compile(r"^### (?P<number>\d+)\. (?P<title>.+) \((?P<level>\w+)\)$")
 DETAILS = re.compile(r"<details>\s*<summary>(?P<summary>.*?)</summary>(?P<text>.*?)</details>", re.DOTALL)
@@ -81,6 +84,11 @@ class Exercise:
 
     def tests(self) -> list[str]:
         return [path for path in self.files() if path.endswith("_test.cpp")]
+
+    def replaced(self) -> list[str]:
+        """The tests of the chapter and those before it that fail when it is solved, as they must."""
+        place = self.folder / REPLACED
+        return place.read_text(encoding="utf-8").split() if place.is_file() else []
 
 
 # --- what the page says --------------------------------------------------------------------------
@@ -248,21 +256,43 @@ def prove(chapter: Chapter, folder: pathlib.Path) -> Proof:
     try:
         layout(folder, chapter, exercises, solved=True)
         own = [path for path in chapter.files() if path in programs and not path.startswith("tests/next/")]
+        own += tests_of_programs(chapter, exercises, {*own, *tests})
         stubs.build(folder / "tree", folder, quiet=True, targets=[programs[path] for path in (*tests, *own)])
     except (ExerciseError, stubs.StubError) as error:
         proof.faults.append(f"solved: {error}")
         return proof
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        replaced = {path for each in exercises for path in each.replaced()}
+        for path in sorted(replaced.difference(own)):
+            proof.faults.append(f"{REPLACED}: {path} is no test that has to pass")
         for path, results in zip(
             (*tests, *own),
             pool.map(lambda path: gtests.run_program(folder / "tests" / programs[path], folder), (*tests, *own)),
         ):
+            if path in replaced:
+                if not any(each.is_bad for each in results):
+                    proof.faults.append(f"{REPLACED}: {path} passes")
+                continue
             for each in results:
                 if each.is_bad:
                     words = (each.message.strip().splitlines() or [""])[0]
                     proof.faults.append(f"solved: {path}: {each.test} {each.outcome.value}: {words}")
-    proof.lines.append(f"solved: {len(tests)} tests of exercises and {len(own)} of the chapter ran")
+    proof.lines.append(f"solved: {len(tests)} tests of exercises and {len(own)} of the program ran")
     return proof
+
+
+def tests_of_programs(chapter: Chapter, exercises: list[Exercise], known: set[str]) -> list[str]:
+    """The earlier tests that run a program of examples/, if a solution changes one there."""
+    if not any("+++ b/examples/" in each.solution.read_text(encoding="utf-8") for each in exercises):
+        return []
+    return [
+        path
+        for path, file in chapters.layered(chapter.number).items()
+        if path.endswith("_test.cpp")
+        and path not in known
+        and not path.startswith(f"tests/next/{chapter.number}_")
+        and '"support/child.h"' in file.read_text(encoding="utf-8")
+    ]
 
 
 def layout(folder: pathlib.Path, chapter: Chapter, exercises: list[Exercise], solved: bool) -> None:

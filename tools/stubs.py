@@ -136,6 +136,7 @@ class Deriver:
                 for function in cpp_functions.functions(text):
                     declared.append(function)
                     comment = cpp_functions.comment_above(text, function.start)
+                    comment = comment or cpp_functions.comment_behind(text, function.end)
                     if comment:
                         self.comments.setdefault(function.name, []).append((function, comment))
         self.needy = cpp_functions.without_default_constructor(declared)
@@ -226,6 +227,8 @@ class Deriver:
         if treatment is Treatment.EARLIER:
             note = f"TODO({self.chapter.number}): as it was in the chapter before; change it. {what}"
         else:
+            if what[:1].islower():  # a few words behind the declaration
+                what = f"write {function.name}(): {what}"
             note = f"TODO({self.chapter.number}): {what or f'write {function.name}().'}"
         lines = textwrap.wrap(
             note.strip(), WIDTH - len(indent) - 3, break_long_words=False, break_on_hyphens=False

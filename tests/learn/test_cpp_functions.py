@@ -161,7 +161,10 @@ def test_comment_and_first_sentence():
     assert cpp_functions.first_sentence(comment) == "Reads at most `n` bytes, e.g. from a socket."
     assert cpp_functions.first_sentence("@return the number\nof things") == "the number of things"
     assert cpp_functions.first_sentence("") == ""
+    assert cpp_functions.first_sentence("No box: IsOpen() is false. Else") == "No box: IsOpen() is false."
     assert cpp_functions.comment_above("int x;\nvoid F();", 7) == ""
+    text = "void F();  // once more\n// not this\nvoid G();"
+    assert [cpp_functions.comment_behind(text, each.end) for each in cpp_functions.functions(text)] == ["once more", ""]
 
 
 def test_normalised_bodies():

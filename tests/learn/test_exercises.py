@@ -186,6 +186,12 @@ def test_the_proof_of_an_exercise(book, exercise):
     assert "02.1: tests/lid_test.cpp: Lid.IsHalf fails as given" in done.stdout
     assert "solved: 1 tests of exercises" in done.stdout
 
+    write(exercise / exercises.REPLACED, "tests/box_count_test.cpp tests/no_test.cpp\n")
+    done = run_tool(book, "prove", "02")
+    assert "fault: replaced.txt: tests/box_count_test.cpp passes" in done.stdout
+    assert "fault: replaced.txt: tests/no_test.cpp is no test that has to pass" in done.stdout
+    (exercise / exercises.REPLACED).unlink()
+
     (exercise / "solution.diff").write_text((exercise / "solution.diff").read_text().replace("/ 2", "/ 3"))
     done = run_tool(book, "prove", "02")
     assert done.returncode == 1
@@ -240,12 +246,22 @@ def test_an_exercise_from_its_start_to_its_end(book, exercise, state):
 def test_an_exercise_joins_a_workspace_of_its_chapter(book, exercise, state):
     folder = book.root / "mine"
     learn(book, state, "start", "02", folder)
-    learn(book, state, "start", "02.1", folder)
+    assert "whose code stays as it is" in learn(book, state, "start", "02.1", folder)
     assert (folder / "tests/lid_test.cpp").is_file()
     assert json.loads((folder / workspace.MARK).read_text())["exercises"] == ["02.1"]
     assert "has exercise 02.1 already" in learn(book, state, "start", "02.1", folder, status=1)
     told = learn(book, state, "check", folder, status=1)
     assert "Exercise 02.1, Close" in told and "Tests of chapter 02" in told
+
+
+def test_a_test_that_an_exercise_replaces_is_not_run(book, exercise, state):
+    edit_solution(book, solve)
+    write(exercise / exercises.REPLACED, "tests/box_test.cpp\n")
+    folder = book.root / "mine"
+    learn(book, state, "start", "02.1", folder)
+    solve(folder)
+    told = learn(book, state, "check", folder)
+    assert "not run tests/box_test.cpp" in told and "All pass" in told
 
 
 def test_a_workspace_of_another_chapter_is_refused(book, exercise, state):
@@ -265,6 +281,18 @@ def test_how_a_workspace_differs_from_the_book(book, state):
     assert "--- yours/src/base/box.cpp" in told and "+++ book/src/base/box.cpp" in told
     assert learn(book, state, "solution", folder, "no such word").startswith("Your src/ says")
     assert "whose page is the hint" in learn(book, state, "hint", folder, status=1)
+    command = [book.root / "learn", "solution", folder]
+    reader = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    reader.stdout.close()  # as `head` does when it has seen enough
+    reader.stdout = None
+    assert reader.communicate()[1] == ""
+
+
+def test_a_chapter_has_exercises_to_be_named(book, exercise, state):
+    told = learn(book, state, "hint", "02", status=1)
+    assert "02 is a chapter. Name one of its exercises (02.1), or the folder of your workspace." in told
+    assert "02 is a chapter." in learn(book, state, "solution", "02", status=1)
+    assert "01 is a chapter. Name the folder of your workspace." in learn(book, state, "hint", "01", status=1)
 
 
 # --- progress ---

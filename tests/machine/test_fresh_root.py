@@ -98,9 +98,9 @@ def test_the_key_that_everybody_knows_opens_no_more(vagrant, docker):
 
 
 def test_ports_are_open_on_the_loopback_only(vagrant, docker):
-    assert "127.0.0.1:20080" in vagrant.said
+    assert "127.0.0.1:20080" in vagrant.said and "127.0.0.1:20100" in vagrant.said
     listening = [line.split()[3] for line in docker.run("ss", "-Hltn").splitlines()]
-    assert "127.0.0.1:20080" in listening and all(each.startswith("127.0.0.1:") for each in listening)
+    assert {"127.0.0.1:20080", "127.0.0.1:20100"} <= {*listening} and all(each.startswith("127.0.0.1:") for each in listening)
 
 
 def test_the_container_may_what_the_computer_may(vagrant):

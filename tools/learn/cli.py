@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ from learn.errors import LearnError
 from measure import cli as measure_cli
 
 EXAMPLES = """\
-  ./learn serve             read the book at http://127.0.0.1:20080/
+  ./learn serve             read the book at http://127.0.0.1:20100/
   ./learn test              build and test everything
   ./learn test 05           build and test chapter 05
   ./learn setup             only install what these take
@@ -38,7 +39,7 @@ def main(arguments: list[str]) -> int:
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     serve = commands.add_parser("serve", help="set up, build, and serve the book")
-    serve.add_argument("--port", type=port, default=20080)
+    serve.add_argument("--port", type=port, default=20100)  # the pages use 20080 to 20099
     serve.add_argument("--address", default="127.0.0.1")
     test = commands.add_parser("test", help="build and test everything, or some chapters")
     test.add_argument("chapters", metavar="NN", nargs="*")
@@ -115,6 +116,7 @@ def main(arguments: list[str]) -> int:
         if options.command == "solution":
             from learn import hints
 
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `./learn solution DIR | head` is no error
             return hints.solution(options.what, options.word)
         if options.command == "progress":
             from learn import progress as remembered
@@ -130,6 +132,9 @@ def main(arguments: list[str]) -> int:
             return fuzzing.fuzz(options)
     except LearnError as error:
         print(f"\nlearn: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # who reads has seen enough, `./learn check DIR | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         print("\nlearn: interrupted", file=sys.stderr)

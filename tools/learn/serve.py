@@ -74,7 +74,7 @@ def refuse_used_port(address: str, port: int) -> None:
             probe.bind((address, port))
             probe.listen(1)
         except OSError as error:
-            advice = f"or take another one: ./learn serve --port {port + 1 if port < 65535 else 20080}"
+            advice = f"or take another one: ./learn serve --port {port + 1 if port < 65535 else 20100}"
             if error.errno == errno.EADDRINUSE:
                 raise LearnError(
                     f"Port {port} on {address} is in use. `ss -ltnp` shows by whom; stop that, {advice}"

@@ -8,7 +8,7 @@ import json
 import pathlib
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import exercises
 import stubs
@@ -34,6 +34,8 @@ class Mark:
 
 
 def mark_of(folder: pathlib.Path) -> Mark:
+    if not folder.is_dir():
+        raise LearnError(f"There is no folder {folder}. A new workspace: ./learn start NN DIR")
     try:
         told = json.loads((folder / MARK).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -59,13 +61,16 @@ def start(name: str, folder: pathlib.Path) -> int:
     by_file: dict[str, list[stubs.Stub]] = {}
     for stub in written:
         by_file.setdefault(stub.path, []).append(stub)
-    for path, there in sorted(by_file.items()):
+    for path in bottom_up(folder, by_file):
+        there = by_file[path]
         new = sum(stub.treatment is not stubs.Treatment.EARLIER for stub in there)
         parts = [f"{new} to write"] * (new > 0) + [f"{len(there) - new} to change"] * (len(there) > new)
         print(f"  {path:<40} {', '.join(parts)}")
-    print(f"\nEach is marked TODO({chapter.number}); the headers say what it promises.")
+    print(f"\nEach is marked TODO({chapter.number}); the headers say what it promises. The list goes from the")
+    print("bottom up. The programs in examples/ and the tests are complete.")
     print(f"The page:  {page(chapter)}")
     print(f"Then:      ./learn check {shown(folder)}")
+    print(f"Programs:  {shown(folder / 'build' / 'examples')}, after a check that builds")
     return 0
 
 
@@ -89,6 +94,7 @@ def start_exercise(name: str, folder: pathlib.Path) -> int:
             raise LearnError(f"{folder} has {', '.join(given)} already, which the exercise brings. Choose a new folder.")
         exercises.add([exercise], folder)
         dataclasses.replace(mark, exercises=(*mark.exercises, exercise.name)).write(folder)
+        where = f"added to your workspace {folder}, whose code stays as it is"
     else:
         make_way(folder, exercise.name)
         get_tools()
@@ -97,7 +103,8 @@ def start_exercise(name: str, folder: pathlib.Path) -> int:
         except (stubs.StubError, exercises.ExerciseError) as error:
             raise LearnError(str(error)) from error
         finish(folder, Mark(chapter.number, (exercise.name,), is_complete=True))
-    print(f"Exercise {exercise.name}, {exercise.title} ({exercise.level}): your workspace is {folder}\n")
+        where = f"your workspace is {folder}"
+    print(f"Exercise {exercise.name}, {exercise.title} ({exercise.level}): {where}\n")
     print(exercise.task)
     print()
     for path in exercise.files():
@@ -149,6 +156,10 @@ def check(folder: pathlib.Path) -> int:
         if name:
             progress.note(name, passed=sum(not each.is_bad for each in every), all=len(every))
 
+    for name in mark.exercises:
+        for path in exercises.find(name).replaced():
+            print(f"  not run {path:<44} exercise {name} asks for something else")
+
     left = unwritten(folder, chapter.number)
     print()
     if first_bad is None:
@@ -160,8 +171,8 @@ def check(folder: pathlib.Path) -> int:
         print(f"    {line}")
     if left:
         print(f"\nStill marked TODO({chapter.number}):")
-        for path, count in sorted(left.items()):
-            print(f"  {path:<40} {count}")
+        for path in bottom_up(folder, left):
+            print(f"  {path:<40} {left[path]}")
     print(f"\nThe page: {page(chapter)}")
     for name in mark.exercises[-1:]:
         print(f"Stuck:    ./learn hint {name}")
@@ -178,12 +189,13 @@ def groups(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter) -> list[
     found = []
     for name in mark.exercises:
         exercise = exercises.find(name)
+        here -= set(exercise.replaced())
         own = [path for path in exercise.tests() if path in here]
         here -= set(own)
         found.append((f"Exercise {name}, {exercise.title}", name, own))
     felt = f"tests/next/{previous.number}_" if previous else "no file"
     new = {path for path in here if path in chapter.files() or path not in known or path.startswith(felt)}
-    found.append((f"Tests of chapter {chapter.number}", "" if mark.is_complete else chapter.number, sorted(new)))
+    found.append((f"Tests of chapter {chapter.number}", "" if mark.is_complete else chapter.number, bottom_up(folder, new)))
     found.append(("Tests of earlier chapters", "", sorted(here - new)))
     return [group for group in found if group[2]]
 
@@ -203,6 +215,9 @@ def say_what_is_done(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter
     print(f"All pass: {' and '.join(done)} {'is' if len(done) == 1 else 'are'} done.")
     if left:
         print(f"TODO({chapter.number}) still stands in {', '.join(sorted(left))}.")
+    programs = sorted(path.stem for path in (folder / "examples").glob("*.cpp"))
+    if programs:
+        print(f"To run it as the page does: cd {shown(folder / 'build')}   (in examples/: {', '.join(programs)})")
     for name in mark.exercises:
         print(f"How the book does it: ./learn solution {name}")
     more = [each for each in exercises.of(chapter) if each.name not in mark.exercises]
@@ -243,10 +258,33 @@ def unwritten(folder: pathlib.Path, number: str) -> dict[str, int]:
     left = {}
     for path in sorted((folder / "src").rglob("*")):
         if path.is_file() and path.suffix in (".h", ".cpp"):
-            count = len(re.findall(rf"TODO\({number}\):", path.read_text(encoding="utf-8")))
+            count = len(re.findall(rf"^\s*// TODO\({number}\):", path.read_text(encoding="utf-8"), re.MULTILINE))
             if count:
                 left[path.relative_to(folder).as_posix()] = count
     return left
+
+
+def bottom_up(folder: pathlib.Path, paths: Iterable[str]) -> list[str]:
+    """The paths, each after those whose headers it includes: what can be written and tested first is first."""
+    depths: dict[pathlib.Path, int] = {}
+
+    def includes(path: pathlib.Path) -> set[pathlib.Path]:
+        if not path.is_file():
+            return set()
+        names = re.findall(r'^#include "(.+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+        return {top / name for name in names for top in (folder / "src", folder / "tests") if (top / name).is_file()}
+
+    def depth(path: pathlib.Path) -> int:
+        if path not in depths:
+            depths[path] = 0  # for a header that includes itself by a detour
+            needed = includes(path)
+            if path.suffix == ".cpp":  # wakeup_eventfd.cpp fills wakeup.h
+                own = {each for each in needed if f"{path.stem}_".startswith(f"{each.stem}_")}
+                needed = (needed - own).union(*map(includes, own))
+            depths[path] = max((depth(each) + 1 for each in needed), default=0)
+        return depths[path]
+
+    return sorted(paths, key=lambda path: (depth(folder / path), path))
 
 
 def find(number: str) -> chapters.Chapter:

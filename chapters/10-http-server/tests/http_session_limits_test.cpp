@@ -134,17 +134,6 @@ TEST(HttpSessionLimits, AClientThatDoesNotReadIsLetGo) {
   EXPECT_TRUE(server.Await(gone));
 }
 
-TEST(HttpSessionLimits, ASlowReaderGetsEverythingHowLongItTakes) {
-  HttpOptions options;
-  options.write_timeout = milliseconds(200);
-  RunningServer server([](Exchange& exchange) { exchange.Reply(TextResponse(200, LargeText())); },
-                       options);
-  HttpClient client(server.Port());
-  const HttpReply reply = client.Ask(Get("/"));
-  EXPECT_TRUE(reply.complete);
-  EXPECT_TRUE(reply.body == LargeText());
-}
-
 TEST(HttpSessionLimits, RequestsOfAClientThatDoesNotReadWait) {
   constexpr int kRequests = 48;
   int handled = 0;  // the loop's

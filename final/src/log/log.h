@@ -31,8 +31,9 @@ void Log(LogLevel level, std::string_view text) noexcept;
 /// environment; without it those from kInfo on.
 [[nodiscard]] auto IsLogged(LogLevel level) noexcept -> bool;
 
-/// Writes `ERROR what threw: why` about the exception that is being handled. Only within a catch
-/// block. Needs no memory, for that may be what was missing.
+/// Writes `ERROR what threw: why` about the exception that is being handled, or `ERROR what threw
+/// something that is no std::exception`. Only within a catch block. Needs no memory, for that may
+/// be what was missing.
 /// @param what whose exception it is
 void LogException(std::string_view what) noexcept;
 

@@ -31,7 +31,7 @@ struct RecvResult {
 /// One client's connection: bytes in, bytes out.
 class Connection {
  public:
-  /// Unsent bytes from which on the connection is paused.
+  /// With more unsent bytes than these the connection is paused.
   static constexpr std::size_t kHighWater = std::size_t{256} * 1024;
   /// Unsent bytes at which a paused connection goes on.
   static constexpr std::size_t kLowWater = std::size_t{64} * 1024;
@@ -77,8 +77,9 @@ class Connection {
   [[nodiscard]] auto Paused() const noexcept -> bool { return paused_; }
 
  private:
-  // The only two places where a client's bytes meet the kernel.
+  // Reads once. A client's bytes meet the kernel here and in Flush(), and nowhere else.
   auto Fill() -> IoResult;
+  // Sends once, and drops what was taken from the queue.
   auto Flush() -> IoResult;
 
   void UpdatePaused() noexcept;

@@ -89,6 +89,7 @@ class Looper {
   /// @param client the descriptor
   /// @param callbacks must outlive the loop
   /// @return the connection; valid, though already deleted, even if `on_accept` deletes it
+  /// @throws std::logic_error if `client` is none, or in this loop already
   auto AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection*;
 
   /// Lets the connection with this number go: no handler is called any more, its calls do
@@ -107,7 +108,8 @@ class Looper {
 
   /// Calls `callback` whenever `fd` is ready for `interest`, until Unwatch(). Level-triggered
   /// unless Interest::kEdge is in it. The descriptor stays the caller's, who calls Unwatch()
-  /// before closing it. Throws std::system_error if the kernel can't watch it (a plain file).
+  /// before closing it. Throws std::system_error if the kernel can't watch it (a plain file),
+  /// std::logic_error if it is none, or in this loop already.
   auto Watch(int fd, Interest interest, WatchCallback callback) -> WatchId;
 
   /// Watches for something else from now on; Interest::kNone rests.
@@ -133,21 +135,21 @@ class Looper {
   };
 
   void Round();
-  void Dispatch(const PollEvent& event);
+  void Dispatch(const PollEvent& event);  // calls a watch, lists a connection
   void RunTasks(const std::vector<Task>& tasks);
   void MakeRoomForOneMore();
-  void List(Connection& connection);
+  void List(Connection& connection);  // once, until it is served
   void ServeReady();
   void Serve(Connection& connection);
-  auto Register(Connection& connection) -> bool;
-  void Bury();
-  void PartWith(Connection& connection);
-  void Destroy(int fd);
-  void End();
+  auto Register(Connection& connection) -> bool;  // false: the poller can't take it
+  void Bury();                                    // the deleted connections, the ended watches
+  void PartWith(Connection& connection);          // ends its state, sends once more, destroys it
+  void Destroy(int fd);                           // closes it and gives the number up
+  void End();                                     // the last tasks run, all connections go
 
-  auto SlotOf(int fd) -> Slot&;
-  auto NewSlot(int fd) -> Slot&;
-  auto WatchOf(WatchId id) noexcept -> Slot*;
+  auto SlotOf(int fd) -> Slot&;                // makes one where there is none
+  auto NewSlot(int fd) -> Slot&;               // throws std::logic_error for a number below 0
+  auto WatchOf(WatchId id) noexcept -> Slot*;  // nullptr: it has ended
 
   const std::unique_ptr<ReadScratch> scratch_;  // const after construction
   const std::unique_ptr<Poller> poller_;

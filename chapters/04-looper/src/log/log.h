@@ -11,7 +11,7 @@
 
 namespace TURTLE_SERVER {
 
-/// How bad it is.
+/// How bad it is: INFO, WARN, ERROR.
 enum class LogLevel { kInfo, kWarning, kError };
 
 /// Writes one line, `2026-01-31T23:59:59.123Z ERROR text`, in UTC. Control characters in `text`
@@ -19,8 +19,9 @@ enum class LogLevel { kInfo, kWarning, kError };
 /// for more than stderr does.
 void Log(LogLevel level, std::string_view text) noexcept;
 
-/// Writes `ERROR what threw: why` about the exception that is being handled. Only within a catch
-/// block. Needs no memory, for that may be what was missing.
+/// Writes `ERROR what threw: why` about the exception that is being handled, or `ERROR what threw
+/// something that is no std::exception`. Only within a catch block. Needs no memory, for that may
+/// be what was missing.
 /// @param what whose exception it is
 void LogException(std::string_view what) noexcept;
 

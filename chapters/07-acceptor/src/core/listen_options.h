@@ -15,7 +15,8 @@ struct ListenOptions {
   /// How long accepting rests when the process or the machine is out of descriptors or memory.
   std::chrono::milliseconds retry{100};
   /// Not 0: a client is accepted with its first byte, or after about that long. For protocols in
-  /// which the client speaks first; core/deferred_accept.h tells the price.
+  /// which the client speaks first; core/deferred_accept.h tells the price. Where the system can't,
+  /// clients are accepted at once, and the log says so.
   std::chrono::seconds defer_accept{0};
 };
 

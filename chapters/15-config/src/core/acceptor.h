@@ -30,7 +30,7 @@ class Acceptor {
  public:
   /// @param home the loop that accepts; may be among the targets
   /// @param listener bound and listening; made non-blocking here
-  /// @param targets where the clients go, at least one; they outlive the acceptor
+  /// @param targets where the clients go; they outlive the acceptor; none: std::logic_error
   /// @param callbacks what the clients' connections do; outlive the targets
   /// @param options batch, retry, and whether silent clients are kept back
   /// @param blocked who is not let in; nullptr: nobody. Outlives the acceptor, and may change on

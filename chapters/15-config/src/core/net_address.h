@@ -39,7 +39,8 @@ class NetAddress {
   /// call waits for the answer: resolve before serving, not while.
   ///
   /// @param host a dotted quad, an IPv6 address (with a scope, "fe80::1%eth0", if it needs one) or
-  ///     a name. Short and odd spellings of IPv4 ("127.1", "0", "0x7f.0.0.1") are refused.
+  ///     a name. Short and odd spellings of IPv4 ("127.1", "0", "0x7f.0.0.1", "127.0.0.1.") are
+  ///     refused, and so are an empty one and one with a NUL in it.
   /// @param port 0 to 65535; 0 asks Bind() for any free port.
   /// @param protocol which kind of address is wanted.
   /// @throws std::invalid_argument when the spelling or the port is wrong, std::runtime_error when
@@ -55,7 +56,8 @@ class NetAddress {
   /// The address alone, "127.0.0.1", "fe80::1%eth0" or "unix:"; "" when empty.
   [[nodiscard]] auto Ip() const -> std::string;
 
-  /// Address and port, "127.0.0.1:80" or "[::1]:80" (RFC 3986, section 3.2.2); or "unix:".
+  /// Address and port, "127.0.0.1:80" or "[::1]:80" (RFC 3986, section 3.2.2); "unix:"; "(no
+  /// address)" when empty.
   [[nodiscard]] auto ToString() const -> std::string;
 
   /// The bytes for a system call that fills the address in.

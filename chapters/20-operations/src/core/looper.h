@@ -66,8 +66,11 @@ struct ConnectionCallbacks {
   /// Input, end of input, or room for output after a pause may let the connection go on. A call
   /// with nothing to do is legal: Recv() says {0, false}.
   ConnectionCallback on_handle{};
-  ConnectionCallback on_timeout{};  ///< the deadline has passed; empty: the connection is deleted
-  ConnectionCallback on_stop{};     ///< the loop is to end; empty: the connection is deleted
+  /// The deadline has passed; empty: the connection is deleted. What it writes is sent by
+  /// Connection::Send().
+  ConnectionCallback on_timeout{};
+  /// The loop is to end; empty: the connection is deleted. Sending is as in `on_timeout`.
+  ConnectionCallback on_stop{};
 };
 
 /// How a deleted connection is closed once all its bytes are sent.
@@ -133,10 +136,11 @@ class Looper {
   [[nodiscard]] auto GetMailbox() const -> std::shared_ptr<Mailbox> { return mailbox_; }
 
   /// Takes over a connected, non-blocking socket: calls `on_accept`, and serves it in this round
-  /// or the next.
+  /// or the next. While the loop stops, `on_stop` is called right after `on_accept`.
   /// @param client the descriptor
   /// @param callbacks must outlive the loop
   /// @return the connection; valid, though already deleted, even if `on_accept` deletes it
+  /// @throws std::logic_error if `client` is none, or in this loop already
   auto AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection*;
 
   /// Lets the connection with this number go: no handler is called any more, its calls do
@@ -171,7 +175,8 @@ class Looper {
 
   /// Calls `callback` whenever `fd` is ready for `interest`, until Unwatch(). Level-triggered
   /// unless Interest::kEdge is in it. The descriptor stays the caller's, who calls Unwatch()
-  /// before closing it. Throws std::system_error if the kernel can't watch it (a plain file).
+  /// before closing it. Throws std::system_error if the kernel can't watch it (a plain file),
+  /// std::logic_error if it is none, or in this loop already.
   auto Watch(int fd, Interest interest, WatchCallback callback) -> WatchId;
 
   /// Watches for something else from now on; Interest::kNone rests.

@@ -70,7 +70,7 @@ class ConnectionState {
 /// One client's connection: bytes in, bytes out. Owned by its Looper.
 class Connection {
  public:
-  /// Unsent bytes from which on the connection is paused.
+  /// With more unsent bytes than these the connection is paused.
   static constexpr std::size_t kHighWater = std::size_t{256} * 1024;
   /// Unsent bytes at which a paused connection goes on.
   static constexpr std::size_t kLowWater = std::size_t{64} * 1024;
@@ -154,9 +154,10 @@ class Connection {
  private:
   friend class Looper;
 
-  // The only two places where a client's bytes meet the kernel.
+  // Reads once. A client's bytes meet the kernel here and in Flush(), and nowhere else.
   auto Fill() -> IoResult;
   auto FillBy(Transport& transport, ReadScratch& scratch) -> IoResult;
+  // Sends once, and drops what was taken from the queue.
   auto Flush() -> IoResult;
   auto TakesOutput() const noexcept -> bool { return !broken_ && !deleted_; }
 

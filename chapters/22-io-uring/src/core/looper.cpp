@@ -54,7 +54,8 @@ struct Parting : ConnectionState {
   std::uint32_t acknowledged = 0;  // when it was last looked at
 };
 
-// How much more time a parting connection has earned.
+// How much more time a parting connection has earned. The first look has nothing to compare with:
+// all that was ever acknowledged counts there, which earns most of them a whole grace.
 auto TimeEarned(Connection& connection, const MinRate& rate) -> Clock::duration {
   if (connection.State() == nullptr) {
     connection.SetState(std::make_unique<Parting>());
@@ -180,6 +181,7 @@ void Looper::SetDeadline(Connection* connection, TimePoint when) {
   }
 }
 
+// For a number: also the loop's own way, for a connection that is parting.
 void Looper::SetDeadline(int fd, TimePoint when) {
   Slot& slot = SlotOf(fd);
   slot.deadline = when;
@@ -320,6 +322,7 @@ auto Looper::Timeout(std::optional<TimePoint> now) const
   return std::chrono::ceil<std::chrono::milliseconds>(left);
 }
 
+// Looks at each number whose time in the heap has come, once in a round.
 void Looper::ExpireDeadlines() {
   // All of them first: a deadline that a callback sets to the past waits for the next round.
   while (const auto due = deadlines_.PopDue(now_)) {
@@ -331,6 +334,8 @@ void Looper::ExpireDeadlines() {
   due_.clear();
 }
 
+// Has the deadline of this number passed, or was it moved since? If it has passed, the user's
+// callback decides, or ExpireParting().
 void Looper::Expire(const DeadlineHeap::Entry& due) {
   Slot& slot = SlotOf(due.fd);
   if (slot.armed != due.when) {
@@ -353,6 +358,8 @@ void Looper::Expire(const DeadlineHeap::Entry& due) {
   }
 }
 
+// The deadline of a parting connection has passed: it gets the time that it has earned, or is given
+// up. One that has only failed to stop sending has had its time.
 void Looper::ExpireParting(Connection& connection) {
   const int fd = connection.GetFd();
   if (SlotOf(fd).half_closed) {
@@ -505,6 +512,9 @@ void Looper::SayLastWords(int fd, void (Looper::*how)(Connection&)) {
   }
 }
 
+// What a parting connection gets in the place of a handler: its bytes are sent, and what comes is
+// read and forgotten, one read in a round. When all is sent it is closed, or half-closed if it
+// lingers.
 void Looper::ServeParting(Connection& connection) {
   const int fd = connection.GetFd();
   Slot& slot = SlotOf(fd);
@@ -549,6 +559,7 @@ void Looper::Destroy(int fd) {
   // Else closing the descriptor, which happens here, takes it out of the poller too.
 }
 
+// The end begins. What was posted before is run first: it may bring clients.
 void Looper::BeginStop() {
   RunTasks(mailbox_->TakeAll());  // clients that another thread has handed over are clients
   // Those who are here now. AddConnection() tells whoever comes from here on. Nobody is being
@@ -566,6 +577,7 @@ void Looper::BeginStop() {
   Bury();
 }
 
+// Tells a connection that the loop is to end.
 void Looper::StopConnection(Connection& connection) {
   const ConnectionCallback& on_stop = connection.callbacks_.on_stop;
   if (!on_stop || !Guarded("on_stop", on_stop, &connection)) {
@@ -603,6 +615,7 @@ auto Looper::NewSlot(int fd) -> Slot& {
   return slots_.back();
 }
 
+// The connection of that name, deleted or not.
 auto Looper::At(ConnectionId id) const noexcept -> Connection* {
   const auto index = static_cast<std::size_t>(id.fd);
   const bool ours =
