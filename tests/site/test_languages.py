@@ -94,6 +94,18 @@ def test_what_is_not_translated_is_said_to_be_english(site):
     assert ("../chapters/22-io-uring/", "22 io_uring（英文）") in marked
 
 
+def test_the_navigation_has_its_phrases(site):
+    def titles(url):
+        entry = r'<a href="[^"#]+" class="md-nav__link[^"]*">\s*<span class="md-ellipsis">\s*(?:\d\d )?(.*?)\s*</span>'
+        return {title.removesuffix("（英文）") for title in re.findall(entry, html_of(site, url), re.DOTALL)}
+
+    phrases = translations.Phrases(translations.load_phrases())
+    english, chinese = titles("chapters/01-socket/"), titles("zh/chapters/01-socket/")
+    assert "Poller" in english and "轮询器" in chinese
+    assert {phrases(title) for title in english} <= chinese
+    assert phrases.missing == set()
+
+
 def test_a_link_to_an_english_page_says_so(site):
     text = html_of(site, "zh/preface/")
     assert '<a hreflang="en" href="../../glossary/">术语表</a>' in text
