@@ -29,7 +29,7 @@ class Socket {
   /// No descriptor yet.
   Socket() noexcept = default;
 
-  /// Takes over a socket made elsewhere, such as one from Accept().
+  /// Takes over a socket made elsewhere, such as one from Accept(), after MuteSigpipe().
   explicit Socket(UniqueFd fd) noexcept;
 
   /// The descriptor, still owned by this object; -1 when there is none.

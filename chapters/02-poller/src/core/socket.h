@@ -32,8 +32,8 @@ class Socket {
   /// No descriptor yet.
   Socket() noexcept = default;
 
-  /// Takes over a socket made elsewhere, such as one from Accept(). A listener is taken to be a
-  /// blocking one, as far as its clients go, until SetNonBlocking() is called.
+  /// Takes over a socket made elsewhere, such as one from Accept(), after MuteSigpipe(). A listener
+  /// is taken to be a blocking one, as far as its clients go, until SetNonBlocking() is called.
   explicit Socket(UniqueFd fd) noexcept;
 
   /// The descriptor, still owned by this object; -1 when there is none.
