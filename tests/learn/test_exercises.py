@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 
 import exercises
@@ -256,6 +257,24 @@ def test_a_workspace_of_another_chapter_is_refused(book, exercise, state):
 
 def test_an_exercise_that_is_not_there(book, exercise, state):
     assert "There is no exercise 02.7; chapter 02 has: 02.1." in learn(book, state, "hint", "02.7", status=1)
+
+
+def test_a_chapter_is_no_exercise(book, exercise, state):
+    for command in ("hint", "solution"):
+        assert "Name one of its exercises (02.1)" in learn(book, state, command, "02", status=1)
+
+
+def test_who_has_seen_enough_gets_no_traceback(book, exercise, state):
+    """As with `| head`: nobody reads what it prints."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [book.root / "learn", "solution", "02.1"],
+        stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, cwd=book.root,
+    )
+    os.close(writing)
+    assert done.returncode == 128 + signal.SIGPIPE
+    assert done.stderr == ""
 
 
 def test_how_a_workspace_differs_from_the_book(book, state):

@@ -23,6 +23,7 @@ def exercise(name: str) -> exercises.Exercise:
 
 def hint(what: str, show_all: bool = False) -> int:
     """The next hint of exercise "05.2", or of the one that a workspace is for."""
+    refuse_a_chapter(what)
     chosen = exercise(what if is_name(what) else exercise_of(pathlib.Path(what)))
     shown = len(chosen.hints) if show_all else min(progress.load().get(chosen.name, {}).get("hints", 0) + 1, len(chosen.hints))
     progress.note(chosen.name, hints=shown)
@@ -38,6 +39,7 @@ def hint(what: str, show_all: bool = False) -> int:
 
 def solution(what: str, word: str = "") -> int:
     """The solution of exercise "05.2", or how a workspace differs from the book."""
+    refuse_a_chapter(what)
     if is_name(what):
         chosen = exercise(what)
         print(f"{chosen.name} {chosen.title} ({chosen.level}): {workspace.shown(chosen.solution)}\n")
@@ -68,6 +70,14 @@ def solution(what: str, word: str = "") -> int:
 
 def is_name(what: str) -> bool:
     return re.fullmatch(r"\d\d?\.\d+", what) is not None
+
+
+def refuse_a_chapter(what: str) -> None:
+    """A LearnError for "05", which is neither an exercise nor a folder."""
+    if re.fullmatch(r"\d\d?", what) and not pathlib.Path(what).exists():
+        raise LearnError(
+            f"{what} is a chapter. Name one of its exercises ({what}.1), or the folder that ./learn start {what} has made."
+        )
 
 
 def exercise_of(folder: pathlib.Path) -> str:
