@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 
@@ -116,7 +115,6 @@ def main(arguments: list[str]) -> int:
         if options.command == "solution":
             from learn import hints
 
-            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `./learn solution DIR | head` is no error
             return hints.solution(options.what, options.word)
         if options.command == "progress":
             from learn import progress as remembered
@@ -132,9 +130,6 @@ def main(arguments: list[str]) -> int:
             return fuzzing.fuzz(options)
     except LearnError as error:
         print(f"\nlearn: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # who reads has seen enough, `./learn check DIR | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         print("\nlearn: interrupted", file=sys.stderr)

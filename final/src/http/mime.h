@@ -11,7 +11,7 @@ namespace TURTLE_SERVER {
 /// where a browser would guess otherwise: Turtle's text is UTF-8.
 /// @param path a name or a path; only what follows the last slash counts
 /// @return such as "text/html; charset=utf-8"; "application/octet-stream" for an unknown or no
-///     extension. A literal: valid for ever.
+///     extension, and ".html" has none. A literal: valid for ever.
 [[nodiscard]] auto MimeType(std::string_view path) noexcept -> std::string_view;
 
 }  // namespace TURTLE_SERVER

@@ -44,7 +44,7 @@ struct ChildOptions {
 enum class SpawnStep : std::uint8_t {
   kPrepare,    ///< The options make no sense, or we are out of descriptors.
   kFork,       ///< No new process.
-  kDirectory,  ///< The working directory can't be entered.
+  kDirectory,  ///< The working directory can't be entered, or there is none.
   kRedirect,   ///< A descriptor can't be put in place.
   kLimit,      ///< The limit of open files can't be set.
   kExecute     ///< execve(2): ENOENT: no such program; EACCES: not executable; ENOEXEC: no format.

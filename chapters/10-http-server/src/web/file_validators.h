@@ -4,9 +4,10 @@
 // compared with (http/conditional.h).
 //
 // The tag is made of what the kernel knows: inode, size, and the times of the last change to the
-// content and to the inode, in nanoseconds. It is strong, "same tag, same bytes", only when that is
-// certain: a file that changes twice within one tick of the file system's clock has the same times
-// after both, so as long as that tick may last, the tag is weak.
+// content and to the inode, in nanoseconds: unsigned numbers of 64 bits, in hexadecimal, with
+// hyphens between them. It is strong, "same tag, same bytes", only when that is certain: a file
+// that changes twice within one tick of the file system's clock has the same times after both, so
+// as long as that tick may last, the tag is weak.
 //
 // Thread: any.
 #pragma once
@@ -29,6 +30,7 @@ class FileValidators {
   FileValidators(const struct stat& status, const timespec& now) noexcept;
 
   /// As conditional requests want them. The views last as long as this object stays where it is.
+  /// No time is later than `now`: clients would take their copy for newer than the file.
   [[nodiscard]] auto Get() const noexcept -> Validators;
 
  private:

@@ -118,7 +118,7 @@ class Exchange {
   /// Begins a reply whose body follows by Write(). Its end is marked by Content-Length if `length`
   /// is given, else by chunks, or for HTTP/1.0 by the end of the connection.
   /// @param head status and fields; its body is not sent
-  /// @param length of the body in bytes, if it is known
+  /// @param length of the body in bytes, if it is known; that of a 205 is 0
   void BeginReply(const Response& head, std::optional<std::uint64_t> length = std::nullopt);
 
   /// Sends a piece of the body; dropped where HTTP wants none (HEAD, 304), and beyond `length`.

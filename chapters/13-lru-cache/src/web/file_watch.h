@@ -3,7 +3,8 @@
 // Interface:
 //  * Add() begins to watch a folder.
 //  * Changes arrive by the callback, on the loop's thread, before any connection is served in that
-//    round: who changes a file and then asks for it gets the new one.
+//    round: who changes a file and then asks for it gets the new one. A round hears of what had
+//    happened when it began, and no more: who writes without a pause does not keep the loop.
 //
 // On Linux this is inotify(7). Writes to mapped memory raise no event there, nor do changes that
 // another machine makes in a network file system, or that are made by another name of the file

@@ -464,7 +464,9 @@ void HttpSession::OnReadTimeout() {
   }
 }
 
-// The deadline of sending a body moves by what has come of it since.
+// The deadline of sending a body moves by what has come of it since, and the loop has to be told:
+// LookAgain(). A client that isn't read has none. Where nothing has come, the answer is 408, and if
+// the answer is out already, the connection ends.
 void HttpSession::OnBodyTimeout(Exchange& exchange) {
   if (connection_.Paused()) {
     exchange.body_deadline_ = TimePoint::max();  // it is not read either, so it can't move

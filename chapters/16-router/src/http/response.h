@@ -84,7 +84,8 @@ class Response {
   /// Makes a part of a file the whole body.
   auto Body(FileSlice slice) -> Response&;
 
-  /// Adds a piece behind the body that is there, as for several ranges of one file.
+  /// Adds a piece behind the body that is there, as for several ranges of one file. One without a
+  /// byte is none, here as in Body().
   auto AddBody(BodyPiece piece) -> Response&;
 
   /// The body, in order. To be sent unless the request is HEAD or HasBody() is false.
