@@ -7,7 +7,6 @@ import pathlib
 import re
 
 import exercises
-import stubs
 from learn import chapters, progress, workspace
 from learn.errors import LearnError
 
