@@ -8,7 +8,7 @@ from test_browser import pages_of, script, wait_for
 from test_steps import contrast, media, quiet  # noqa: F401
 
 PAGES = ["docs/repository.md", "docs/design.md",
-         *(path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("chapters/*/README.md")))]  # fmt: skip
+         *(path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("chapters/*/README*.md")))]  # fmt: skip
 SHAPES = {"loop": "([", "kernel": "[(", "buffer": "[[", "client": "(", "process": "[/", "file": ">", "timer": "{{",
           "thread": "["}  # fmt: skip
 NODE = re.compile(r"\b\w+(\(\[|\[\(|\[\[|\[/|\{\{|\(|\[|>)(?:\"[^\"]*\"|[^\"\]]*)[\])}/\\]+:::(\w+)")
@@ -25,6 +25,8 @@ def classes(text):
 
 
 def url_of(page):
+    if page.endswith(".zh.md"):
+        return "zh/" + url_of(page.replace(".zh.md", ".md"))
     return page.removeprefix("docs/").removesuffix("README.md").removesuffix(".md").rstrip("/") + "/"
 
 
