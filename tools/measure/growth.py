@@ -23,13 +23,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import typing
 from collections.abc import Callable, Iterator, Sequence
-
-import chapters
-import linecount
 
 from measure import process, run, table
 from measure.process import Failed, Process
+
+if typing.TYPE_CHECKING:
+    import chapters  # imported late: `./learn setup` runs where the book is not
 
 CONNECTIONS = 64
 HELD = 1000  # clients that want to be held at once
@@ -181,6 +182,8 @@ def held(port: int, kind: str, count: int = HELD, silence: float = SILENCE) -> i
 
 def lines_of(program: Program, book: chapters.Book) -> int:
     """Lines of code of the library as it is in this chapter, without tests and examples."""
+    import linecount
+
     if program.chapter == "final":
         files = [path for path in (book.final / "src").rglob("*") if path.suffix in linecount.SUFFIXES]
     else:
@@ -213,6 +216,8 @@ def measure_all(
     programs: Sequence[Program] = PROGRAMS, sizes: tuple[int, float] | None = None,
 ) -> dict:  # fmt: skip
     """Interleaved rounds over all programs. `sizes`: rounds, and seconds of load in each."""
+    import chapters
+
     refuse(build, bench, programs)
     rounds, seconds = sizes or ((QUICK_ROUNDS, QUICK_SECONDS) if quick else (ROUNDS, SECONDS))
     every = sorted(os.sched_getaffinity(0))
