@@ -154,7 +154,7 @@ def check_sources(runner: Runner) -> None:
 # the others take turns, from commit to commit. It is that gcc compiles it, which is the slower compiler,
 # that a test includes what it uses, that the earlier tests pass on its stubs, and that its exercises can
 # be solved.
-TURNS = 4
+TURNS = 8
 QUICK = ["-DCMAKE_CXX_COMPILER=clang++", "-DTURTLE_PRECOMPILE=ON"]
 
 
