@@ -52,7 +52,8 @@ if(TURTLE_FUZZ)
 endif()
 
 # ccache shares objects between the builds of all chapters: paths relative to the build folder
-# are the same in each of them. The absolute paths in messages stay as they are.
+# are the same in each of them. The absolute paths in messages stay as they are. With a precompiled
+# header (cmake/precompile.cmake) it works only for sources that do without __TIME__ and its kin, as ours do.
 find_program(TURTLE_CCACHE ccache)
 find_program(TURTLE_ENV env)
 mark_as_advanced(TURTLE_CCACHE TURTLE_ENV)
@@ -63,5 +64,5 @@ if(TURTLE_CCACHE AND TURTLE_ENV AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(base "${CMAKE_BINARY_DIR}")
   endif()
   set(CMAKE_CXX_COMPILER_LAUNCHER "${TURTLE_ENV}" CCACHE_BASEDIR=${base} CCACHE_NOHASHDIR=1
-      CCACHE_ABSSTDERR=1 "${TURTLE_CCACHE}")
+      CCACHE_ABSSTDERR=1 CCACHE_SLOPPINESS=pch_defines,time_macros "${TURTLE_CCACHE}")
 endif()

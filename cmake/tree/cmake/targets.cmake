@@ -147,23 +147,15 @@ const char* const kExamplesDir = \"@CMAKE_BINARY_DIR@/examples\";
 }
 ")
   add_library(turtle_test_paths STATIC "${PROJECT_BINARY_DIR}/test_paths.cpp")
-  # Off: what a test uses, it includes itself. On, its build takes half the time.
-  option(TURTLE_PRECOMPILE "Parse GoogleTest and the standard library once for all tests" OFF)
-  if(TURTLE_PRECOMPILE)
-    target_link_libraries(turtle_test_paths PRIVATE ${test_libraries} GTest::gtest)  # as the tests
-    target_precompile_headers(turtle_test_paths PRIVATE <gtest/gtest.h> <algorithm> <array> <atomic>
-        <chrono> <condition_variable> <filesystem> <fstream> <functional> <future> <map> <memory>
-        <mutex> <optional> <sstream> <string> <string_view> <thread> <utility> <variant> <vector>)
-  endif()
+  include("${CMAKE_CURRENT_LIST_DIR}/precompile.cmake")
+  turtle_precompiled(precompiled)
 endif()
 foreach(file IN LISTS tests)
   get_filename_component(name "${file}" NAME_WE)
   add_executable(${name} "${file}")
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE ${test_libraries} turtle_test_paths GTest::gtest_main)
-  if(TURTLE_PRECOMPILE)
-    target_precompile_headers(${name} REUSE_FROM turtle_test_paths)
-  endif()
+  target_compile_options(${name} PRIVATE ${precompiled})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   add_dependencies(${name} all_examples)
   if(TARGET turtle)
