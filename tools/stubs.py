@@ -43,7 +43,7 @@ from collections.abc import Sequence
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import cpp_functions  # noqa: E402
-from learn import chapters, gtests  # noqa: E402
+from learn import chapters, gtests, setup  # noqa: E402
 
 ROOT = chapters.ROOT
 WIDTH = 100
@@ -508,9 +508,9 @@ def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT, new_only
             considered.append(path)
     try:
         if new_only:
-            build(tree, folder, targets=[programs[path] for path in considered])
+            build(tree, folder, targets=[programs[path] for path in considered], options=[setup.PRECOMPILE])
         else:
-            build(tree, folder, options=["-DTURTLE_PRECOMPILE=ON"])
+            build(tree, folder, options=[setup.PRECOMPILE])
     except StubError as error:
         proof.faults.append(str(error))
         return proof

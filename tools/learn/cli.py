@@ -15,6 +15,7 @@ from measure import cli as measure_cli
 EXAMPLES = """\
   ./learn serve             read the book at http://127.0.0.1:20100/
   ./learn test              build and test everything
+  ./learn test --quick      each chapter's own tests, and final's
   ./learn test 05           build and test chapter 05
   ./learn setup             only install what these take
   ./learn list              the chapters
@@ -42,6 +43,8 @@ def main(arguments: list[str]) -> int:
     serve.add_argument("--address", default="127.0.0.1")
     test = commands.add_parser("test", help="build and test everything, or some chapters")
     test.add_argument("chapters", metavar="NN", nargs="*")
+    test.add_argument("--quick", action="store_true", help="each chapter's own tests, and final's")
+    test.add_argument("--again", action="store_true", help="also what has passed and has not changed since")
     test.add_argument("--only", metavar="WORD", default="", help="only the steps whose name has this word")
     setup = commands.add_parser("setup", help="install what reading takes, which `serve` and `test` do by themselves")
     setup.add_argument("--all", action="store_true", help="and what `./learn test` takes")
@@ -85,7 +88,7 @@ def main(arguments: list[str]) -> int:
         if options.command == "test":
             from learn import suite
 
-            return suite.test(options.chapters, options.only, is_ci)
+            return suite.test(options.chapters, options.only, is_ci, options.quick, options.again)
         if options.command == "setup":
             from learn import setup as setting_up
 

@@ -20,10 +20,10 @@ import re
 import subprocess
 import sys
 
-from learn import machine, setup
+from learn import chapters, machine, programs, proofs, setup
 from learn.chapters import ROOT
 from learn.errors import LearnError
-from learn.steps import Failed, Runner, count_ctest
+from learn.steps import Failed, Runner
 
 FINAL = ROOT / "final"
 SOURCES = FINAL / "src"
@@ -60,7 +60,7 @@ CMAKE_OPTIONS = (
     "-DCMAKE_CXX_COMPILER=g++",
     "-DCMAKE_BUILD_TYPE=None",
     "-DCMAKE_CXX_FLAGS=-O0 --coverage -fprofile-update=atomic",
-    "-DTURTLE_PRECOMPILE=ON",
+    setup.PRECOMPILE,
 )
 
 
@@ -215,6 +215,7 @@ def compiler_version() -> int:
 def step(runner: Runner) -> list[str]:
     """Builds, tests and judges; the table."""
     shown: list[str] = []
+    inputs = proofs.sources(pathlib.Path(__file__))
     # Without final/bench: what measures final is no part of it.
     targets = sorted(path.stem for path in (FINAL / "tests").rglob("*_test.cpp"))
 
@@ -223,10 +224,8 @@ def step(runner: Runner) -> list[str]:
         forget(FOLDER)  # what the code of yesterday has counted
         runner.run(setup.build(FOLDER, "turtle", "all_examples", *targets))
         forget(FOLDER)  # the build runs the tests too, to list them
-        runner.run(
-            ["ctest", "--test-dir", FOLDER, "--parallel", str(setup.jobs()), "--output-on-failure"]
-            + ["--exclude-regex", "_NOT_BUILT"]
-        )
+        newest = chapters.all_chapters()[-1].number
+        programs.run(FOLDER, runner.say, runner.environment, unsolved=newest, at_once=setup.jobs(), again=True)
         suite = ["-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "tests" / "conformance"]
         runner.run([setup.python(), *suite], env={"TURTLE_BINARY": str(FOLDER / "turtle")})
         lines = gather(FOLDER, SOURCES)
@@ -242,7 +241,8 @@ def step(runner: Runner) -> list[str]:
         work,
         needs=["set up: packages", "set up: Python packages"],
         seconds=2400,
-        count=count_ctest,
+        count=programs.count,
+        inputs=[*inputs, FINAL, ROOT / "tests" / "conformance", ROOT / "tests" / "support", UNREACHED],
         advice=f"a test that goes there; or, with the reason, an entry in {UNREACHED.relative_to(ROOT)}",
     )
     return shown
@@ -252,7 +252,7 @@ def coverage() -> int:
     """The command."""
     if sys.platform != "linux":
         raise LearnError("Coverage is counted on Linux, by gcc.")
-    runner = Runner()
+    runner = Runner(again=True)
     setup.environment(runner)
     setup.packages(runner, (*machine.BUILD, *machine.PROGRAM, *machine.TESTS))
     setup.python_environment(runner, setup.test_requirements())

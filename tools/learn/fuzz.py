@@ -29,7 +29,7 @@ BUILT = "fuzz: build"
 def fuzz(options: argparse.Namespace) -> int:
     if sys.platform != "linux":
         raise LearnError("The fuzz targets are built and run on Linux only.")
-    runner = Runner()
+    runner = Runner(again=True)
     setup.environment(runner)
     setup.packages(runner, (*machine.BUILD, *machine.PROGRAM, *machine.ANALYSIS))
     build(runner)
@@ -41,22 +41,26 @@ def fuzz(options: argparse.Namespace) -> int:
 
 def build(runner: Runner) -> None:
     setup.packages(runner, machine.clang_runtime())
-    runner.step(
-        BUILT,
-        [setup.configure(FINAL, FOLDER, *OPTIONS), setup.build(FOLDER, "fuzz_targets", "splits")],
-        needs=["set up: packages"],
-        seconds=1800,
-    )
+    make = [setup.configure(FINAL, FOLDER, *OPTIONS), setup.build(FOLDER, "fuzz_targets", "splits")]
+    runner.step(BUILT, make, needs=["set up: packages"], seconds=1800, inputs=[FINAL], makes=make)
 
 
 def test(runner: Runner) -> None:
     """What CI does: each target for 15 s, and the rows of tests/conformance in every cut."""
     build(runner)
-    runner.step("fuzz: splits", [["sh", "-c", SPLITS]], needs=[BUILT], seconds=900, advice=SPLITS)
+    runner.step(
+        "fuzz: splits",
+        [["sh", "-c", SPLITS]],
+        needs=[BUILT],
+        seconds=900,
+        inputs=[FINAL, ROOT / "tests" / "conformance", ROOT / "tests" / "support"],
+        advice=SPLITS,
+    )
     runner.step(
         "fuzz: targets",
         [[*TOOL, "--seconds", "15", "--at-once", "2"]],
         needs=[BUILT],
         seconds=1800,
+        inputs=[FINAL, ROOT / "tools" / "fuzz.py"],
         advice="the log says how to see it once more; CONTRIBUTING.md says what to do with it",
     )

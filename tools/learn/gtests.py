@@ -15,6 +15,7 @@ import re
 import signal
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
 
 
 class Outcome(enum.Enum):
@@ -71,52 +72,65 @@ def run_program(
     seconds: float = 60.0,
     seconds_per_test: float = 10.0,
     stop_at_first_failure: bool = False,
+    *,
+    env: Mapping[str, str] | None = None,
+    prefix: Sequence[str] = (),
+    leave_out: str = "",
 ) -> list[Result]:
-    """The results of all tests of `program`.
+    """The results of all tests of `program`, run by the command `prefix`, without those that the
+    filter `leave_out` names.
 
-    A program that is run test by test is left when three tests have hung. With
-    `stop_at_first_failure`, one test that failed by assertion is enough: the program skips those
-    after it, and one that did not come to its end is not run again.
+    A program that is run test by test is left when three tests have hung. When all of its tests pass one
+    by one and the whole did not, that is a result of its own. With `stop_at_first_failure`, one test
+    that failed by assertion is enough: the program skips those after it, and one that did not come to
+    its end is not run again.
     """
     if not program.is_file():
         return [Result(program.name, Outcome.MISSING)]
+    command = [*prefix, str(program)]
     options = ["--gtest_fail_fast"] if stop_at_first_failure else []
-    status, output, results = _run(program, cwd, seconds, options)
+    if leave_out:
+        options.append(f"--gtest_filter=-{leave_out}")
+    environment = dict(env) if env is not None else None
+    status, output, results = _run(command, cwd, seconds, options, environment)
     if results is not None:
         return results
     if stop_at_first_failure:
         results = _results_so_far(output)
         if any(each.outcome is Outcome.FAILED for each in results):
             return results
-    listed_status, listing = run_bounded([str(program), "--gtest_list_tests"], 10.0, cwd)
+    listed_status, listing = run_bounded([*command, *options, "--gtest_list_tests"], 10.0, cwd, environment)
     names = _listed(listing) if listed_status == 0 else []
     if not names:
         outcome = Outcome.HUNG if status is None else Outcome.CRASHED
-        return [Result(program.name, outcome, _how_it_ended(status))]
+        return [Result(program.name, outcome, f"{_how_it_ended(status)}\n{output}")]
+    whole = Result(program.name, Outcome.HUNG if status is None else Outcome.CRASHED, f"{_how_it_ended(status)}\n{output}")
     results = []
     for name in names:
-        status, _, single = _run(program, cwd, seconds_per_test, [f"--gtest_filter={name}"])
+        status, output, single = _run(command, cwd, seconds_per_test, [f"--gtest_filter={name}"], environment)
         if single is not None:
             results.extend(single)
         elif status is None:
             results.append(Result(name, Outcome.HUNG, f"not done after {seconds_per_test:g} s"))
         else:
-            results.append(Result(name, Outcome.CRASHED, _how_it_ended(status)))
+            results.append(Result(name, Outcome.CRASHED, f"{_how_it_ended(status)}\n{output}"))
         if stop_at_first_failure and results and results[-1].outcome is Outcome.FAILED:
             break
         if sum(each.outcome is Outcome.HUNG for each in results) == 3:
             break
+    if not any(each.is_bad for each in results):
+        results.append(whole)
     return results
 
 
 def _run(
-    program: pathlib.Path, cwd: pathlib.Path, seconds: float, options: list[str]
+    program: Sequence[str], cwd: pathlib.Path, seconds: float, options: list[str], env: dict[str, str] | None
 ) -> tuple[int | None, str, list[Result] | None]:
     """Status, output, results; no results: the program did not come to its end."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
-        command = [str(program), f"--gtest_output=json:{report}", *options]
-        status, output = run_bounded(command, seconds, cwd)
+        command = [*program, f"--gtest_output=json:{report}", *options]
+        status, output = run_bounded(command, seconds, cwd, env)
         if status not in (0, 1) or not report.is_file():
             return status, output, None
         try:
@@ -150,7 +164,8 @@ def _read_report(text: str) -> list[Result]:
             if failures:
                 results.append(Result(name, Outcome.FAILED, "\n".join(failures)))
             elif test.get("result") == "SKIPPED":
-                results.append(Result(name, Outcome.SKIPPED))
+                reason = " ".join(each.get("message", "") for each in test.get("skipped", []))
+                results.append(Result(name, Outcome.SKIPPED, reason))
             else:
                 results.append(Result(name, Outcome.PASSED))
     return results

@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 
-from learn import machine, setup
+from learn import machine, proofs, setup
 from learn.chapters import ROOT
 from learn.errors import LearnError
 from learn.steps import Runner
@@ -21,12 +21,13 @@ PROGRAM = ROOT / "build" / "final" / "turtle"
 # tests/cost counts is to depend on our sources.
 RELEASE = ("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF", "-DCMAKE_EXE_LINKER_FLAGS=")
 SITE = ROOT / "build" / "site"
+BUILT = "final: Release"
 
 
 def serve(address: str, port: int) -> int:
     refuse_used_port(address, port)
     print("Getting the book ready; the first time takes some minutes.", flush=True)
-    runner = Runner()
+    runner = Runner(again=True)  # the program and the site have to be there
     setup.environment(runner)
     setup.packages(runner, (*machine.BUILD, *machine.PROGRAM, *machine.SITE))
     setup.python_environment(runner, [setup.SITE_REQUIREMENTS])
@@ -45,23 +46,19 @@ def serve(address: str, port: int) -> int:
 
 
 def build_program(runner: Runner) -> bool:
-    return runner.step(
-        "final: Release",
-        [
-            setup.configure(FINAL, PROGRAM.parent, *RELEASE),
-            setup.build(PROGRAM.parent),
-        ],
-        needs=["set up: packages"],
-        seconds=900,
-    )
+    make = [setup.configure(FINAL, PROGRAM.parent, *RELEASE), setup.build(PROGRAM.parent)]
+    return runner.step(BUILT, make, needs=["set up: packages"], seconds=900, inputs=[FINAL], makes=make)
 
 
 def build_site(runner: Runner) -> bool:
+    make = [[setup.python(), ROOT / "tools" / "site.py", "build", SITE]]
     return runner.step(
         "site",
-        [[setup.python(), ROOT / "tools" / "site.py", "build", SITE]],
+        make,
         needs=["set up: packages", "set up: Python packages"],
         seconds=600,
+        inputs=proofs.files([ROOT]),
+        makes=make,
     )
 
 

@@ -5,23 +5,26 @@ from __future__ import annotations
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 
-from learn import machine
+from learn import machine, proofs
 from learn.chapters import ROOT
 from learn.errors import LearnError
 from learn.steps import Failed, Runner
 
 BUILD = ROOT / "build"
 VENV = BUILD / "venv"
+# Where the builds whose tests only run find GoogleTest and the standard library parsed: cmake/precompile.cmake.
+PRECOMPILE = f"-DTURTLE_PRECOMPILE={proofs.place() / 'precompiled'}"
 SITE_REQUIREMENTS = ROOT / "tools" / "site-requirements.txt"
 
 
 def setup(everything: bool, entered: bool, is_ci: bool) -> int:
     """./learn setup: installs, and leaves nothing in the tree, which may be somebody else's."""
-    needs = machine.EVERYTHING if everything else machine.READING
+    needs = (*machine.EVERYTHING, *machine.WHOLE) if everything else machine.READING
     if entered:
         needs = (*needs, *machine.ENTERED)
     if everything and is_ci:
@@ -64,6 +67,7 @@ def packages(runner: Runner, needs: tuple[machine.Need, ...]) -> bool:
         still = machine.missing(tuple(wanted))
         if still:
             raise Failed(f"installed, and yet not found: {machine.names(still)}")
+        proofs.forget_machine()
 
     print(f"  installing {machine.names(wanted)}", flush=True)
     return runner.step(
@@ -118,12 +122,16 @@ def jobs() -> int:
 
 
 def configure(source: pathlib.Path, folder: pathlib.Path, *options: str) -> list[str]:
-    """The CMake command for a build folder. A folder that was made for other sources is removed."""
+    """The CMake command for a build folder. One that was made for other sources, or with another compiler
+    than the options name, is removed."""
     cache = folder / "CMakeCache.txt"
     command = ["cmake", "-S", str(source), "-B", str(folder), *options]
     if cache.is_file():
-        home = f"CMAKE_HOME_DIRECTORY:INTERNAL={source}\n"
-        if home not in cache.read_text(encoding="utf-8", errors="replace"):
+        known = cache.read_text(encoding="utf-8", errors="replace")
+        wanted = [option.split("=")[1] for option in options if option.startswith("-DCMAKE_CXX_COMPILER=")]
+        compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(?:.*/)?(.*)$", known, re.MULTILINE)
+        is_other = bool(wanted) and compiler is not None and compiler[1] != pathlib.Path(wanted[0]).name
+        if is_other or f"CMAKE_HOME_DIRECTORY:INTERNAL={source}\n" not in known:
             shutil.rmtree(folder)
     if not cache.is_file() and shutil.which("ninja"):
         command += ["-G", "Ninja"]  # else the generator that the reader chose

@@ -1,7 +1,8 @@
 """Runs long things one after the other: one line each, a log each, and a summary at the end.
 
 A step that fails does not stop the ones that don't need it. Each step has a time limit; when it
-is up, the step's process group is ended.
+is up, the step's process group is ended. A step that names its inputs is not run again as long as
+they are what they were when it last passed on this machine (proofs.py): it is `cached`.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from learn import proofs
 from learn.chapters import ROOT
 
 TAIL_LINES = 40
 Command = Sequence[str | pathlib.Path]
+Work = Sequence[Command] | Callable[[], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,13 +40,16 @@ class Count:
 @dataclasses.dataclass
 class Outcome:
     name: str
-    status: str  # "ok", "FAILED", "not run", "unsteady": failed at first, ok when tried again
+    # "ok", "cached": nothing has changed since it was, "FAILED", "not run",
+    # "unsteady": failed at first, ok when tried again
+    status: str
     seconds: float
     count: Count
     log: pathlib.Path | None = None
+    reasons: Sequence[str] = ()  # why tests were skipped
 
     def is_ok(self) -> bool:
-        return self.status in ("ok", "unsteady")
+        return self.status in ("ok", "cached", "unsteady")
 
 
 def count_ctest(output: str) -> Count:
@@ -76,9 +82,12 @@ class Failed(Exception):
 class Runner:
     """Runs steps, prints their progress to stdout, remembers how they ended."""
 
-    def __init__(self, logs: pathlib.Path = ROOT / "build" / "logs", only: str = "") -> None:
+    def __init__(self, logs: pathlib.Path = ROOT / "build" / "logs", only: str = "", again: bool = False) -> None:
         self.logs = logs
         self.only = only
+        self.again = again  # run also what would be cached
+        self.proofs = proofs.Proofs("steps", again)
+        self._makes: dict[str, Work] = {}  # by the name of a cached step: what makes what it leaves behind
         self.outcomes: list[Outcome] = []
         self._not_ok: list[functools.partial[bool]] = []  # does a step that did not end well once more
         self.environment = dict(os.environ)
@@ -86,6 +95,7 @@ class Runner:
         self._deadline = 0.0
         self._shown = 0.0
         self._called_off = False
+        self._tries_again = False
         logs.mkdir(parents=True, exist_ok=True)
 
     # -- steps --
@@ -93,9 +103,12 @@ class Runner:
     def step(
         self,
         name: str,
-        work: Sequence[Command] | Callable[[], None],
+        work: Work,
         *,
         needs: Sequence[str] = (),
+        inputs: Sequence[pathlib.Path] = (),
+        options: Sequence[str] = (),
+        makes: Work = (),
         seconds: float = 600.0,
         count: Callable[[str], Count] | None = None,
         advice: str = "",
@@ -106,6 +119,11 @@ class Runner:
 
         `needs` names steps that have to be ok before this one. `advice` says what to do when it
         fails. With `no_skips` a skipped test is a failure, with `no_warnings` a compiler's warning.
+
+        `inputs` are all files and folders that its result depends on, `options` what else decides, as far
+        as it is not in the words of the commands; without inputs a step runs each time. `makes` is the
+        part of it that makes what other steps need, and is done when one of those runs and this one is
+        cached.
         """
         if self.only and self.only not in name and not name.startswith("set up"):
             return True
@@ -115,13 +133,21 @@ class Runner:
         unmet = [need for need in needs if need in failed]
         again = functools.partial(
             self.step, name, work, needs=needs, seconds=seconds, count=count, advice=advice,
-            no_skips=no_skips, no_warnings=no_warnings,
+            no_skips=no_skips, no_warnings=no_warnings, inputs=inputs, options=options, makes=makes,
         )
         if unmet:
             self._not_ok.append(again)
             self.outcomes.append(Outcome(name, "not run", 0.0, Count(failed=1)))
             print(f"  {name:<44} not run: {unmet[0]} failed", flush=True)
             return False
+        words = [name, *options, *(() if callable(work) else (str(word) for command in work for word in command))]
+        proof = proofs.key(words, inputs, self.environment) if inputs else ""
+        if known := self.proofs.find(proof) if proof else None:
+            counted = Count(known["passed"], 0, known["skipped"])
+            self.outcomes.append(Outcome(name, "cached", 0.0, counted, reasons=known["reasons"]))
+            self._makes[name] = makes
+            self._line(f"  {name:<44} cached            {counted.passed} passed")
+            return True
         self._log = self.logs / (re.sub(r"[^\w.+-]+", "-", name) + ".log")
         self._log.write_bytes(b"")
         begin = time.monotonic()
@@ -131,11 +157,9 @@ class Runner:
         trouble = ""
         self._progress(first=True)
         try:
-            if callable(work):
-                work()
-            else:
-                for command in work:
-                    self.run(command)
+            for need in needs:
+                self._do(self._makes.pop(need, ()))
+            self._do(work)
         except Failed as failure:
             trouble = str(failure)
         output = self._log.read_text(encoding="utf-8", errors="replace")
@@ -153,13 +177,24 @@ class Runner:
             counted = Count(passed=1)
         elapsed = time.monotonic() - begin
         status = "FAILED" if trouble else "ok"
-        self.outcomes.append(Outcome(name, status, elapsed, counted, self._log))
+        reasons = sorted(set(re.findall(r"^SKIPPED (.*)$", output, re.MULTILINE))) if counted.skipped else []
+        self.outcomes.append(Outcome(name, status, elapsed, counted, self._log, reasons))
+        # A result that a second try has brought says less, and files that changed meanwhile say nothing.
+        if proof and not trouble and not self._tries_again and proof == proofs.key(words, inputs, self.environment):
+            self.proofs.keep(proof, {"step": name, "passed": counted.passed, "skipped": counted.skipped, "reasons": reasons})
         tests = f"  {counted.passed} passed" if count and not trouble else ""
         self._line(f"  {name:<44} {status:<6} {elapsed:7.1f} s{tests}")
         if trouble:
             self._not_ok.append(again)
             self._explain(trouble, output, advice)
         return not trouble
+
+    def _do(self, work: Work) -> None:
+        if callable(work):
+            work()
+        else:
+            for command in work:
+                self.run(command)
 
     def try_again(self) -> None:
         """Each step that did not end well, once more and with nothing beside it.
@@ -171,6 +206,7 @@ class Runner:
         self._not_ok.clear()  # the list itself stays: who works beside has the same one
         if todo:
             print("\n  what did not pass, once more:", flush=True)
+        self._tries_again = True
         for step in todo:
             name = step.args[0]
             first = next(each for each in self.outcomes if each.name == name)
@@ -186,7 +222,7 @@ class Runner:
 
         Neither may need a step of the other. All of them are one run: one summary, one second try.
         """
-        other = Runner(self.logs, self.only)
+        other = Runner(self.logs, self.only, self.again)
         other.environment = dict(self.environment)
         other.outcomes = self.outcomes
         other._not_ok = self._not_ok
@@ -316,4 +352,7 @@ class Runner:
                 print(f"  UNSTEADY, passed only when tried again: {outcome.name}")
         if totals.skipped:
             print(f"  skipped, so neither passed nor failed: {totals.skipped}")
+            for outcome in self.outcomes:
+                for reason in outcome.reasons:
+                    print(f"    {outcome.name}: {reason}")
         print(f"{totals.passed} passed, {totals.failed} failed", flush=True)

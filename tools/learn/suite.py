@@ -2,7 +2,8 @@
 
 What there is to do is read off the tree (which chapters, which test folders, whether the program
 exists yet), never off what happened to be built. With CI=true slow proofs are added: sanitizers,
-coverage and fuzzers on `final`, clang-tidy, assembled copies, stubs, exercises.
+coverage and fuzzers on `final`, clang-tidy, assembled copies, stubs, exercises. What has passed on this
+machine and has not changed since is not done again (proofs.py).
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ import shutil
 import subprocess
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import stubs
-from learn import chapters, coverage, fuzz, io_uring, machine, serve, setup
+from learn import chapters, coverage, fuzz, io_uring, machine, programs, proofs, serve, setup
 from learn.chapters import ROOT, Chapter
 from learn.errors import LearnError
 from learn.steps import Command, Failed, Runner, count_ctest, count_pytest
 
 BUILD = setup.BUILD
+TESTED = BUILD / "test"  # the chapters as a run of everything builds them; build/NN is the reader's
 FINAL = ROOT / "final"
+TOOLS = ROOT / "tools"
 CHAPTERS_TOOL = [sys.executable, ROOT / "tools" / "chapters.py"]
 PACKAGES = "set up: packages"
 PYTHON = "set up: Python packages"
@@ -56,20 +59,32 @@ NEEDED_SOURCES = {
 }
 
 
-def test(numbers: list[str], only: str, is_ci: bool) -> int:
+# On two quiet cores, without what is cached.
+TIME = "about an hour"
+QUICK_TIME = "about a quarter of an hour"
+
+
+def test(numbers: list[str], only: str, is_ci: bool, is_quick: bool = False, again: bool = False) -> int:
     try:
         chosen = [chapters.find(number) for number in numbers]
     except LookupError as error:
         raise LearnError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
-    runner = Runner(only=only)
+    runner = Runner(only=only, again=again)
+    runner.proofs.remove_old()
     setup.environment(runner)
-    if is_ci:
-        build_fast(runner)
     if chosen:
         setup.packages(runner, (*machine.BUILD, *machine.PROGRAM, *machine.TESTS))
         for chapter in chosen:
-            test_chapter(runner, chapter, is_ci)
+            test_chapter(runner, chapter)
+    elif is_quick:
+        print(f"This takes {QUICK_TIME} on two cores; what has not changed since it passed is not done again.", flush=True)
+        test_quickly(runner)
     else:
+        print(
+            f"This takes {TIME} on two cores; what has not changed since it passed is not done again."
+            f" `./learn test --quick` takes {QUICK_TIME}, `./learn test 05` a minute.",
+            flush=True,
+        )
         test_everything(runner, is_ci)
     if is_ci:
         runner.try_again()
@@ -78,27 +93,43 @@ def test(numbers: list[str], only: str, is_ci: bool) -> int:
 
 
 def test_everything(runner: Runner, is_ci: bool) -> None:
-    setup.packages(runner, (*machine.EVERYTHING, *(machine.CI if is_ci else ())))
+    setup.packages(runner, (*machine.EVERYTHING, *machine.WHOLE, *(machine.CI if is_ci else ())))
     setup.python_environment(runner, [setup.SITE_REQUIREMENTS, *setup.test_requirements()])
-
-    check_sources(runner)
+    build_fast(runner)
     if is_ci:
         setup.packages(runner, machine.clang_runtime())
-        with runner.beside(test_beside):  # either side waits now and then
-            test_chapters(runner, is_ci)
+
+    check_sources(runner)
+    with runner.beside(test_more if is_ci else test_finished):  # either side waits now and then
+        for chapter in chapters.all_chapters():
+            test_in_turn(runner, chapter, no_warnings=is_ci)
+        check_pages(runner)
+        if is_ci:
             prove_more(runner)
-        return
-    test_chapters(runner, is_ci)
-    if FINAL.is_dir():
-        test_final(runner, "gcc")
-        test_on_a_ring(runner, "gcc")
-    test_finished(runner)
+        elif FINAL.is_dir():
+            test_final(runner, "gcc")
+            test_on_a_ring(runner, "gcc")
 
 
-def test_chapters(runner: Runner, is_ci: bool) -> None:
-    for chapter in chapters.all_chapters():
-        test_chapter(runner, chapter, is_ci)
-    check_pages(runner)
+def test_quickly(runner: Runner) -> None:
+    """Each test that the book has, in the chapter that brings it; all of them on the newest; the program's
+    system and conformance tests."""
+    setup.packages(runner, (*machine.EVERYTHING, *machine.WHOLE))
+    setup.python_environment(runner, [setup.SITE_REQUIREMENTS, *setup.test_requirements()])
+    build_fast(runner)
+    check_sources(runner)
+    *earlier, newest = chapters.all_chapters()
+    test_in_turn(runner, newest, never_plain=True)
+    has_program = (FINAL / MAIN).is_file()
+    program = TESTED / newest.number / "turtle"
+
+    def with_the_program(beside: Runner) -> None:
+        for name in ("conformance", "system"):
+            test_suite(beside, name, SUITES[name], has_program, program=program, made_by=step_name(newest))
+
+    with runner.beside(with_the_program):
+        for chapter in earlier:
+            test_own(runner, chapter)
 
 
 def test_finished(runner: Runner, is_ci: bool = False) -> None:
@@ -113,10 +144,10 @@ def test_finished(runner: Runner, is_ci: bool = False) -> None:
             test_suite(runner, name, seconds, has_program, is_ci=is_ci)
     if has_program and not io_uring.why_not():
         for name in ("system", "conformance", "attack", "soak"):
-            test_suite(runner, name, SUITES[name], has_program, RING)
+            test_suite(runner, name, SUITES[name], has_program, RING, is_ci=is_ci)
 
 
-def test_beside(runner: Runner) -> None:
+def test_more(runner: Runner) -> None:
     """What needs no chapter's build: the other half of CI's work."""
     test_finished(runner, is_ci=True)
     if FINAL.is_dir():
@@ -127,11 +158,35 @@ def test_beside(runner: Runner) -> None:
 
 
 def build_fast(runner: Runner) -> None:
-    """A run of all builds takes more than an hour; nobody steps through its programs with a debugger."""
+    """Nobody steps through these programs with a debugger, and linking them by GNU ld takes a quarter of the time."""
     runner.environment["CMAKE_BUILD_TYPE"] = "None"
-    # In pages of its own, because mold 1.10 lays out wrongly what follows code that ends just before a page does: the
-    # program does not start ("cannot apply additional memory protection"), or the linker does not end.
-    runner.environment["LDFLAGS"] = "-fuse-ld=mold -Wl,-z,separate-code"
+    if shutil.which("mold"):
+        # In pages of its own, because mold 1.10 lays out wrongly what follows code that ends just before a page does:
+        # the program does not start ("cannot apply additional memory protection"), or the linker does not end.
+        runner.environment["LDFLAGS"] = "-fuse-ld=mold -Wl,-z,separate-code"
+
+
+# What a result rests on, for proofs.py.
+
+
+def parts(chapter: Chapter, *names: str) -> list[pathlib.Path]:
+    """These parts of all chapters up to this one, and how they are built."""
+    upto = [each for each in chapters.all_chapters() if each.number <= chapter.number]
+    return [ROOT / "cmake", *(each.folder / name for each in upto for name in names)]
+
+
+def program_parts(chapter: Chapter) -> list[pathlib.Path]:
+    return parts(chapter, "CMakeLists.txt", "withdrawn.txt", "src", "tests", "examples")
+
+
+def runner_parts() -> list[pathlib.Path]:
+    """What runs the test programs."""
+    return proofs.sources(TOOLS / "learn" / "programs.py")
+
+
+def whole(*names: str) -> list[pathlib.Path]:
+    """All of the tree without these folders of the root."""
+    return [path for path in ROOT.iterdir() if path.name not in (*proofs.MADE, *names)]
 
 
 # --- steps ---------------------------------------------------------------------------------------
@@ -150,12 +205,11 @@ def check_sources(runner: Runner) -> None:
     )
 
 
-# What of the chapters hardly ever changes and takes long to show, the newest shows in every run of CI;
-# the others take turns, from commit to commit. It is that gcc compiles it, which is the slower compiler,
-# that a test includes what it uses, that the earlier tests pass on its stubs, and that its exercises can
-# be solved.
+# What of the chapters hardly ever changes and takes long to show takes turns, from commit to commit. It is that
+# gcc compiles it, which is the slower compiler, that a test includes what it uses, that CTest runs each test by
+# itself, that the earlier tests pass on a chapter's stubs, and that its exercises can be solved.
 TURNS = 8
-QUICK = ["-DCMAKE_CXX_COMPILER=clang++", "-DTURTLE_PRECOMPILE=ON"]
+QUICK = ["-DCMAKE_CXX_COMPILER=clang++", setup.PRECOMPILE, "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"]
 
 
 def is_turn(number: int, turns: int) -> bool:
@@ -165,21 +219,82 @@ def is_turn(number: int, turns: int) -> bool:
 
 
 def has_its_turn(chapter: Chapter) -> bool:
-    return chapter == chapters.all_chapters()[-1] or is_turn(int(chapter.number), TURNS)
+    return is_turn(int(chapter.number), TURNS)
 
 
-def test_chapter(runner: Runner, chapter: Chapter, is_ci: bool) -> None:
-    folder = BUILD / chapter.number
-    options = QUICK if is_ci and not has_its_turn(chapter) else []
+def step_name(chapter: Chapter) -> str:
+    return f"chapter {chapter.number} {chapter.name}"
+
+
+def test_chapter(runner: Runner, chapter: Chapter) -> None:
+    """As its page builds it."""
+    test_plain(runner, chapter, BUILD / chapter.number, [])
+
+
+def test_plain(
+    runner: Runner, chapter: Chapter, folder: pathlib.Path, options: Sequence[str], no_warnings: bool = False
+) -> None:
+    make = [setup.configure(chapter.folder, folder, *options), setup.build(folder)]
     runner.step(
-        f"chapter {chapter.number} {chapter.name}",
-        [setup.configure(chapter.folder, folder, *options), setup.build(folder), ctest(folder)],
+        step_name(chapter),
+        [*make, ctest(folder)],
         needs=[PACKAGES],
         seconds=1200,
         count=count_ctest,
-        no_warnings=is_ci,
-        advice=f"cmake --build build/{chapter.number} && ctest --test-dir build/{chapter.number} --rerun-failed"
+        no_warnings=no_warnings,
+        inputs=program_parts(chapter),
+        makes=make,
+        advice=f"cmake --build {folder.relative_to(ROOT)} && ctest --test-dir {folder.relative_to(ROOT)} --rerun-failed"
         " --output-on-failure",
+    )
+
+
+def test_in_turn(runner: Runner, chapter: Chapter, no_warnings: bool = False, never_plain: bool = False) -> None:
+    """All tests of a chapter, those of the chapters before it too."""
+    folder = TESTED / chapter.number
+    if has_its_turn(chapter) and not never_plain:
+        test_plain(runner, chapter, folder, ["-DCMAKE_CXX_COMPILER=g++"] if shutil.which("g++") else [], no_warnings)
+    else:
+        test_programs(runner, step_name(chapter), chapter, folder, [], no_warnings)
+
+
+def test_own(runner: Runner, chapter: Chapter) -> None:
+    """The tests that a chapter brings."""
+    own = sorted(path.stem for path in (chapter.folder / "tests").rglob("*_test.cpp"))
+    if own:
+        test_programs(runner, f"{step_name(chapter)}: its own", chapter, TESTED / chapter.number, own, False)
+
+
+def test_programs(
+    runner: Runner, name: str, chapter: Chapter, folder: pathlib.Path, targets: list[str], no_warnings: bool
+) -> None:
+    options = QUICK if shutil.which("clang++") else QUICK[1:]
+    make = [setup.configure(chapter.folder, folder, *options), setup.build(folder, *targets)]
+
+    def work() -> None:
+        for command in make:
+            runner.run(command)
+        programs.run(
+            folder,
+            runner.say,
+            runner.environment,
+            unsolved=chapter.number,
+            only=targets,
+            at_once=setup.jobs(),
+            again=runner.again,
+        )
+
+    runner.step(
+        name,
+        work,
+        needs=[PACKAGES],
+        seconds=1200,
+        count=programs.count,
+        no_warnings=no_warnings,
+        inputs=[*program_parts(chapter), *runner_parts()],
+        options=[*options, *targets],
+        makes=make,
+        advice=f"./learn test {chapter.number}; its build for debugging is build/{chapter.number}",
     )
 
 
@@ -196,7 +311,7 @@ FINAL_BUILDS = {
         "-DCMAKE_BUILD_TYPE=None",
         "-DCMAKE_CXX_FLAGS=-g1",
         "-DTURTLE_SANITIZE=address;undefined",
-        "-DTURTLE_PRECOMPILE=ON",
+        setup.PRECOMPILE,
         "-DTURTLE_WARNINGS_AS_ERRORS=ON",
     ],
     "gcc TSan": [
@@ -204,7 +319,7 @@ FINAL_BUILDS = {
         "-DCMAKE_BUILD_TYPE=None",
         "-DCMAKE_CXX_FLAGS=-O1 -g1",
         "-DTURTLE_SANITIZE=thread",
-        "-DTURTLE_PRECOMPILE=ON",
+        setup.PRECOMPILE,
         "-DTURTLE_WARNINGS_AS_ERRORS=ON",
     ],
 }
@@ -220,25 +335,44 @@ def test_final(runner: Runner, name: str) -> None:
     options = list(FINAL_BUILDS[name])
     if sys.platform == "darwin":
         options = [option for option in options if "COMPILER" not in option]
-    # A thread sanitizer of this age can't work with addresses as random as new kernels make them.
-    fixed = fixed_addresses() if "TSan" in name else []
-    # The newest chapter's felt problem is solved by a chapter that is not written yet.
-    newest = chapters.all_chapters()[-1].number
-    unsolved = ["--exclude-regex", f"^{newest}_"] if any((FINAL / "tests/next").glob(f"{newest}_*")) else []
+    make = [setup.configure(FINAL, folder, *options), setup.build(folder)]
 
     def work() -> None:
-        runner.run(setup.configure(FINAL, folder, *options))
-        # The build runs the tests once too, to list them.
-        runner.run([*fixed, *setup.build(folder)], env=SANITIZER_OPTIONS)
-        runner.run([*fixed, *ctest(folder, *unsolved)], env=SANITIZER_OPTIONS)
+        for command in make:
+            runner.run(command)
+        run_final(runner, folder, name)
 
     runner.step(
         f"final {name}",
         work,
         needs=[PACKAGES],
-        seconds=1500,
-        count=count_ctest,
-        advice=f"ctest --test-dir {folder.relative_to(ROOT)} --rerun-failed --output-on-failure",
+        seconds=1800,
+        count=programs.count,
+        inputs=[FINAL, *runner_parts()],
+        options=[*options, *map(str, SANITIZER_OPTIONS.items())],
+        makes=make,
+        advice=f"the log names the program, which is in {folder.relative_to(ROOT)}/tests",
+    )
+
+
+def run_final(
+    runner: Runner,
+    folder: pathlib.Path,
+    name: str,
+    environment: Mapping[str, str] = types.MappingProxyType({}),
+    leave_out: str = "",
+) -> None:
+    programs.run(
+        folder,
+        runner.say,
+        {**runner.environment, **SANITIZER_OPTIONS, **environment},
+        # A thread sanitizer of this age can't work with addresses as random as new kernels make them.
+        prefix=fixed_addresses() if "TSan" in name else [],
+        leave_out=leave_out,
+        # The newest chapter's felt problem is solved by a chapter that is not written yet.
+        unsolved=chapters.all_chapters()[-1].number,
+        at_once=setup.jobs(),
+        again=runner.again,
     )
 
 
@@ -263,16 +397,15 @@ def test_on_a_ring(runner: Runner, build: str) -> None:
     if io_uring.why_not():
         return
     folder = final_folder(build)
-    prefix = fixed_addresses() if "TSan" in build else []
-    others = "|".join(sorted(NOT_ON_A_RING)).replace(".", "[.]")
-    tests = ctest(folder, "--exclude-regex", f"/({others})$|fails_by_assertion")
     runner.step(
         f"final {build} on io_uring",
-        lambda: runner.run([*prefix, *tests], env={**SANITIZER_OPTIONS, **RING}),
+        lambda: run_final(runner, folder, build, RING, ":".join(sorted(NOT_ON_A_RING))),
         needs=[f"final {build}"],
-        seconds=1500,
-        count=count_ctest,
-        advice=f"TURTLE_POLLER=io_uring ctest --test-dir {folder.relative_to(ROOT)} --rerun-failed",
+        seconds=1800,
+        count=programs.count,
+        inputs=[FINAL, *runner_parts()],
+        options=[*FINAL_BUILDS[build], *map(str, SANITIZER_OPTIONS.items()), *sorted(NOT_ON_A_RING)],
+        advice=f"the log names the program, which is in {folder.relative_to(ROOT)}/tests; TURTLE_POLLER=io_uring",
     )
 
 
@@ -296,6 +429,8 @@ def test_sanitized_program(runner: Runner, name: str, environment: Mapping[str, 
         seconds=900,
         count=count_pytest,
         no_skips=True,
+        inputs=[FINAL, *suite_parts("conformance"), *suite_parts("soak")],
+        options=[*FINAL_BUILDS[name], *map(str, SANITIZER_OPTIONS.items())],
     )
 
 
@@ -320,9 +455,10 @@ def check_pages(runner: Runner) -> None:
         before = chapters.before(chapter)
         runner.step(
             f"transcripts {chapter.number}",
-            [[sys.executable, ROOT / "tools" / "transcripts.py", "check", chapter.number]],
-            needs=[f"chapter {each.number} {each.name}" for each in (before, chapter) if each],
+            [[sys.executable, TOOLS / "transcripts.py", "check", "--build", TESTED, chapter.number]],
+            needs=[step_name(each) for each in (before, chapter) if each],
             seconds=300,
+            inputs=[*parts(chapter, ""), *proofs.sources(TOOLS / "transcripts.py")],
             advice=f"look at the difference; if it is right: python3 tools/transcripts.py update {chapter.number}",
         )
 
@@ -334,7 +470,10 @@ def test_suite(
     has_program: bool,
     more: Mapping[str, str] = types.MappingProxyType({}),
     is_ci: bool = False,
+    program: pathlib.Path = serve.PROGRAM,
+    made_by: str = serve.BUILT,
 ) -> None:
+    """One of the suites below tests/, with a program that the step `made_by` has made."""
     folder = ROOT / "tests" / name
     if not any(folder.rglob("test_*.py")):
         return
@@ -346,27 +485,34 @@ def test_suite(
     environment = {"TURTLE_SITE": str(serve.SITE), **more}
     needs_program = name == "site" or NEEDED_SOURCES.get(name) == MAIN
     if needs_program and has_program:
-        needs.append("final: Release")
-        environment["TURTLE_BINARY"] = str(serve.PROGRAM)
-
-    def work() -> None:
-        command = [setup.python(), "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", folder]
-        if name == "machine" and is_ci and not is_turn(0, TURNS):
-            command += ["--ignore", folder / "test_fresh_root.py"]
-        runner.run(command, env=environment)
+        needs.append(made_by)
+        environment["TURTLE_BINARY"] = str(program)
+    command = [setup.python(), "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", folder]
+    if name == "machine" and is_ci and not is_turn(0, TURNS):
+        command += ["--ignore", folder / "test_fresh_root.py"]
 
     runner.step(
         f"tests/{name}" + (" on io_uring" if more else ""),
-        work,
+        lambda: runner.run(command, env=environment),
         needs=needs,
         seconds=seconds,
         count=count_pytest,
-        # Before there is the program, what needs it can only be skipped. And with another compiler or
-        # C library than the ceilings were made with, a request's instructions can't be compared. A reader may
-        # not be root, and need not have Vagrant.
-        no_skips=has_program and name != "cost" and (name != "machine" or is_ci),
+        # What a reader's machine does not allow is said and not failed: he may not be root, or be root in a
+        # container. And with another compiler or C library than the ceilings were made with, a request's
+        # instructions can't be compared.
+        no_skips=is_ci and has_program and name != "cost",
+        inputs=suite_parts(name) if NEEDED_SOURCES.get(name) == MAIN else whole(),
+        options=[*map(str, command), *map(str, environment.items())],
         advice=f"build/venv/bin/python -m pytest tests/{name}",
     )
+
+
+def suite_parts(name: str) -> list[pathlib.Path]:
+    """What a suite that tests the program rests on."""
+    tests = ROOT / "tests"
+    of_suites = [path for path in tests.iterdir() if path.is_dir() and path.name not in (*SUITES, *proofs.MADE)]
+    own = [tests / name, *of_suites, *setup.test_requirements()]
+    return [*whole("chapters", "tests", "tools"), *own, *proofs.sources(TOOLS / "learn" / "serve.py")]
 
 
 # --- what only CI does ---------------------------------------------------------------------------
@@ -402,7 +548,7 @@ def prove_assembled(runner: Runner, chapter: Chapter, is_built: bool) -> None:
     needs nothing else, the builds of the smallest and a middle one show; the largest is `final`.
     """
     folder = BUILD / "assembled" / chapter.number
-    linked = BUILD / chapter.number / "tree"
+    linked = TESTED / chapter.number / "tree"
 
     def work() -> None:
         fresh = folder / "fresh"
@@ -421,8 +567,10 @@ def prove_assembled(runner: Runner, chapter: Chapter, is_built: bool) -> None:
     runner.step(
         f"assembled {chapter.number}",
         work,
-        needs=[PACKAGES, f"chapter {chapter.number} {chapter.name}"],
+        needs=[PACKAGES, step_name(chapter)],
         seconds=1200,
+        inputs=[*parts(chapter, ""), *proofs.sources(TOOLS / "chapters.py")],
+        options=["built"] if is_built else [],
         count=count_ctest if is_built else None,
         advice=f"python3 tools/chapters.py assemble {chapter.number} DIR, then build it there",
     )
@@ -430,12 +578,14 @@ def prove_assembled(runner: Runner, chapter: Chapter, is_built: bool) -> None:
 
 def prove_stubs(runner: Runner, chapter: Chapter) -> None:
     options, environment = ([], {}) if has_its_turn(chapter) else (["--new"], {"CXX": "clang++"})
-    command = [sys.executable, ROOT / "tools" / "stubs.py", "prove", *options, chapter.number]
+    command = [sys.executable, TOOLS / "stubs.py", "prove", *options, chapter.number]
     runner.step(
         f"stubs {chapter.number}",
         lambda: runner.run(command, env=environment),
-        needs=[PACKAGES, f"chapter {chapter.number} {chapter.name}"],
+        needs=[PACKAGES],
         seconds=1200,
+        inputs=[*parts(chapter, ""), *proofs.sources(TOOLS / "stubs.py")],
+        options=[*options, *map(str, environment.items())],
         advice=f"chapters/{chapter.folder.name}/stubs.txt holds the exceptions; tools/stubs.py says which there are",
     )
 
@@ -443,9 +593,10 @@ def prove_stubs(runner: Runner, chapter: Chapter) -> None:
 def prove_exercises(runner: Runner, chapter: Chapter) -> None:
     runner.step(
         f"exercises {chapter.number}",
-        [[sys.executable, ROOT / "tools" / "exercises.py", "prove", chapter.number]],
-        needs=[PACKAGES, f"chapter {chapter.number} {chapter.name}"],
+        [[sys.executable, TOOLS / "exercises.py", "prove", chapter.number]],
+        needs=[PACKAGES],
         seconds=1200,
+        inputs=[*parts(chapter, ""), *proofs.sources(TOOLS / "exercises.py")],
         advice="tools/exercises.py says what an exercise is made of",
     )
 
@@ -464,5 +615,6 @@ def analyse(runner: Runner) -> None:
             [setup.configure(ROOT, folder), setup.build(folder, task)],
             needs=[PACKAGES],
             seconds=1800,
+            inputs=whole("docs", "tests"),
             advice=advice,
         )
