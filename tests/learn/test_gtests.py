@@ -26,7 +26,7 @@ for name, what in tests.items():
     if failed and "gtest_fail_fast" in options:
         what = "skip"
     failures = []
-    if what == "crash":
+    if what == "crash" or what == "crash together" and "gtest_filter" not in options:
         os.abort()
     if what == "fail and hang":
         print("a_test.cpp:3: Failure", flush=True)
@@ -77,6 +77,11 @@ def test_a_crash_says_nothing_about_the_others(program, tmp_path):
 def test_a_test_that_hangs_is_ended(program, tmp_path):
     results = gtests.run_program(program(A="hang", B="pass"), tmp_path, seconds=1, seconds_per_test=1)
     assert outcomes(results) == {"S.A": Outcome.HUNG, "S.B": Outcome.PASSED}
+
+
+def test_what_crashes_only_together_is_no_success(program, tmp_path):
+    results = gtests.run_program(program(A="pass", B="crash together"), tmp_path)
+    assert outcomes(results) == {"S.A": Outcome.PASSED, "S.B": Outcome.PASSED, "some_test": Outcome.CRASHED}
 
 
 def test_three_hanging_tests_are_enough(program, tmp_path):
