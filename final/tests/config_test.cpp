@@ -118,7 +118,7 @@ TEST(ConfigTest, AMistakeIsTheKeyTheValueAndWhatIsWanted) {
       {R"({"port": 80.5})", "port: 80.5 is not a number from 0 to 65535"},
       {R"({"port": "80"})", "port: \"80\" is not a number from 0 to 65535"},
       {R"({"port": 1e30})", "port: 1e+30 is not a number from 0 to 65535"},
-      {R"({"port": 1e999})", "number overflow parsing '1e999'"},
+      {R"({"port": 1e999})", "a number is too large"},
       {R"({"port": null})", "port: null is not a number from 0 to 65535"},
       {R"({"port": [80]})", "port: [80] is not a number from 0 to 65535"},
       {R"({"worker_processes": 0})", "worker_processes: 0 is not a number from 1 to 1024"},
@@ -196,22 +196,19 @@ TEST(ConfigTest, AMistakeOfALongValueIsShort) {
 
 TEST(ConfigTest, WhatIsNoJsonIsToldWithItsPlace) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"", "site.json:1:1: "},
-      {"{", "site.json:1:2: "},
-      {"{\n  \"port\": 80,\n}\n", "site.json:3:1: "},
-      {"{\n  \"port\" 80\n}\n", "site.json:2:11: "},
-      {"{\"port\": 80} x", "site.json:1:14: "},
-      {"{\"port\": 080}", "site.json:1:12: "},
-      {"{\"port\": \"\xff\"}", "site.json:1:11: "},
-      {"{'port': 80}", "site.json:1:2: "},
-      {"{\"a\": /* never ended", "site.json:1:21: "},
+      {"", "1:1: unexpected end"},
+      {"{", "1:2: unexpected end"},
+      {"{\n  \"port\": 80,\n}\n", "3:1: unexpected '}'"},
+      {"{\n  \"port\" 80\n}\n", "2:11: unexpected '0'"},
+      {"{\"port\": 80} x", "1:14: unexpected 'x'"},
+      {"{\"port\": 080}", "1:12: unexpected '0'"},
+      {"{\"port\": \"\xff\"}", "1:11: unexpected byte 0xff"},
+      {"{'port': 80}", "1:2: unexpected '''"},
+      {"{\"a\": /* never ended", "1:21: unexpected end"},
+      {"{\"timeouts\": {\"idle\": [1, }}", "1:27: unexpected '}'"},
   };
-  for (const auto& [text, place] : cases) {
-    const Reading read(text);
-    ASSERT_EQ(read.faults.size(), 1U) << text;
-    EXPECT_EQ(read.faults.front().rfind(place, 0), 0U) << text << "\n" << read.faults.front();
-    EXPECT_NE(read.faults.front().find("syntax error"), std::string::npos) << read.faults.front();
-    EXPECT_EQ(read.faults.front().find('\n'), std::string::npos);
+  for (const auto& [text, fault] : cases) {
+    EXPECT_EQ(Reading(text).faults, Faults{"site.json:" + fault}) << text;
   }
 }
 

@@ -34,10 +34,11 @@ TEST(JsonTest, ValuesComeBackAsTheyWere) {
 
 TEST(JsonTest, AMistakeHasALineAndAColumn) {
   EXPECT_EQ(Refusal("{\"a\": 1,\n \"b\": x}"),
-            "The JSON is wrong at line 2, column 7: invalid literal.");
-  EXPECT_EQ(Refusal("[1,").substr(0, 39), "The JSON is wrong at line 1, column 4: ");
-  EXPECT_EQ(Refusal("").substr(0, 39), "The JSON is wrong at line 1, column 1: ");
-  EXPECT_NE(Refusal("[1 2]").find("; expected ']'"), std::string::npos) << Refusal("[1 2]");
+            "The JSON is wrong at line 2, column 7: unexpected 'x'.");
+  EXPECT_EQ(Refusal("[1,"), "The JSON is wrong at line 1, column 4: unexpected end.");
+  EXPECT_EQ(Refusal(""), "The JSON is wrong at line 1, column 1: unexpected end.");
+  EXPECT_EQ(Refusal("\"\xff\""), "The JSON is wrong at line 1, column 2: unexpected byte 0xff.");
+  EXPECT_EQ(Refusal("/* */ 1"), "The JSON is wrong at line 1, column 1: unexpected '/'.");
   for (const char* bad : {"{a: 1}", "'a'", "[1,]", "01", "NaN", "nul", "\"\xff\"", "1 1",
                           "\"a\nb\"", "/* */ 1", "\xef\xbb"}) {
     EXPECT_NE(Refusal(bad), "") << bad;
@@ -55,7 +56,9 @@ TEST(JsonTest, DepthIsLimited) {
   EXPECT_EQ(Refusal(Nested(1'000'000)), "The JSON is deeper than 64 levels.");
 }
 
-TEST(JsonTest, ANumberBeyondEveryDoubleIsRefused) { EXPECT_NE(Refusal("[1e999]"), ""); }
+TEST(JsonTest, ANumberBeyondEveryDoubleIsRefused) {
+  EXPECT_EQ(Refusal("[1e999]"), "The JSON holds a number that is too large.");
+}
 
 TEST(JsonTest, BytesThatAreNoTextAreReplaced) {
   EXPECT_EQ(FormatJson("a\xff"), "\"a\xef\xbf\xbd\"");

@@ -27,7 +27,7 @@ class MariaDbTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!test::IsBuiltWithMariaDb()) {
-      GTEST_SKIP() << "built without";
+      GTEST_SKIP() << "built without this database (TURTLE_SQLITE, TURTLE_MARIADB)";
     }
     server_ = std::make_unique<test::MariaDbServer>();
   }

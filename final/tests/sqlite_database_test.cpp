@@ -30,7 +30,7 @@ class SqliteTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!test::IsBuiltWith(*SqliteDatabase({}))) {
-      GTEST_SKIP() << "built without";
+      GTEST_SKIP() << "built without this database (TURTLE_SQLITE, TURTLE_MARIADB)";
     }
   }
 

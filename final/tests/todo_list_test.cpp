@@ -52,7 +52,7 @@ class TodoListTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!test::IsBuiltWith(*SqliteDatabase({}))) {
-      GTEST_SKIP() << "built without";
+      GTEST_SKIP() << "built without this database (TURTLE_SQLITE, TURTLE_MARIADB)";
     }
   }
 
@@ -170,7 +170,7 @@ TEST_F(TodoListTest, WhatWasAcknowledgedSurvivesAKill) {
 
 TEST_F(TodoListTest, AServerRemembersAsWell) {
   if (!test::IsBuiltWithMariaDb()) {
-    GTEST_SKIP() << "built without";
+    GTEST_SKIP() << "built without this database (TURTLE_SQLITE, TURTLE_MARIADB)";
   }
   test::MariaDbServer mariadb;
   static_cast<void>(mariadb.Options("todo"));

@@ -6,7 +6,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from installed import ROOT, call, install
+from installed import BUILD, ROOT, call, configure, install
 
 # The documented echo server, but for the port and the thread that ends it.
 PROGRAM = """\
@@ -145,6 +145,17 @@ def test_pkg_config_knows_it(prefix, version, tmp_path):
 @pytest.mark.parametrize("program", ["turtle", "turtle-bench"])
 def test_the_programs_run_and_know_their_version(prefix, version, program):
     assert version in call(prefix / "bin" / program, "--version")
+
+
+@pytest.mark.usefixtures("prefix")
+def test_a_program_that_was_not_built_is_left_out(tmp_path):
+    """`cmake --build build/final --target turtle` has no turtle-bench to install."""
+    build = tmp_path / "build"
+    configure(ROOT / "final", build, "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF")
+    for built in ("libturtle.a", "turtle"):
+        shutil.copy(BUILD / built, build)
+    call("cmake", "--install", build, "--prefix", tmp_path / "prefix")
+    assert [file.name for file in (tmp_path / "prefix/bin").iterdir()] == ["turtle"]
 
 
 def test_what_runs_it_as_a_service_names_the_installed_program(prefix):

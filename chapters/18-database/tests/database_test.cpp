@@ -42,7 +42,7 @@ class DatabaseTest : public testing::TestWithParam<DbDialect> {
  protected:
   void SetUp() override {
     if (IsMariaDb() ? !test::IsBuiltWithMariaDb() : !test::IsBuiltWith(*SqliteDatabase({}))) {
-      GTEST_SKIP() << "built without";
+      GTEST_SKIP() << "built without this database (TURTLE_SQLITE, TURTLE_MARIADB)";
     }
     if (IsMariaDb()) {
       name_ = "t" + std::to_string(++count_);

@@ -71,7 +71,7 @@ TEST(MySqlSettingsTest, APasswordIsNotShown) {
 
 TEST(MySqlSettingsTest, ThereIsNoStartWithoutIt) {
   if (!test::IsBuiltWithMariaDb()) {
-    GTEST_SKIP() << "built without";
+    GTEST_SKIP() << "built without this database (TURTLE_SQLITE, TURTLE_MARIADB)";
   }
   const test::LogFolder folder;
   folder.Write("site.json", R"({"port": 0, "worker_processes": 1, "http": {"root_path": ")" +

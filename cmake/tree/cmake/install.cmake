@@ -12,7 +12,8 @@ install(TARGETS turtle_library EXPORT turtle-targets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 foreach(program turtle turtle_bench)
   if(TARGET ${program})
-    install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    # What was built: a build of some targets may lack one of them.
+    install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" OPTIONAL)
   endif()
 endforeach()
 
@@ -39,7 +40,10 @@ set(dependencies "find_dependency(Threads)")
 set(libraries "")
 if(TARGET spdlog::spdlog_header_only)
   string(APPEND dependencies "\nfind_dependency(spdlog)")
-  set(libraries " -lfmt")  # what spdlog's headers are built on
+  get_target_property(below spdlog::spdlog_header_only INTERFACE_LINK_LIBRARIES)
+  if(below MATCHES "fmt::fmt(;|$)")  # else a copy of it is a part of spdlog's headers
+    set(libraries " -lfmt")
+  endif()
 endif()
 if(TARGET re2::re2)
   string(APPEND dependencies "\nfind_dependency(nlohmann_json)"

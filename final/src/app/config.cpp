@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/json_fault.h"
+
 namespace TURTLE_SERVER {
 
 namespace {
@@ -28,33 +30,6 @@ auto Shown(const Json& value) -> std::string {
     text.replace(kMaxShown - 3, std::string::npos, "...");
   }
   return text;
-}
-
-// "3:14", the place of the byte with this number; the first has the number 1.
-auto PlaceOf(std::string_view text, std::size_t byte) -> std::string {
-  const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-  const std::size_t column = before.size() - (before.rfind('\n') + 1);  // npos + 1 is 0
-  return std::to_string(line) + ":" + std::to_string(column + 1);
-}
-
-// Of "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error …" what stands
-// behind `mark`.
-auto PlainReason(const Json::exception& error, std::string_view mark) -> std::string {
-  constexpr std::size_t kMaxReason = 160;
-  std::string reason = error.what();
-  // "; last read: '"sesame'": what it has just read may have been meant for a password.
-  const std::size_t read = reason.find("; last read: ");
-  const std::size_t wanted = reason.find("; expected ");
-  if (read != std::string::npos) {
-    reason.erase(read, wanted == std::string::npos || wanted < read ? wanted : wanted - read);
-  }
-  const std::size_t place = reason.find(mark);
-  reason.erase(0, place == std::string::npos ? 0 : place + mark.size());
-  reason.resize(std::min(reason.size(), kMaxReason));
-  std::replace_if(
-      reason.begin(), reason.end(), [](char byte) { return byte < ' ' || byte > '~'; }, '?');
-  return reason;
 }
 
 // How many letters have to be changed, left out or put in to make one word of another.
@@ -314,9 +289,11 @@ auto ReadConfig(std::string_view text, const std::string& name,
   try {
     config = Json::parse(text.begin(), text.end(), std::ref(watcher), true, true);
   } catch (const Json::parse_error& error) {
-    return {name + ":" + PlaceOf(text, error.byte) + ": " + PlainReason(error, ": ")};
-  } catch (const Json::out_of_range& error) {
-    return {name + ": " + PlainReason(error, "] ")};  // 1e999
+    const JsonFault fault = FindJsonFault(text, error.byte);
+    return {name + ":" + std::to_string(fault.line) + ":" + std::to_string(fault.column) + ": " +
+            fault.reason};
+  } catch (const Json::out_of_range&) {  // 1e999
+    return {name + ": a number is too large"};
   }
   Reader reader(settings);
   std::vector<std::string> faults = watcher.TakeFaults();

@@ -110,7 +110,8 @@ class TurtleServer {
   }
 
   /// Serves until Stop() or Drain(). Throws std::logic_error without OnHandle() or a listener, and
-  /// std::system_error if the threads can't be started. Runs once.
+  /// std::system_error if the threads can't be started. If a loop throws, stops the others and
+  /// throws that. Runs once.
   void Begin();
 
   /// Ends Begin(): no client is accepted any more, those there may finish within

@@ -64,9 +64,18 @@ struct Shared {
   [[noreturn]] void Fail(int code, std::string_view where) {
     const DbErrorKind kind = KindOf(code);
     broken = broken || kind == DbErrorKind::kUnavailable;
-    throw DbError(
-        kind, where,
-        kind == DbErrorKind::kTimeout ? "it took too long" : sqlite3_errmsg(handle.get()));
+    if (kind == DbErrorKind::kTimeout) {
+      throw DbError(kind, where, "it took too long");
+    }
+    throw DbError(kind, where, handle ? sqlite3_errmsg(handle.get()) : sqlite3_errstr(code));
+  }
+
+  // A null pointer may be the value, or stand for memory that was wanting: only the code tells.
+  void RequireMemory(const void* result, std::string_view where) {
+    constexpr int kKind = 0xff;
+    if (result == nullptr && (sqlite3_errcode(handle.get()) & kKind) == SQLITE_NOMEM) {
+      Fail(SQLITE_NOMEM, where);
+    }
   }
 
   // While a statement runs, its functions may quote their arguments: "bad JSON path: '…'". All
@@ -145,10 +154,12 @@ class SqliteStatement : public DbDriverStatement {
         return sqlite3_column_double(row, column);
       case SQLITE_TEXT: {
         const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
+        shared_.RequireMemory(text, Text());
         return std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(row, column)));
       }
       case SQLITE_BLOB: {
         const auto* const bytes = static_cast<const char*>(sqlite3_column_blob(row, column));
+        shared_.RequireMemory(bytes, Text());
         return Blob{{bytes, static_cast<std::size_t>(sqlite3_column_bytes(row, column))}};
       }
       default:
@@ -198,7 +209,12 @@ class SqliteStatement : public DbDriverStatement {
     const int count = sqlite3_column_count(statement_.get());
     columns_.clear();
     for (int i = 0; i < count; ++i) {
-      columns_.emplace_back(sqlite3_column_name(statement_.get(), i));
+      const char* const name = sqlite3_column_name(statement_.get(), i);
+      if (name == nullptr) {  // each column has one
+        columns_.clear();
+        shared_.Fail(SQLITE_NOMEM, Text());
+      }
+      columns_.emplace_back(name);
     }
   }
 
@@ -224,17 +240,20 @@ class SqliteDriver : public DbDriver {
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
         nullptr);
     shared_.handle.reset(handle);
-    if (code != SQLITE_OK) {
-      shared_.Fail(code, "SQLite " + options.file);
-    }
-    sqlite3_busy_timeout(handle, static_cast<int>(options.busy.count()));
+    const auto require = [&](int result) {
+      if (result != SQLITE_OK) {
+        shared_.Fail(result, "SQLite " + options.file);
+      }
+    };
+    require(code);
+    require(sqlite3_busy_timeout(handle, static_cast<int>(options.busy.count())));
     sqlite3_progress_handler(
         handle, kSteps,
         [](void* shared) { return Clock::now() >= static_cast<Shared*>(shared)->deadline ? 1 : 0; },
         &shared_);
     // A double-quoted name that is no column would be taken for a text.
-    sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
-    sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
+    require(sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, nullptr));
+    require(sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr));
     EnterWal(options.busy);
     Run(options.sync == SqliteSync::kFull ? "PRAGMA synchronous = FULL"
                                           : "PRAGMA synchronous = NORMAL");

@@ -23,7 +23,7 @@ inline constexpr int kMaxJsonDepth = 64;
 
 /// Understands `text`.
 /// @throws HttpError 400 when it is no JSON, or too deep; the text names line and column, and what
-///     was expected there
+///     was found there
 [[nodiscard]] auto ParseJson(std::string_view text) -> nlohmann::json;
 
 /// Writes `value`, on one line. Bytes in it that are no UTF-8 come out as U+FFFD.

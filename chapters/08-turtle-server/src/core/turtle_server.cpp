@@ -1,6 +1,7 @@
 #include "core/turtle_server.h"
 
 #include <algorithm>
+#include <exception>
 #include <iterator>
 #include <stdexcept>
 #include <thread>
@@ -71,17 +72,31 @@ void TurtleServer::Begin() {
     stop_others();
   });
 
+  std::vector<std::exception_ptr> failures(loopers_.size());
   ThreadPool threads(loopers_.size() - 1);
   threads.Start();
   try {
     for (std::size_t i = 1; i < loopers_.size(); ++i) {
-      [[maybe_unused]] const bool accepted =
-          threads.Submit([looper = loopers_[i].get()] { looper->Loop(); });
+      [[maybe_unused]] const bool accepted = threads.Submit([this, i, &failure = failures[i]] {
+        try {
+          loopers_[i]->Loop();
+        } catch (...) {
+          failure = std::current_exception();
+          Stop();  // or its clients would wait for ever
+          throw;   // into the log, now
+        }
+      });
     }
     home.Loop();
   } catch (...) {
     stop_others();  // or the pool's destructor would wait for loops that nobody ends
     throw;
+  }
+  threads.Stop();  // waits for the other loops
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
   }
 }
 

@@ -60,7 +60,7 @@ class TurtleServer {
   auto OnStop(ConnectionCallback callback) -> TurtleServer&;
 
   /// Serves until Stop(). Throws std::logic_error without OnHandle(), and std::system_error if the
-  /// threads can't be started. Runs once.
+  /// threads can't be started. If a loop throws, stops the others and throws that. Runs once.
   void Begin();
 
   /// Ends Begin(): no client is accepted any more, those there may finish within

@@ -6,7 +6,6 @@
 
 #include <mysql.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <mutex>
@@ -141,15 +140,16 @@ class MariaDbStatement : public DbDriverStatement {
   }
 
   auto Step() -> bool override {
+    if (!columns_.empty() && std::exchange(has_moved_, false)) {
+      BindResult();
+    }
     const int code = columns_.empty() ? MYSQL_NO_DATA : mysql_stmt_fetch(statement_.get());
     if (code == MYSQL_NO_DATA) {
       Require(Drain());
       return false;
     }
     Require(code == 0 || code == MYSQL_DATA_TRUNCATED);
-    if (code == MYSQL_DATA_TRUNCATED) {
-      FetchLongTexts();
-    }
+    FetchLongTexts();
     return true;
   }
 
@@ -162,8 +162,7 @@ class MariaDbStatement : public DbDriverStatement {
     if (cell.is_null != 0) {
       return nullptr;
     }
-    const std::string_view text(cell.text.data(),
-                                std::min<std::size_t>(cell.length, cell.text.size()));
+    const std::string_view text(cell.text.data(), cell.length);
     switch (cell.kind) {
       case Cell::Kind::kWhole:
         if (cell.is_unsigned && cell.whole < 0) {
@@ -187,8 +186,8 @@ class MariaDbStatement : public DbDriverStatement {
 
   void Reset() noexcept override {
     // The rows lie on our side, and there is nothing to tell the server.
-    mysql_stmt_free_result(statement_.get());
-    static_cast<void>(Drain());
+    static_cast<void>(mysql_stmt_free_result(statement_.get()));
+    static_cast<void>(Drain());  // of what fails here the next call tells
     cells_.clear();  // or each statement that is kept would keep the longest text it has read
   }
 
@@ -200,10 +199,10 @@ class MariaDbStatement : public DbDriverStatement {
   auto Drain() noexcept -> bool {
     errno = 0;
     while (mysql_stmt_more_results(statement_.get())) {
-      if (mysql_stmt_next_result(statement_.get()) != 0) {
+      if (mysql_stmt_next_result(statement_.get()) != 0 ||
+          mysql_stmt_free_result(statement_.get()) != 0) {
         return false;
       }
-      mysql_stmt_free_result(statement_.get());
     }
     return true;
   }
@@ -285,24 +284,30 @@ class MariaDbStatement : public DbDriverStatement {
         bind.buffer_length = cell.text.size();
       }
     }
-    Require(mysql_stmt_bind_result(statement_.get(), binds_.data()) == 0);
+    has_moved_ = false;
+    BindResult();
   }
 
-  // How long a text is one knows when it is there. Those that had no room are fetched once more;
-  // the room is kept for the next row.
+  void BindResult() { Require(mysql_stmt_bind_result(statement_.get(), binds_.data()) == 0); }
+
+  // The length of a text is known once it is there. Those that had no room are fetched once more;
+  // the room is kept for the next row. It is bound when that is fetched: until then the lengths of
+  // this row are needed, and some versions of the library set them to 0 when they bind.
   void FetchLongTexts() {
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       Cell& cell = cells_[i];
       const bool is_text = cell.kind != Cell::Kind::kWhole && cell.kind != Cell::Kind::kNumber;
       if (is_text && cell.is_null == 0 && cell.length > cell.text.size()) {
-        cell.text.resize(cell.length);
+        const auto length = cell.length;
+        cell.text.resize(length);
         binds_[i].buffer = cell.text.data();
         binds_[i].buffer_length = cell.text.size();
+        has_moved_ = true;
         Require(mysql_stmt_fetch_column(statement_.get(), &binds_[i], static_cast<unsigned>(i),
                                         0) == 0);
+        cell.length = length;
       }
     }
-    Require(mysql_stmt_bind_result(statement_.get(), binds_.data()) == 0);
   }
 
   static auto WholeOrText(std::string_view digits) -> DbValue {
@@ -320,6 +325,7 @@ class MariaDbStatement : public DbDriverStatement {
   std::vector<std::string> columns_;
   std::vector<Cell> cells_;
   std::vector<MYSQL_BIND> binds_;
+  bool has_moved_ = false;  // a text, since it was bound
   DbOutcome outcome_;
 };
 
@@ -327,7 +333,11 @@ class MariaDbDriver : public DbDriver {
  public:
   MariaDbDriver(const MariaDbOptions& options, std::string name) {
     static std::once_flag library;  // mysql_init() would do it, but not on two threads at once
-    std::call_once(library, [] { mysql_server_init(0, nullptr, nullptr); });
+    std::call_once(library, [] {
+      if (mysql_server_init(0, nullptr, nullptr) != 0) {
+        throw DbError(DbErrorKind::kOther, "MariaDB", "its library does not start");
+      }
+    });
     shared_.name = std::move(name);
     shared_.handle.reset(mysql_init(nullptr));
     if (!shared_.handle) {
@@ -366,7 +376,10 @@ class MariaDbDriver : public DbDriver {
  private:
   void Configure(const MariaDbOptions& options) {
     const auto set = [this](mysql_option option, const void* value) {
-      mysql_options(shared_.handle.get(), option, value);
+      if (mysql_options(shared_.handle.get(), option, value) != 0) {
+        throw DbError(DbErrorKind::kOther, shared_.name,
+                      "its library lacks option " + std::to_string(option));
+      }
     };
     const auto seconds = [&set](mysql_option option, std::chrono::seconds time) {
       const auto value = static_cast<unsigned>(time.count());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
@@ -104,16 +105,31 @@ void TurtleServer::Begin() {
     stop_others();
   });
 
+  std::vector<std::exception_ptr> failures(loopers_.size());
   ThreadPool threads(loopers_.size() - 1);
   threads.Start();
   try {
     for (std::size_t i = 1; i < loopers_.size(); ++i) {
-      [[maybe_unused]] const bool accepted = threads.Submit([this, i] { RunLooper(i); });
+      [[maybe_unused]] const bool accepted = threads.Submit([this, i, &failure = failures[i]] {
+        try {
+          RunLooper(i);
+        } catch (...) {
+          failure = std::current_exception();
+          Stop();  // or its clients would wait for ever
+          throw;   // into the log, now
+        }
+      });
     }
     RunLooper(0);
   } catch (...) {
     stop_others();  // or the pool's destructor would wait for loops that nobody ends
     throw;
+  }
+  threads.Stop();  // waits for the other loops
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
   }
 }
 

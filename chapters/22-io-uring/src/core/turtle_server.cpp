@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
@@ -109,16 +110,18 @@ void TurtleServer::Begin() {
   }
   loopers_.front()->AtStop(stop_others);
 
+  std::vector<std::exception_ptr> failures(loopers_.size());
   ThreadPool threads(loopers_.size() - 1);
   threads.Start();
   try {
     for (std::size_t i = 1; i < loopers_.size(); ++i) {
-      [[maybe_unused]] const bool accepted = threads.Submit([this, i] {
+      [[maybe_unused]] const bool accepted = threads.Submit([this, i, &failure = failures[i]] {
         try {
           RunLooper(i);
         } catch (...) {
+          failure = std::current_exception();
           Stop();  // or its clients would wait for ever
-          throw;
+          throw;   // into the log, now
         }
       });
     }
@@ -126,6 +129,12 @@ void TurtleServer::Begin() {
   } catch (...) {
     stop_others();  // or the pool's destructor would wait for loops that nobody ends
     throw;
+  }
+  threads.Stop();  // waits for the other loops
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
   }
 }
 

@@ -198,7 +198,7 @@ TEST(InTransaction, GetsItsTurn) {
   options.busy = std::chrono::milliseconds(0);
   const auto database = SqliteDatabase(options);
   if (!test::IsBuiltWith(*database)) {
-    GTEST_SKIP() << "built without";
+    GTEST_SKIP() << "built without this database (TURTLE_SQLITE, TURTLE_MARIADB)";
   }
   const auto mine = database->Open();
   const auto other = database->Open();

@@ -46,7 +46,7 @@ class MigrateTest : public testing::Test {
     options_.file = folder_.Path("todo.db");
     options_.sync = SqliteSync::kNormal;
     if (!test::IsBuiltWith(*SqliteDatabase({}))) {
-      GTEST_SKIP() << "built without";
+      GTEST_SKIP() << "built without this database (TURTLE_SQLITE, TURTLE_MARIADB)";
     }
     connection_ = SqliteDatabase(options_)->Open();
   }

@@ -48,7 +48,7 @@ class JobQueueTest : public testing::Test {
     options_.file = folder_.Path("jobs.db");
     options_.sync = SqliteSync::kNormal;
     if (!test::IsBuiltWith(*SqliteDatabase({}))) {
-      GTEST_SKIP() << "built without";
+      GTEST_SKIP() << "built without this database (TURTLE_SQLITE, TURTLE_MARIADB)";
     }
     mine_ = Open();
     other_ = Open();
