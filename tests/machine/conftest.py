@@ -64,9 +64,10 @@ class FreshRoot:
     def __init__(self, folder):
         self.folder = folder
 
-    def run(self, command, *, network, seconds):
+    def run(self, command, *, network, seconds, environment=""):
         """In a shell inside, with only the loopback interface where there is to be no network."""
-        inside = f"cd /src && exec env -i PATH={PATH} HOME=/root TERM=dumb LC_ALL=C.UTF-8 sh -c {shlex.quote(command)}"
+        words = f"env -i PATH={PATH} HOME=/root TERM=dumb LC_ALL=C.UTF-8 {environment} sh -c {shlex.quote(command)}"
+        inside = f"cd /src && exec {words}"
         prepare = "" if network else "ip link set lo up\n"
         prepare += f"mount -t proc proc '{self.folder}/proc'\nmount --rbind /dev '{self.folder}/dev'\n"
         return call(
@@ -86,28 +87,32 @@ class FreshRoot:
         return found
 
 
-@pytest.fixture(scope="session")
-def fresh_root(tmp_path_factory):
+def bare_root(folder, release, options=()):
+    """Makes a FreshRoot; a test is skipped where that can't be done."""
     if os.geteuid() != 0:
         pytest.skip("only root may make a system of its own")
     for program in ("debootstrap", "unshare", "ip"):
         if not shutil.which(program, path=PATH):
             pytest.skip(f"{program} is not installed")
+    call("debootstrap", "--variant=minbase", *options, release, folder, *package_server(), seconds=900)
+    for file in ("/etc/resolv.conf", "/etc/hosts"):
+        shutil.copy(file, folder / "etc")
+    (folder / "etc/apt/apt.conf.d/00host").write_text(call("apt-config", "dump", "Acquire"))
+    (folder / "etc/dpkg/dpkg.cfg.d/quick").write_text("force-unsafe-io\n")
+    # As in the images of Debian: nothing is started only because it was installed.
+    policy = folder / "usr/sbin/policy-rc.d"
+    policy.write_text("#!/bin/sh\nexit 101\n")
+    policy.chmod(0o755)
+    copy_source(folder / "src")
+    return FreshRoot(folder)
+
+
+@pytest.fixture(scope="session")
+def fresh_root(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fresh") / "root"
     try:
         name, release = system()
-        options = ["--components=main,universe"] if name == "ubuntu" else []
-        call("debootstrap", "--variant=minbase", *options, release, folder, *package_server(), seconds=900)
-        for file in ("/etc/resolv.conf", "/etc/hosts"):
-            shutil.copy(file, folder / "etc")
-        (folder / "etc/apt/apt.conf.d/00host").write_text(call("apt-config", "dump", "Acquire"))
-        (folder / "etc/dpkg/dpkg.cfg.d/quick").write_text("force-unsafe-io\n")
-        # As in the images of Debian: nothing is started only because it was installed.
-        policy = folder / "usr/sbin/policy-rc.d"
-        policy.write_text("#!/bin/sh\nexit 101\n")
-        policy.chmod(0o755)
-        copy_source(folder / "src")
-        yield FreshRoot(folder)
+        yield bare_root(folder, release, ["--components=main,universe"] if name == "ubuntu" else [])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -147,6 +147,27 @@ def test_finished(runner: Runner, is_ci: bool = False) -> None:
             test_suite(runner, name, SUITES[name], has_program, RING, is_ci=is_ci)
 
 
+def test_newcomer(runner: Runner) -> None:
+    """In one run of CI of eight, on a bare Debian 12 or 13."""
+    if not is_turn(4, TURNS):
+        return
+    release = "bookworm" if is_turn(4, 2 * TURNS) else "trixie"
+    test = ROOT / "tests" / "machine" / "test_newcomer.py"
+    runner.step(
+        f"newcomer on {release}",
+        lambda: runner.run(
+            [setup.python(), "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", test],
+            env={"TURTLE_NEWCOMER": release},
+        ),
+        needs=[PACKAGES, PYTHON],
+        seconds=3300,
+        count=count_pytest,
+        no_skips=True,
+        inputs=whole(),
+        advice=f"TURTLE_NEWCOMER={release} build/venv/bin/python -m pytest {test.relative_to(ROOT)}",
+    )
+
+
 def test_more(runner: Runner) -> None:
     """What needs no chapter's build: the other half of CI's work."""
     test_finished(runner, is_ci=True)
@@ -155,6 +176,7 @@ def test_more(runner: Runner) -> None:
         analyse(runner)
         test_sanitized(runner, "clang ASan+UBSan")
         coverage.step(runner)
+    test_newcomer(runner)
 
 
 def build_fast(runner: Runner) -> None:
@@ -488,8 +510,10 @@ def test_suite(
         needs.append(made_by)
         environment["TURTLE_BINARY"] = str(program)
     command = [setup.python(), "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", folder]
-    if name == "machine" and is_ci and not is_turn(0, TURNS):
-        command += ["--ignore", folder / "test_fresh_root.py"]
+    if name == "machine":
+        command += ["--ignore", folder / "test_newcomer.py"]
+        if is_ci and not is_turn(0, TURNS):
+            command += ["--ignore", folder / "test_fresh_root.py"]
 
     runner.step(
         f"tests/{name}" + (" on io_uring" if more else ""),
