@@ -30,9 +30,9 @@ turtle_task(check-format "Checking the format" clang-format
             COMMAND ${each_source} | xargs -0 clang-format --dry-run -Werror)
 turtle_task(cpplint "Checking the style" cpplint
             COMMAND ${each_source} | xargs -0 cpplint --quiet)
-turtle_task(check-clang-tidy "Checking final with clang-tidy" run-clang-tidy
+turtle_task(check-clang-tidy "Checking final with clang-tidy" clang-tidy
             COMMAND "${CMAKE_COMMAND}" "${final}"  # files may have come since
-            COMMAND run-clang-tidy -quiet -p "${final}" "final/(src|examples|bench|fuzz)/"
+            COMMAND "${python}" tools/tidy.py "${final}" "final/(src|examples|bench|fuzz)/"
             DEPENDS "${final}/configured")
 turtle_task(linecount "Counting lines" ""
             COMMAND "${python}" tools/linecount.py)

@@ -109,7 +109,7 @@ COST = (
 ANALYSIS = (
     Need(command("clang++"), "clang", "llvm"),
     Need(command("clang-format"), "clang-format", "clang-format"),
-    Need(command("run-clang-tidy"), "clang-tidy", "llvm"),
+    Need(command("clang-tidy"), "clang-tidy", "llvm"),
     Need(command("cpplint"), "cpplint", "cpplint"),
     Need(header("benchmark/benchmark.h"), "libbenchmark-dev", "google-benchmark"),
 )
