@@ -215,7 +215,7 @@ LogWriter::LogWriter(const LogWriterOptions& options)
     machinery_->queue = std::make_shared<Queue>(options.queue_size, 1U);
     machinery_->logger = std::make_shared<spdlog::async_logger>(
         "turtle", sink_, machinery_->queue, spdlog::async_overflow_policy::overrun_oldest);
-    // Some versions throw what goes wrong, others tell stderr of it: into our lines, and waiting.
+    // Some versions throw what goes wrong; others write it to stderr, and wait for its reader.
     machinery_->logger->set_error_handler([](const std::string&) { throw std::bad_alloc(); });
   }
   if (!options.file.empty() && options.flush_interval.count() > 0) {
