@@ -20,11 +20,11 @@ auto Text(const JsonFault& fault) -> std::string {
 auto Parsed(std::string_view text, bool comments = false) -> std::string {
   using Json = nlohmann::json;
   try {
-    static_cast<void>(Json::parse(text.begin(), text.end(), nullptr, true, comments));
+    const Json parsed = Json::parse(text.begin(), text.end(), nullptr, true, comments);
+    return parsed.is_discarded() ? "discarded" : "";
   } catch (const Json::parse_error& error) {
     return Text(FindJsonFault(text, error.byte));
   }
-  return "";
 }
 
 TEST(JsonFaultTest, AByteHasALineAndAColumn) {

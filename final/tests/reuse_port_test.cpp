@@ -18,6 +18,7 @@
 
 #include "core/cpu_affinity.h"
 #include "support/client.h"
+#include "support/needs_ipv6.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -64,6 +65,12 @@ auto Refusal(const NetAddress& address, std::size_t count) -> std::string {
 
 class ReusePortTest : public testing::TestWithParam<std::string> {
  protected:
+  void SetUp() override {
+    if (std::string(GetParam()) == "::1") {
+      TURTLE_NEEDS_IPV6();
+    }
+  }
+
   const NetAddress any_port_{GetParam(), 0};
 };
 

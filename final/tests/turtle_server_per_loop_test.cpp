@@ -24,6 +24,7 @@
 #include "support/busy.h"
 #include "support/client.h"
 #include "support/handlers.h"
+#include "support/needs_ipv6.h"
 #include "support/no_descriptors.h"
 #include "support/server_thread.h"
 
@@ -192,6 +193,7 @@ TEST(PerLoop, SharedTheFirstLoopHandsOutHoweverManyThereAre) {
 }
 
 TEST(PerLoop, AnAddressOfOneListenerIsServedBesideByAllLoops) {
+  TURTLE_NEEDS_IPV6();
   TurtleServer server(kAnyPort, PerLoop(2));
   auto alone = OpenListeners(NetAddress("::1", 0), 1);
   const int port = alone.front().LocalAddress().Port();
@@ -318,6 +320,7 @@ TEST(PerLoop, ADrainEmptiesEachQueue) {
 }
 
 TEST(PerLoop, ADrainHandsOutWhoCameByTheFirstLoop) {
+  TURTLE_NEEDS_IPV6();
   TurtleServer server(kAnyPort, PerLoop(3));
   auto alone = OpenListeners(NetAddress("::1", 0), 1);
   const int port = alone.front().LocalAddress().Port();

@@ -21,6 +21,7 @@
 #include "support/captured_stderr.h"
 #include "support/loop_thread.h"
 #include "support/manual_clock.h"
+#include "support/needs_ipv6.h"
 #include "support/udp_client.h"
 
 namespace TURTLE_SERVER {
@@ -71,7 +72,14 @@ class Served {
   std::unique_ptr<UdpServer> server_;
 };
 
-class UdpServerTest : public testing::TestWithParam<const char*> {};
+class UdpServerTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (std::string(GetParam()) == "::1") {
+      TURTLE_NEEDS_IPV6();
+    }
+  }
+};
 
 INSTANTIATE_TEST_SUITE_P(Families, UdpServerTest, testing::Values("127.0.0.1", "::1"),
                          [](const auto& family) {

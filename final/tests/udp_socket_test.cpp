@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "core/udp_calls.h"
+#include "support/needs_ipv6.h"
 #include "support/udp_client.h"
 
 namespace TURTLE_SERVER {
@@ -41,7 +42,14 @@ auto ErrorOf(Action action) -> std::string {
 }
 
 // Everything is done with both families.
-class UdpSocketTest : public testing::TestWithParam<const char*> {};
+class UdpSocketTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (std::string(GetParam()) == "::1") {
+      TURTLE_NEEDS_IPV6();
+    }
+  }
+};
 
 INSTANTIATE_TEST_SUITE_P(Families, UdpSocketTest, testing::Values("127.0.0.1", "::1"),
                          [](const auto& family) {

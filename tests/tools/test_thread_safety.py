@@ -24,7 +24,7 @@ TEXTS = {path: path.read_text(encoding="utf-8") for path in FILES}
 LOCKS = [(path, match) for path, text in TEXTS.items() for match in LOCK.finditer(text)]
 MEMBERS = [(path, match[1]) for path, text in TEXTS.items() for match in GUARDED.finditer(text)]
 
-pytestmark = pytest.mark.skipif(not CLANG, reason="no clang++")
+pytestmark = pytest.mark.skipif(not CLANG, reason="clang++ is not installed")
 
 
 def compile_text(text: str, *first: pathlib.Path) -> subprocess.CompletedProcess[str]:

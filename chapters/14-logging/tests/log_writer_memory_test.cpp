@@ -4,6 +4,7 @@
 #include <string>
 
 #include "log/log_writer.h"
+#include "support/captured_stderr.h"
 #include "support/failing_new.h"
 #include "support/log_folder.h"
 
@@ -16,6 +17,7 @@ auto Line(char letter) -> std::string { return std::string(500, letter) + "\n"; 
 TEST(LogWriterMemoryTest, LinesThatDontFitIntoMemoryAreMissingAndCounted) {
   for (const Urgency urgency : {Urgency::kLater, Urgency::kWait}) {
     const test::LogFolder folder;
+    test::CapturedStderr errors;
     LogWriterOptions options;
     options.file = folder.Path("a.log");
     options.by = WriteBy::kThread;
@@ -31,6 +33,8 @@ TEST(LogWriterMemoryTest, LinesThatDontFitIntoMemoryAreMissingAndCounted) {
     EXPECT_NE(text.find("WARN 3 lines of log are missing here\n" + Line('d')), std::string::npos)
         << text;
     EXPECT_EQ(text.find(Line('a')), std::string::npos);
+    EXPECT_EQ(errors.Text(), "")
+        << "spdlog writes to stderr by itself, and may wait for its reader";
   }
 }
 

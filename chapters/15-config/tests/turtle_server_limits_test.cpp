@@ -13,6 +13,7 @@
 #include "support/captured_stderr.h"
 #include "support/client.h"
 #include "support/handlers.h"
+#include "support/needs_ipv6.h"
 #include "support/server_thread.h"
 
 namespace TURTLE_SERVER {
@@ -46,6 +47,7 @@ void Do(TurtleServer& server, const Task& task) {
 }
 
 TEST(TurtleServerLimits, WhoIsBlockedIsClosedAndNobodyElse) {
+  TURTLE_NEEDS_IPV6();
   TurtleServer server(kAnyPort, OneLoop());
   server.OnHandle(Echo);
   server.Block(CidrSet({"127.0.0.0/8", "2001:db8::/32"}));
@@ -71,6 +73,7 @@ TEST(TurtleServerLimits, WhoIsBlockedIsClosedAndNobodyElse) {
 }
 
 TEST(TurtleServerLimits, BlocksIpv6) {
+  TURTLE_NEEDS_IPV6();
   TurtleServer server(NetAddress("::1", 0), OneLoop());
   server.OnHandle(Echo);
   server.Block(CidrSet({"::/64"}));

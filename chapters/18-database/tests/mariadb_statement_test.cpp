@@ -112,11 +112,12 @@ unsigned STDCALL mysql_num_fields(MYSQL_RES*) { return mysql_stmt_field_count(&s
 MYSQL_FIELD* STDCALL mysql_fetch_fields(MYSQL_RES*) {
   constexpr unsigned kUtf8 = 45;
   constexpr unsigned kBinary = 63;
-  const auto set = [](MYSQL_FIELD& field, const char* name, enum_field_types type, unsigned set) {
+  const auto set = [](MYSQL_FIELD& field, const char* name, enum_field_types type,
+                      unsigned characters) {
     field.name = const_cast<char*>(name);
     field.name_length = static_cast<unsigned>(std::strlen(name));
     field.type = type;
-    field.charsetnr = set;
+    field.charsetnr = characters;
   };
   set(fields[0], "id", MYSQL_TYPE_LONGLONG, kBinary);
   set(fields[1], "word", MYSQL_TYPE_VAR_STRING, kUtf8);

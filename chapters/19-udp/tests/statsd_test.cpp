@@ -13,6 +13,7 @@
 #include "../examples/statsd_table.h"
 #include "support/child.h"
 #include "support/http_client.h"
+#include "support/needs_ipv6.h"
 #include "support/udp_client.h"
 
 namespace TURTLE_SERVER {
@@ -351,6 +352,7 @@ TEST(CountedServerExample, WhatTheKernelRefusesIsToldLater) {
 }
 
 TEST(UdpEchoExample, Echoes) {
+  TURTLE_NEEDS_IPV6();
   for (const std::string loops : {"1", "2"}) {
     test::ExampleServer echo("udp_echo", {"0", "::1", loops});
     test::UdpClient client(NetAddress("::1", echo.Port()));

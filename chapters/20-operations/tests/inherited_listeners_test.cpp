@@ -16,6 +16,7 @@
 #include "core/unix_listener.h"
 #include "support/child.h"
 #include "support/log_folder.h"
+#include "support/needs_ipv6.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -70,6 +71,7 @@ class InheritedListenersTest : public testing::Test {
 };
 
 TEST_F(InheritedListenersTest, EachIsFoundByItsAddress) {
+  TURTLE_NEEDS_IPV6();
   const Socket ipv4 = Listening("127.0.0.1");
   const Socket ipv6 = Listening("::1");
   const test::LogFolder folder;
@@ -113,6 +115,7 @@ TEST_F(InheritedListenersTest, AnyPortIsThePortThatIsThere) {
 }
 
 TEST_F(InheritedListenersTest, WhatNobodyAskedForIsNamed) {
+  TURTLE_NEEDS_IPV6();
   const Socket one = Listening("127.0.0.1");
   const Socket two = Listening("::1");
   Leave(one.GetFd());

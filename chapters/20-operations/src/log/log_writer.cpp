@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -214,6 +215,8 @@ LogWriter::LogWriter(const LogWriterOptions& options)
     machinery_->queue = std::make_shared<Queue>(options.queue_size, 1U);
     machinery_->logger = std::make_shared<spdlog::async_logger>(
         "turtle", sink_, machinery_->queue, spdlog::async_overflow_policy::overrun_oldest);
+    // Some versions throw what goes wrong; others write it to stderr, and wait for its reader.
+    machinery_->logger->set_error_handler([](const std::string&) { throw std::bad_alloc(); });
   }
   if (!options.file.empty() && options.flush_interval.count() > 0) {
     // Not by way of the queue: a flush is no reason to drop a line.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/unique_fd.h"
@@ -14,12 +15,19 @@
 #include "core/reuse_port.h"
 #include "core/socket.h"
 #include "support/client.h"
+#include "support/needs_ipv6.h"
 
 namespace TURTLE_SERVER {
 namespace {
 
 class QueueLengthTest : public testing::TestWithParam<const char*> {
  protected:
+  void SetUp() override {
+    if (std::string(GetParam()) == "::1") {
+      TURTLE_NEEDS_IPV6();
+    }
+  }
+
   void Connect(const NetAddress& server, int count) {
     for (int i = 0; i < count; ++i) {
       clients_.push_back(std::make_unique<test::Client>(server.Port(), server.Ip()));

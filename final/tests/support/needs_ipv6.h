@@ -1,0 +1,29 @@
+// Tests of what only a machine with IPv6 has; many a container has none.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <system_error>
+
+#include "core/socket.h"
+
+namespace TURTLE_SERVER::test {
+
+/// True if this machine has the address ::1.
+inline auto HasIpv6() -> bool {
+  try {
+    Socket probe;
+    probe.Bind(NetAddress("::1", 0));
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
+}  // namespace TURTLE_SERVER::test
+
+/// Skips a test where there is none.
+#define TURTLE_NEEDS_IPV6()                     \
+  if (!test::HasIpv6()) {                       \
+    GTEST_SKIP() << "this machine has no IPv6"; \
+  }
