@@ -20,6 +20,9 @@ PROGRAM = ROOT / "build" / "final" / "turtle"
 # No linker of the environment's choice: it has a say in what is inlined across files, and what
 # tests/cost counts is to depend on our sources.
 RELEASE = ("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF", "-DCMAKE_EXE_LINKER_FLAGS=")
+# What `./learn serve` runs.
+SERVER = ROOT / "build" / "serve" / "turtle"
+SOON = ("-DCMAKE_BUILD_TYPE=None", "-DBUILD_TESTING=OFF")
 SITE = ROOT / "build" / "site"
 BUILT = "final: Release"
 
@@ -32,9 +35,9 @@ def serve(address: str, port: int) -> int:
     setup.packages(runner, (*machine.BUILD, *machine.PROGRAM, *machine.SITE))
     setup.python_environment(runner, [setup.SITE_REQUIREMENTS])
     has_program = (FINAL / "src" / "app" / "main.cpp").is_file()
-    if has_program:
-        build_program(runner)
-    build_site(runner)
+    with runner.beside(build_site):
+        if has_program:
+            build_server(runner)
     if not runner.ok():
         raise LearnError("The book can't be served: see the step that failed above.")
     if not has_program:
@@ -45,7 +48,14 @@ def serve(address: str, port: int) -> int:
     return run_program(address, port)
 
 
+def build_server(runner: Runner) -> bool:
+    """The program as it is compiled soonest: for one reader it is fast enough."""
+    make = [setup.configure(FINAL, SERVER.parent, *SOON), setup.build(SERVER.parent, "turtle")]
+    return runner.step("the server", make, needs=["set up: packages"], seconds=900)
+
+
 def build_program(runner: Runner) -> bool:
+    """The program as its users have it."""
     make = [setup.configure(FINAL, PROGRAM.parent, *RELEASE), setup.build(PROGRAM.parent)]
     return runner.step(BUILT, make, needs=["set up: packages"], seconds=900, inputs=[FINAL], makes=make)
 
@@ -81,7 +91,7 @@ def refuse_used_port(address: str, port: int) -> None:
 
 def run_program(address: str, port: int) -> int:
     """Runs the server until it is stopped; its exit code."""
-    command = [str(PROGRAM), "serve", str(SITE), "--port", str(port), "--address", address]
+    command = [str(SERVER), "serve", str(SITE), "--port", str(port), "--address", address]
     server = subprocess.Popen(command, cwd=ROOT)
 
     def forward(number: int, _: object) -> None:

@@ -26,6 +26,7 @@ TESTED = BUILD / "test"  # the chapters as a run of everything builds them; buil
 FINAL = ROOT / "final"
 TOOLS = ROOT / "tools"
 CHAPTERS_TOOL = [sys.executable, ROOT / "tools" / "chapters.py"]
+PORTABLE_REQUIREMENTS = TOOLS / "portable-requirements.txt"
 PACKAGES = "set up: packages"
 PYTHON = "set up: Python packages"
 
@@ -94,7 +95,8 @@ def test(numbers: list[str], only: str, is_ci: bool, is_quick: bool = False, aga
 
 def test_everything(runner: Runner, is_ci: bool) -> None:
     setup.packages(runner, (*machine.EVERYTHING, *machine.WHOLE, *(machine.CI if is_ci else ())))
-    setup.python_environment(runner, [setup.SITE_REQUIREMENTS, *setup.test_requirements()])
+    requirements = [setup.SITE_REQUIREMENTS, *setup.test_requirements()]
+    setup.python_environment(runner, [*requirements, PORTABLE_REQUIREMENTS] if is_ci else requirements)
     build_fast(runner)
     if is_ci:
         setup.packages(runner, machine.clang_runtime())
@@ -172,6 +174,7 @@ def test_more(runner: Runner) -> None:
     """What needs no chapter's build: the other half of CI's work."""
     test_finished(runner, is_ci=True)
     if FINAL.is_dir():
+        compile_for_others(runner)
         fuzz.test(runner)
         analyse(runner)
         test_sanitized(runner, "clang ASan+UBSan")
@@ -622,6 +625,25 @@ def prove_exercises(runner: Runner, chapter: Chapter) -> None:
         seconds=1200,
         inputs=[*parts(chapter, ""), *proofs.sources(TOOLS / "exercises.py")],
         advice="tools/exercises.py says what an exercise is made of",
+    )
+
+
+def compile_for_others(runner: Runner) -> None:
+    """For macOS and FreeBSD: all of `final`, and the chapters whose turn it is."""
+    for chapter in [each for each in chapters.all_chapters() if has_its_turn(each)]:
+        portable(runner, chapter.number, program_parts(chapter))
+    portable(runner, "final", [FINAL])
+
+
+def portable(runner: Runner, name: str, sources: Sequence[pathlib.Path]) -> None:
+    tool = TOOLS / "portable.py"
+    runner.step(
+        f"for other systems: {name}",
+        [[setup.python(), tool, name]],
+        needs=[PACKAGES, PYTHON],
+        seconds=2400,
+        inputs=[*sources, *proofs.sources(tool), PORTABLE_REQUIREMENTS, ROOT / "cmake"],
+        advice=f"{setup.python().relative_to(ROOT)} tools/portable.py {name}",
     )
 
 
