@@ -19,7 +19,7 @@ FINAL = ROOT / "final"
 PROGRAM = ROOT / "build" / "final" / "turtle"
 # No linker of the environment's choice: it has a say in what is inlined across files, and what
 # tests/cost counts is to depend on our sources.
-RELEASE = ("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF", "-DCMAKE_EXE_LINKER_FLAGS=")
+RELEASE = ("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF", "-DCMAKE_EXE_LINKER_FLAGS=", "-DTURTLE_INLINE_EXAMPLES=OFF")
 # What `./learn serve` runs.
 SERVER = ROOT / "build" / "serve" / "turtle"
 SOON = ("-DCMAKE_BUILD_TYPE=None", "-DBUILD_TESTING=OFF")

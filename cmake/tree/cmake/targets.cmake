@@ -99,12 +99,16 @@ endif()
 
 # --- examples: a program each, in <build>/examples; their scripts and data are copied beside ----
 add_custom_target(all_examples ALL)
+option(TURTLE_INLINE_EXAMPLES "In a release, inline the library's functions into the examples, too" ON)
 foreach(source IN LISTS examples cgi_programs)
   get_filename_component(name "${source}" NAME_WE)
   get_filename_component(folder "${source}" DIRECTORY)
   file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${folder}")
   add_executable(${name} "${source}")
   target_link_libraries(${name} PRIVATE turtle_library)
+  if(inline_across_files AND NOT TURTLE_INLINE_EXAMPLES)
+    target_link_options(${name} PRIVATE "$<$<CONFIG:Release>:-fno-lto>")  # each takes seconds to link
+  endif()
   if(name STREQUAL "nonblocking_query" AND TARGET MariaDB::client)
     target_link_libraries(${name} PRIVATE MariaDB::client)
     target_compile_definitions(${name} PRIVATE TURTLE_WITH_MARIADB)
