@@ -263,7 +263,7 @@ namespace {
 void ResetSignals() noexcept {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
-  ::sigemptyset(&action.sa_mask);
+  sigemptyset(&action.sa_mask);  // without ::, it may be a macro
   for (int number = 1; number < NSIG; ++number) {
     ::sigaction(number, &action, nullptr);  // fails for SIGKILL, SIGSTOP and libc's own
   }

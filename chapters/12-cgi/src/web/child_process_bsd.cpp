@@ -15,7 +15,7 @@ auto ForkChild(const ChildPlan& plan) noexcept -> pid_t {
   // Blocked, so that no handler of ours runs in the child before it has reset them.
   sigset_t all;
   sigset_t before;
-  ::sigfillset(&all);
+  sigfillset(&all);  // without ::, it may be a macro
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = ::fork();
   if (pid == 0) {

@@ -73,9 +73,9 @@ void WritePid(char* digits) noexcept {
 
 void ResetSignals(const sigset_t& ignored) noexcept {
   struct sigaction action {};
-  ::sigemptyset(&action.sa_mask);
+  sigemptyset(&action.sa_mask);  // without ::, it may be a macro
   for (int number = 1; number < NSIG; ++number) {
-    action.sa_handler = ::sigismember(&ignored, number) == 1 ? SIG_IGN : SIG_DFL;
+    action.sa_handler = sigismember(&ignored, number) == 1 ? SIG_IGN : SIG_DFL;
     ::sigaction(number, &action, nullptr);  // fails for SIGKILL, SIGSTOP and libc's own
   }
   ::sigprocmask(SIG_SETMASK, &action.sa_mask, nullptr);
@@ -105,7 +105,7 @@ void ResetSignals(const sigset_t& ignored) noexcept {
 auto Fork(const Plan& plan) noexcept -> pid_t {
   sigset_t all;
   sigset_t before;
-  ::sigfillset(&all);
+  sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): see above
   if (pid == 0) {
@@ -164,13 +164,13 @@ auto CopyAbove(int fd, int lowest) -> UniqueFd {
 
 auto IgnoredSignals(const std::vector<int>& early) -> sigset_t {
   sigset_t set;
-  ::sigemptyset(&set);
+  sigemptyset(&set);
   for (const int number : early) {
-    ::sigaddset(&set, number);
+    sigaddset(&set, number);
   }
   struct sigaction now {};
   if (::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) {
-    ::sigaddset(&set, SIGHUP);  // as nohup(1) wants it
+    sigaddset(&set, SIGHUP);  // as nohup(1) wants it
   }
   return set;
 }
