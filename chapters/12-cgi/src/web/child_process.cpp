@@ -186,7 +186,8 @@ auto ChildProcess::Start(const ChildOptions& options) -> SpawnResult {
   }
   FillLimits(options, plan);
 
-  const pid_t pid = ForkChild(plan);
+  const pid_t pid =
+      ForkChild([](const void* run) { RunPlan(*static_cast<const ChildPlan*>(run)); }, &plan);
   if (pid < 0) {
     return {errno, SpawnStep::kFork};
   }
