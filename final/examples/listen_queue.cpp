@@ -21,11 +21,14 @@
 #include <vector>
 
 #include "core/socket.h"
+#include "core/socket_calls.h"
 
 namespace {
 
+using TURTLE_SERVER::FdMode;
 using TURTLE_SERVER::IoStatus;
 using TURTLE_SERVER::NetAddress;
+using TURTLE_SERVER::OpenSocket;
 using TURTLE_SERVER::Socket;
 using TURTLE_SERVER::UniqueFd;
 
@@ -38,7 +41,7 @@ auto Checked(int result, const char* what) -> int {
 
 // Socket::Bind() never sets SO_REUSEPORT, for the reason that this program shows.
 auto SharingItsPort(const NetAddress& address) -> Socket {
-  UniqueFd fd(Checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));
+  UniqueFd fd(Checked(OpenSocket(AF_INET, FdMode::kBlocking), "socket"));
   const int on = 1;
   Checked(::setsockopt(fd.Get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on), "SO_REUSEPORT");
   Checked(::bind(fd.Get(), address.Data(), address.Size()), "bind");

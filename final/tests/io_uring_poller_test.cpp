@@ -1,3 +1,5 @@
+#ifdef __linux__
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -522,3 +524,5 @@ TEST_F(IoUringPollerTest, FinishingLetsGoOfEverybody) {
 
 }  // namespace
 }  // namespace TURTLE_SERVER
+
+#endif  // __linux__

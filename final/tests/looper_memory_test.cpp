@@ -1,15 +1,15 @@
 // A loop that is out of memory may have to refuse a client. It loses nothing that it has taken on.
 #include <gtest/gtest.h>
-#include <sys/eventfd.h>
 
 #include <cstddef>
+#include <list>
 #include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
-#include "base/unique_fd.h"
 #include "core/looper.h"
+#include "core/wakeup.h"
 #include "support/captured_stderr.h"
 #include "support/client.h"
 #include "support/failing_new.h"
@@ -82,11 +82,11 @@ TEST(LooperMemory, WhatIsThereCanBeLetGoWithoutMemory) {
   const ConnectionCallbacks callbacks{{}, Echo};
   LoopThread loop;
   std::vector<Client> clients = ConnectAll(loop, callbacks);
-  std::vector<UniqueFd> events;
+  std::list<Wakeup> events;
   std::vector<WatchId> watches;
   loop.Ask([&] {
     for (int i = 0; i < kClients; ++i) {
-      const int fd = events.emplace_back(::eventfd(0, EFD_CLOEXEC)).Get();
+      const int fd = events.emplace_back().Fd();
       watches.push_back(loop.Get().Watch(fd, Interest::kRead, [](const PollEvent&) {}));
     }
   });
@@ -110,7 +110,8 @@ TEST(LooperMemory, WhatIsThereCanBeLetGoWithoutMemory) {
 
 // Else the poller would tell of it in every round, and nobody would be called.
 TEST(LooperMemory, AWatchThatThereIsNoMemoryForIsNone) {
-  const UniqueFd event(::eventfd(1, EFD_CLOEXEC));
+  Wakeup event;
+  event.Signal();
   int called = 0;
   WatchId id{};
   LoopThread loop;
@@ -118,7 +119,7 @@ TEST(LooperMemory, AWatchThatThereIsNoMemoryForIsNone) {
     const bool refused = loop.Ask([&] {
       FailAllocations(first);
       try {
-        id = loop.Get().Watch(event.Get(), Interest::kRead, [&](const PollEvent&) { ++called; });
+        id = loop.Get().Watch(event.Fd(), Interest::kRead, [&](const PollEvent&) { ++called; });
       } catch (const std::bad_alloc&) {
         return StopFailing() != 0;
       }
@@ -129,7 +130,7 @@ TEST(LooperMemory, AWatchThatThereIsNoMemoryForIsNone) {
     EXPECT_TRUE(refused || first > 1) << first;  // the list of those that have ended may have room
   }
   loop.Ask([&] {
-    id = loop.Get().Watch(event.Get(), Interest::kRead, [&](const PollEvent&) { ++called; });
+    id = loop.Get().Watch(event.Fd(), Interest::kRead, [&](const PollEvent&) { ++called; });
   });
   EXPECT_TRUE(loop.Await([&] { return called > 0; }));
   loop.Ask([&] { loop.Get().Unwatch(id); });

@@ -1,3 +1,5 @@
+#ifdef __linux__
+
 #include "core/ring.h"
 
 #include <gtest/gtest.h>
@@ -179,3 +181,5 @@ TEST_F(RingTest, WaitsNoLongerThanItShould) {
 
 }  // namespace
 }  // namespace TURTLE_SERVER
+
+#endif  // __linux__

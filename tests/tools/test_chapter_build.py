@@ -95,7 +95,7 @@ class Repository:
         """The names of the tests that passed and failed."""
         code, output = call("ctest", "--test-dir", self.build_folder(chapter), "-V", *options)
         passed = re.findall(r"Test +#\d+: (\S+) \.+ +Passed", output)
-        failed = re.findall(r"Test +#\d+: (\S+) \.+ *\*\*\*", output)
+        failed = re.findall(r"Test +#\d+: (\S+) \.+ *\*\*\*(?!Skipped)", output)
         assert (code == 0) == (not failed), output
         return sorted(passed), sorted(failed), output
 
@@ -176,6 +176,16 @@ def test_a_next_test_has_to_fail_by_assertion(tmp_path, body, reason):
     passed, failed, output = repository.test("01")
     assert (passed, failed) == (["number_test/One.Runs"], ["01_two_test/fails_by_assertion"])
     assert reason in " ".join(output.split())
+
+
+def test_a_next_test_that_this_system_skips_is_a_skipped_test(tmp_path):
+    repository = Repository(tmp_path)
+    repository.write({"01-one/tests/next/01_two_test.cpp": TEST.format("Next", "GTEST_SKIP();")})
+    repository.configure("01")
+    repository.build("01")
+    passed, failed, output = repository.test("01")
+    assert (passed, failed) == (["number_test/One.Runs"], []), output
+    assert "The following tests did not run" in output and "01_two_test/fails_by_assertion" in output
 
 
 def test_an_assembled_chapter_builds_and_tests_on_its_own(built, tmp_path):

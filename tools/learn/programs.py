@@ -106,6 +106,8 @@ def judge_unsolved(program: pathlib.Path, results: Sequence[Result]) -> Result:
     name = f"{program.name}.fails_by_assertion"
     if any(each.outcome in (Outcome.CRASHED, Outcome.HUNG, Outcome.MISSING) for each in results):
         return Result(name, Outcome.CRASHED, "it did not run its tests to the end")
+    if results and all(each.outcome is Outcome.SKIPPED for each in results):
+        return Result(name, Outcome.SKIPPED, results[0].message)  # not on this system
     if not any(each.outcome is Outcome.FAILED for each in results):
         return Result(name, Outcome.FAILED, "it passed: the chapter can already do what the next one promises")
     if any("C++ exception" in each.message for each in results):

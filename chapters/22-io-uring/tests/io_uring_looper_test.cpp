@@ -1,4 +1,6 @@
 // A loop on io_uring(7), where its connections notice a difference if something is wrong.
+#ifdef __linux__
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -229,3 +231,5 @@ TEST_F(IoUringLooper, AWordAtTheStopIsSentThoughNoTimeIsLeft) {
 
 }  // namespace
 }  // namespace TURTLE_SERVER
+
+#endif  // __linux__

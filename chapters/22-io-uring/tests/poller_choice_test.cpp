@@ -9,7 +9,9 @@
 #include "core/transport.h"
 #include "support/captured_stderr.h"
 #include "support/needs_io_uring.h"
+#ifdef __linux__
 #include "support/ring_faults.h"
+#endif
 
 namespace TURTLE_SERVER {
 namespace {
@@ -42,6 +44,7 @@ TEST(PollerChoice, AutoIsWhatTheEnvironmentSays) {
 }
 
 // One test: a program says it once.
+#ifdef __linux__
 TEST(PollerChoice, WhatTheKernelRefusesIsReplacedWithOneLineForAllLoops) {
   const test::CapturedStderr captured;
   test::ring_setup.Fail(EPERM, 2);
@@ -57,10 +60,21 @@ TEST(PollerChoice, WhatTheKernelRefusesIsReplacedWithOneLineForAllLoops) {
   EXPECT_EQ(Poller::Create(PollerKind::kKqueue)->GetTransport(), nullptr);
   const std::string text = captured.Text();
   EXPECT_EQ(Lines(text, "instead"), 1) << text;
-#ifdef __linux__
   EXPECT_NE(text.find("; the loops use epoll instead"), std::string::npos) << text;
-#endif
 }
+#else
+TEST(PollerChoice, WhatTheSystemLacksIsReplacedWithOneLineForAllLoops) {
+  const test::CapturedStderr captured;
+  for (const PollerKind kind : {PollerKind::kIoUring, PollerKind::kIoUring, PollerKind::kEpoll}) {
+    const auto poller = Poller::Create(kind);
+    ASSERT_NE(poller, nullptr);
+    EXPECT_EQ(poller->GetTransport(), nullptr);
+  }
+  const std::string text = captured.Text();
+  EXPECT_EQ(Lines(text, "instead"), 1) << text;
+  EXPECT_NE(text.find("; the loops use kqueue instead"), std::string::npos) << text;
+}
+#endif
 
 }  // namespace
 }  // namespace TURTLE_SERVER

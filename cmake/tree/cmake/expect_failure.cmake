@@ -5,7 +5,10 @@
 execute_process(COMMAND "${TEST}" TIMEOUT 50 RESULT_VARIABLE result OUTPUT_VARIABLE output
                 ERROR_VARIABLE output)
 message("${output}")
-if(result EQUAL 0)
+if(result EQUAL 0 AND output MATCHES "\\[  SKIPPED \\]" AND NOT output MATCHES "\\[       OK \\]")
+  message("Skipped: this system can't show it.")
+  return()
+elseif(result EQUAL 0)
   message(FATAL_ERROR "It passed. The chapter can already do what the next one promises.")
 elseif(NOT result EQUAL 1)
   message(FATAL_ERROR "It did not fail by assertion, it ended with: ${result}")

@@ -16,7 +16,6 @@
 #include <system_error>
 #include <utility>
 
-#include "core/cpu_affinity.h"
 #include "core/inherited_listeners.h"
 #include "log/log.h"
 #include "web/child_plan.h"
@@ -73,16 +72,15 @@ void WritePid(char* digits) noexcept {
 
 void ResetSignals(const sigset_t& ignored) noexcept {
   struct sigaction action {};
-  ::sigemptyset(&action.sa_mask);
+  sigemptyset(&action.sa_mask);  // without ::, it may be a macro
   for (int number = 1; number < NSIG; ++number) {
-    action.sa_handler = ::sigismember(&ignored, number) == 1 ? SIG_IGN : SIG_DFL;
+    action.sa_handler = sigismember(&ignored, number) == 1 ? SIG_IGN : SIG_DFL;
     ::sigaction(number, &action, nullptr);  // fails for SIGKILL, SIGSTOP and libc's own
   }
   ::sigprocmask(SIG_SETMASK, &action.sa_mask, nullptr);
 }
 
 [[noreturn]] void Become(const Plan& plan) noexcept {
-  ReleaseCpu();
   CloseOthersOnExec(plan.descriptor_bound);
   for (std::size_t i = 0; i < plan.count; ++i) {
     const int place = InheritedListeners::kFirstFd + static_cast<int>(i);
@@ -98,23 +96,6 @@ void ResetSignals(const sigset_t& ignored) noexcept {
   ResetSignals(plan.ignored);
   ::execve(plan.path, plan.argv, plan.envp);
   ReportAndExit(plan);
-}
-
-// As child_process_linux.cpp does it, and why: with a large cache, copying the page tables would
-// take longer than all the rest, and a loop waits for it.
-auto Fork(const Plan& plan) noexcept -> pid_t {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t pid = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): see above
-  if (pid == 0) {
-    Become(plan);  // NOLINT(clang-analyzer-unix.Vfork): never returns; the digits are its own
-  }
-  const int error = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return pid;
 }
 
 auto IsOurs(std::string_view variable) -> bool {
@@ -164,13 +145,13 @@ auto CopyAbove(int fd, int lowest) -> UniqueFd {
 
 auto IgnoredSignals(const std::vector<int>& early) -> sigset_t {
   sigset_t set;
-  ::sigemptyset(&set);
+  sigemptyset(&set);
   for (const int number : early) {
-    ::sigaddset(&set, number);
+    sigaddset(&set, number);
   }
   struct sigaction now {};
   if (::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) {
-    ::sigaddset(&set, SIGHUP);  // as nohup(1) wants it
+    sigaddset(&set, SIGHUP);  // as nohup(1) wants it
   }
   return set;
 }
@@ -206,7 +187,8 @@ auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
                   descriptors.back(),
                   static_cast<int>(std::min(::sysconf(_SC_OPEN_MAX), 1L << 20)),
                   IgnoredSignals(options.early_signals)};
-  const pid_t pid = Fork(plan);
+  const pid_t pid =
+      ForkChild([](const void* run) { Become(*static_cast<const Plan*>(run)); }, &plan);
   if (pid < 0) {
     throw std::system_error(errno, std::generic_category(), "fork");
   }

@@ -41,9 +41,11 @@ struct ChildFailure {
 /// Becomes the program, or reports why not and ends. Async-signal-safe.
 [[noreturn]] void RunPlan(const ChildPlan& plan) noexcept;
 
-/// Forks and lets the child run the plan. All signals are blocked here meanwhile.
+/// Forks and lets the child run a plan. All signals are blocked here meanwhile.
+/// @param run all that the child does: it becomes a program or ends, and never returns
+/// @param plan what `run` is called with
 /// @return the child's id, or -1 and errno.
-auto ForkChild(const ChildPlan& plan) noexcept -> pid_t;
+auto ForkChild(void (*run)(const void* plan), const void* plan) noexcept -> pid_t;
 
 /// Marks all descriptors from 3 up as close-on-exec. Async-signal-safe; for the child.
 /// @param bound no open descriptor is that high.

@@ -186,7 +186,8 @@ auto ChildProcess::Start(const ChildOptions& options) -> SpawnResult {
   }
   FillLimits(options, plan);
 
-  const pid_t pid = ForkChild(plan);
+  const pid_t pid =
+      ForkChild([](const void* run) { RunPlan(*static_cast<const ChildPlan*>(run)); }, &plan);
   if (pid < 0) {
     return {errno, SpawnStep::kFork};
   }
@@ -263,7 +264,7 @@ namespace {
 void ResetSignals() noexcept {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
-  ::sigemptyset(&action.sa_mask);
+  sigemptyset(&action.sa_mask);  // without ::, it may be a macro
   for (int number = 1; number < NSIG; ++number) {
     ::sigaction(number, &action, nullptr);  // fails for SIGKILL, SIGSTOP and libc's own
   }

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "core/socket_calls.h"
 #include "db/mariadb_database.h"
 #include "support/child.h"
 #include "support/db_failure.h"
@@ -161,7 +162,7 @@ class MariaDbServer {
   }
 
   [[nodiscard]] auto Answers() const -> bool {
-    const UniqueFd client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const UniqueFd client(OpenSocket(AF_UNIX, FdMode::kBlocking));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     Socket().copy(address.sun_path, sizeof address.sun_path - 1);

@@ -11,15 +11,15 @@
 
 namespace TURTLE_SERVER {
 
-auto ForkChild(const ChildPlan& plan) noexcept -> pid_t {
+auto ForkChild(void (*run)(const void* plan), const void* plan) noexcept -> pid_t {
   // Blocked, so that no handler of ours runs in the child before it has reset them.
   sigset_t all;
   sigset_t before;
-  ::sigfillset(&all);
+  sigfillset(&all);  // without ::, it may be a macro
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = ::fork();
   if (pid == 0) {
-    RunPlan(plan);
+    run(plan);
   }
   const int error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

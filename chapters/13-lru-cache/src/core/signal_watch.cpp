@@ -70,7 +70,7 @@ void SignalWatch::Take(int number) {
   struct sigaction action {};
   action.sa_handler = NoteSignal;
   action.sa_flags = SA_RESTART;  // other threads' calls go on; the loop is woken by descriptor
-  ::sigemptyset(&action.sa_mask);
+  sigemptyset(&action.sa_mask);  // without ::, it may be a macro
   Taken taken{number, {}};
   if (::sigaction(number, &action, &taken.before) != 0) {
     const int error = errno;

@@ -40,8 +40,8 @@ class CpuPin {
 
   static constexpr std::size_t kMaxCpus = 1024;
 
-  alignas(
-      long) std::array<unsigned char, kMaxCpus / 8> before_{};  // the CPUs, as the kernel has it
+  // The CPUs, as the kernel has it.
+  [[maybe_unused]] alignas(long) std::array<unsigned char, kMaxCpus / 8> before_{};
   int error_ = 0;
 };
 

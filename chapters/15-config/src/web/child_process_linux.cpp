@@ -34,7 +34,7 @@ constexpr unsigned kCloseRangeCloexec = 1U << 2;
 // longer than everything else here. This thread sleeps until the child has called execve(2) or
 // _exit(2), so the stack that both use is safe. A signal handler of ours that ran in the child
 // would change our memory, so all signals are blocked until the child has reset them.
-auto ForkChild(const ChildPlan& plan) noexcept -> pid_t {
+auto ForkChild(void (*run)(const void* plan), const void* plan) noexcept -> pid_t {
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -42,7 +42,7 @@ auto ForkChild(const ChildPlan& plan) noexcept -> pid_t {
   const pid_t pid = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): see above
   if (pid == 0) {
     ReleaseCpu();
-    RunPlan(plan);  // NOLINT(clang-analyzer-unix.Vfork): never returns, changes nothing of ours
+    run(plan);  // NOLINT(clang-analyzer-unix.Vfork): never returns, changes nothing of ours
   }
   const int error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

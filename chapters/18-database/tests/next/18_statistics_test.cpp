@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
+#include "core/socket_calls.h"
 #include "support/child.h"
 #include "support/http_client.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 TEST(Statistics, ASinkThatDoesNotListenKeepsNobodyWaiting) {
   // It has a port, and room for a connection or two, and nobody takes them out of it.
-  const UniqueFd sink(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const UniqueFd sink(OpenSocket(AF_INET, FdMode::kBlocking));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

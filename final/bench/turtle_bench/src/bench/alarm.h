@@ -34,9 +34,9 @@ class Alarm {
  private:
   Looper& looper_;
   const Task task_;
-  UniqueFd timer_;   // where it can be watched
-  WatchId watch_{};  // of timer_
-  TimerId id_{};     // elsewhere
+  UniqueFd timer_;                    // where it can be watched
+  [[maybe_unused]] WatchId watch_{};  // of timer_
+  TimerId id_{};                      // elsewhere
 };
 
 }  // namespace TURTLE_SERVER

@@ -15,16 +15,16 @@ auto RequireDescriptors(std::uint64_t needed, std::uint64_t wanted) -> std::uint
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
     throw std::system_error(errno, std::generic_category(), "getrlimit");
   }
-  const rlim_t allowed = limit.rlim_max;
+  const auto allowed = static_cast<std::uint64_t>(limit.rlim_max);  // rlim_t is signed on FreeBSD
   // As many as we like (root may raise the hard limit too), or as many as we are allowed.
-  for (const std::uint64_t count : {wanted, std::min<std::uint64_t>(wanted, allowed), needed}) {
+  for (const std::uint64_t count : {wanted, std::min(wanted, allowed), needed}) {
     if (count < needed) {
       continue;
     }
-    if (limit.rlim_cur >= count) {
-      return limit.rlim_cur;
+    if (const auto current = static_cast<std::uint64_t>(limit.rlim_cur); current >= count) {
+      return current;
     }
-    const rlimit raised{count, std::max<rlim_t>(count, allowed)};
+    const rlimit raised{static_cast<rlim_t>(count), static_cast<rlim_t>(std::max(count, allowed))};
     if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) {
       return count;
     }

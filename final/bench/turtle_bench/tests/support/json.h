@@ -93,7 +93,8 @@ class FlatJson {
         Expect(size != std::string_view::npos, "end of value");
         const std::string value(rest_.substr(0, size));
         std::size_t used = 0;
-        Expect(value == "true" || value == "false" || (std::stod(value, &used), used == size),
+        Expect(value == "true" || value == "false" ||
+                   (static_cast<void>(std::stod(value, &used)), used == size),
                "value");
         values_[key] = value;
         rest_.remove_prefix(size);
