@@ -60,7 +60,7 @@ CMAKE_OPTIONS = (
     "-DCMAKE_CXX_COMPILER=g++",
     "-DCMAKE_BUILD_TYPE=None",
     "-DCMAKE_CXX_FLAGS=-O0 --coverage -fprofile-update=atomic",
-    setup.PRECOMPILE,
+    *setup.ONLY_RUN,
 )
 
 
@@ -223,7 +223,6 @@ def step(runner: Runner) -> list[str]:
         runner.run(setup.configure(FINAL, FOLDER, *CMAKE_OPTIONS))
         forget(FOLDER)  # what the code of yesterday has counted
         runner.run(setup.build(FOLDER, "turtle", "all_examples", *targets))
-        forget(FOLDER)  # the build runs the tests too, to list them
         newest = chapters.all_chapters()[-1].number
         programs.run(FOLDER, runner.say, runner.environment, unsolved=newest, at_once=setup.jobs(), again=True)
         suite = ["-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "tests" / "conformance"]

@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 
-from learn import machine, proofs, setup
+from learn import machine, setup
 from learn.chapters import ROOT
 from learn.errors import LearnError
 from learn.steps import Runner
@@ -68,7 +68,7 @@ def build_site(runner: Runner) -> bool:
         make,
         needs=["set up: packages", "set up: Python packages"],
         seconds=600,
-        inputs=proofs.files([ROOT]),
+        inputs=[ROOT],
         makes=make,
     )
 

@@ -17,8 +17,10 @@ from learn.steps import Failed, Runner
 
 BUILD = ROOT / "build"
 VENV = BUILD / "venv"
-# Where the builds whose tests only run find GoogleTest and the standard library parsed: cmake/precompile.cmake.
+# For builds whose tests are only run: they find GoogleTest and the standard library parsed
+# (cmake/precompile.cmake), and no test program runs in order to be listed.
 PRECOMPILE = f"-DTURTLE_PRECOMPILE={proofs.place() / 'precompiled'}"
+ONLY_RUN = (PRECOMPILE, "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST")
 SITE_REQUIREMENTS = ROOT / "tools" / "site-requirements.txt"
 
 

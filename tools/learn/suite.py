@@ -234,7 +234,7 @@ def check_sources(runner: Runner) -> None:
 # gcc compiles it, which is the slower compiler, that a test includes what it uses, that CTest runs each test by
 # itself, that the earlier tests pass on a chapter's stubs, and that its exercises can be solved.
 TURNS = 8
-QUICK = ["-DCMAKE_CXX_COMPILER=clang++", setup.PRECOMPILE, "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"]
+QUICK = ["-DCMAKE_CXX_COMPILER=clang++", *setup.ONLY_RUN]
 
 
 def is_turn(number: int, turns: int) -> bool:
@@ -330,13 +330,13 @@ def ctest(folder: pathlib.Path, *options: str) -> Command:
 # Name -> CMake options of a build of `final`. Each compiler has its share: in CI gcc has the chapters
 # and coverage besides.
 FINAL_BUILDS = {
-    "gcc": ["-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_BUILD_TYPE=Debug"],
+    "gcc": ["-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_BUILD_TYPE=None", *setup.ONLY_RUN],
     "clang ASan+UBSan": [
         "-DCMAKE_CXX_COMPILER=clang++",
         "-DCMAKE_BUILD_TYPE=None",
         "-DCMAKE_CXX_FLAGS=-g1",
         "-DTURTLE_SANITIZE=address;undefined",
-        setup.PRECOMPILE,
+        *setup.ONLY_RUN,
         "-DTURTLE_WARNINGS_AS_ERRORS=ON",
     ],
     "gcc TSan": [
@@ -344,7 +344,7 @@ FINAL_BUILDS = {
         "-DCMAKE_BUILD_TYPE=None",
         "-DCMAKE_CXX_FLAGS=-O1 -g1",
         "-DTURTLE_SANITIZE=thread",
-        setup.PRECOMPILE,
+        *setup.ONLY_RUN,
         "-DTURTLE_WARNINGS_AS_ERRORS=ON",
     ],
 }
