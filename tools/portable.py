@@ -281,7 +281,9 @@ class Build:
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("trees", nargs="*", default=["final"], metavar="NN|final", help="default: final")
     parser.add_argument("--target", action="append", choices=TARGETS, help="default: each of them")
     parser.add_argument("--again", action="store_true", help="compile what has compiled before, too")
