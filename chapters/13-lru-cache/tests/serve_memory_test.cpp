@@ -45,7 +45,7 @@ class Patience {
  public:
   Patience()
       : thread_([end = end_.get_future()] {
-          if (end.wait_for(std::chrono::seconds(20)) != std::future_status::ready) {
+          if (end.wait_for(std::chrono::seconds(10)) != std::future_status::ready) {
             ::kill(::getpid(), SIGTERM);
           }
         }) {}
