@@ -53,10 +53,16 @@ auto operator new(std::size_t size, const std::nothrow_t&) noexcept -> void* {
 }
 
 auto operator new(std::size_t size) -> void* {
-  if (void* memory = TURTLE_SERVER::test::Allocate(size)) {
-    return memory;
+  for (;;) {
+    if (void* memory = TURTLE_SERVER::test::Allocate(size)) {
+      return memory;
+    }
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) {
+      throw std::bad_alloc();
+    }
+    handler();
   }
-  throw std::bad_alloc();
 }
 
 // gcc takes the inlined free(3) for a mismatch with the operator above, which it does not inline.
