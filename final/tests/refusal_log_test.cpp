@@ -7,6 +7,7 @@
 #include <string>
 
 #include "support/captured_stderr.h"
+#include "support/failing_new.h"
 #include "support/manual_clock.h"
 
 namespace TURTLE_SERVER {
@@ -23,6 +24,14 @@ class RefusalLogTest : public testing::Test {
         refusals_.Count(loop_.Get(), limit);
       }
     });
+  }
+
+  void RunOutOfMemory() {
+    loop_.Ask([] { test::FailAllocations(1, 1'000'000); });
+  }
+
+  void HaveMemory() {
+    loop_.Ask([] { test::StopFailing(); });
   }
 
   void Advance(milliseconds by) { clock_.Advance(by, loop_); }
@@ -75,6 +84,15 @@ TEST_F(RefusalLogTest, WithoutRefusedClientsItIsSilent) {
   Advance(milliseconds(1000));
   Advance(milliseconds(5000));
   Tell();
+  EXPECT_EQ(Lines(), 1);
+}
+
+TEST_F(RefusalLogTest, ItIsToldWithoutMemory) {
+  Refuse(12, 10'000'000);
+  RunOutOfMemory();
+  Advance(milliseconds(1000));
+  HaveMemory();
+  EXPECT_TRUE(Told("12 clients refused: max_connections is 10000000"));
   EXPECT_EQ(Lines(), 1);
 }
 

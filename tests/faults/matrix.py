@@ -19,6 +19,7 @@ import dataclasses
 import errno
 import os
 import pathlib
+import signal
 import struct
 import subprocess
 import sys
@@ -88,6 +89,12 @@ FAULTS = {
     "waitpid": "nothing",
     "write": "EINTR ENOSPC EIO EFBIG short",
 }
+SETTINGS = '{"worker_connections": 1000, "blocks_ip": ["192.0.2.7", "198.51.100.0/24"], "log": {"level": "INFO"}}\n'
+# Signals, what a hand-over starts, and what the log says of it in the end.
+COMMANDS = (
+    (signal.SIGHUP, "", ("the settings were read anew", "the settings stay as they were", "settings anew threw")),
+    (signal.SIGUSR2, "exit 3", ("this process goes on serving", "hand-over threw", "hand-over: the log threw")),
+)
 LEAST_MET = 0.8  # of all runs: a call that is not made in one of them can't fail there
 OUTCOMES = {"short": -1, "nothing": 0}
 FUNCTIONS = 64
@@ -196,12 +203,18 @@ class Matrix:
                 "TURTLE_FAULT_CALLS": str(folder / "calls"),
                 "TMPDIR": str(folder / "tmp"),
             }
-            arguments = [folder / "site", "--cgi-dir", folder / "programs", "--threads", "2"]
+            # By a name of ours, since that is what a hand-over starts.
+            (folder / "turtle").symlink_to(BINARY)
+            (folder / "turtle.json").write_text(SETTINGS)
+            arguments = ["-f", folder / "turtle.json", "--operations", "127.0.0.1:0", "--task-threads", "1"]
+            arguments += [folder / "site", "--cgi-dir", folder / "programs", "--threads", "2"]
             # Small, and flushed each second, so that all that a log file does is done.
             arguments += ["--poller", self._poller]
             arguments += ["--access-log", folder / "access.log", "--log-roll-size", "2K", "--log-flush", "1"]
             try:
-                server = Turtle(*arguments, environment=environment, patience=session.PATIENCE)
+                server = Turtle(
+                    *arguments, program=folder / "turtle", environment=environment, patience=session.PATIENCE
+                )
             except DidNotServe as refusal:
                 run.refused, run.said = True, refusal.said
                 if refusal.code != 1 or not refusal.said.rstrip().rpartition("\n")[2].startswith("turtle: "):
@@ -220,18 +233,39 @@ class Matrix:
     def _serve(self, server: Turtle, folder: pathlib.Path, run: Run) -> str:
         try:
             run.cuts = session.run(server.port, folder / "site")
-            trouble = self._look_behind(server.process.pid, folder, run)
+            run.cuts += session.look_on(int(server.operations.rsplit(":", 1)[1]))
+            trouble = self._command(server, folder) or self._look_behind(server.process.pid, folder, run)
         except (session.Wrong, OSError) as error:
             trouble = str(error)
         ended = server.process.poll()
         if ended is not None:
             return f"it ended with {ended}; {trouble}"
+        return self._end(server, trouble)
+
+    def _end(self, server: Turtle, trouble: str) -> str:
         server.process.terminate()
         try:
             code = server.wait()
         except subprocess.TimeoutExpired:
             return trouble or "SIGTERM does not end it"
         return trouble or ("" if code == 0 else f"exit code {code}")
+
+    def _command(self, server: Turtle, folder: pathlib.Path) -> str:
+        """What an administrator asks for while it serves: each signal has its answer in the log."""
+        for number, program, answers in COMMANDS:
+            if program:
+                (folder / "next").write_text(f"#!/bin/sh\n{program}\n")
+                (folder / "next").chmod(0o755)
+                (folder / "next").rename(folder / "turtle")
+            before = len(server.said())
+            server.process.send_signal(number)
+            trouble = wait_for(
+                lambda before=before, answers=answers: any(text in server.said()[before:] for text in answers),
+                f"{number.name} has no answer",
+            )
+            if trouble:
+                return trouble
+        return ""
 
     def _look_behind(self, pid: int, folder: pathlib.Path, run: Run) -> str:
         """What is left when the clients have gone, which the server needs a moment to see."""

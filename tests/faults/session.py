@@ -269,6 +269,19 @@ def leave_early(port: int, _: pathlib.Path) -> None:
         client.send(b"GET /small.html HT")
 
 
+def look_on(port: int) -> list[str]:
+    """Whoever watches the server, with a new connection. Returns as run() does."""
+    try:
+        with Client(port) as client:
+            client.ask("/metrics", 200)
+            client.ask("/livez", body=b"live\n")
+            client.ask("/readyz", body=b"ready\n")
+            client.ask("/", 200)
+    except Cut as cut:
+        return [f"look_on: {cut}"]
+    return []
+
+
 STEPS = (
     browse,
     ask_once,

@@ -195,6 +195,16 @@ auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
   return pid;
 }
 
+// What has happened has happened, even if there is no memory to tell it all.
+template <typename MakeText>
+void LogText(LogLevel level, const MakeText& text) noexcept {
+  try {
+    Log(level, text());
+  } catch (...) {
+    LogException("hand-over: the log");
+  }
+}
+
 auto HowItEnded(int status) -> std::string {
   return WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
                              : "ended with code " + std::to_string(WEXITSTATUS(status));
@@ -255,11 +265,13 @@ void HandOver::Begin() try {
   pipe_ = std::move(pipe.read_end);
   watch_ = looper_.Watch(pipe_.Get(), Interest::kRead, [this](const PollEvent&) { OnPipe(); });
   limit_ = looper_.RunAfter(options_.time_limit, [this] { OnTimeLimit(); });
-  Log(LogLevel::kInfo, "hand-over: process " + std::to_string(pid_) + " was started");
+  LogText(LogLevel::kInfo,
+          [this] { return "hand-over: process " + std::to_string(pid_) + " was started"; });
 } catch (const std::exception& error) {
   Kill();
-  Log(LogLevel::kError,
-      std::string("hand-over: ") + error.what() + "; this process goes on serving");
+  LogText(LogLevel::kError, [&error] {
+    return std::string("hand-over: ") + error.what() + "; this process goes on serving";
+  });
 }
 
 // @return false: nobody is at the other end any more
@@ -301,22 +313,35 @@ void HandOver::LookWhetherDead() {
   int status = 0;
   const pid_t found = ::waitpid(pid_, &status, WNOHANG);
   if (found == 0 || (found < 0 && errno == EINTR)) {
-    look_ = looper_.RunAfter(kLook, [this] { LookWhetherDead(); });
+    LookAgain();
     return;
   }
-  const std::string not_executed = WhyNotExecuted(said_);
-  const std::string what =
-      !not_executed.empty() ? "'" + options_.command.front() + "': " + not_executed
-      : too_late_           ? "process " + std::to_string(pid_) + " did not say within " +
-                        std::to_string(options_.time_limit.count()) + " ms that it serves"
-                  : "process " + std::to_string(pid_) + " " +
-                        (found < 0 ? "has ended" : HowItEnded(status));
   const LogLevel level = abandoned_ ? LogLevel::kInfo : LogLevel::kError;
   const char* const meaning = abandoned_ ? ", as it was asked to"
                               : ready_   ? ", having taken over"
                                          : "; this process goes on serving";
+  LogText(level, [&] {
+    const std::string not_executed = WhyNotExecuted(said_);
+    const std::string what =
+        !not_executed.empty() ? "'" + options_.command.front() + "': " + not_executed
+        : too_late_           ? "process " + std::to_string(pid_) + " did not say within " +
+                          std::to_string(options_.time_limit.count()) + " ms that it serves"
+                    : "process " + std::to_string(pid_) + " " +
+                          (found < 0 ? "has ended" : HowItEnded(status));
+    return "hand-over: " + what + meaning;
+  });
   Forget();
-  Log(level, "hand-over: " + what + meaning);
+}
+
+// Without memory for a timer, one that has not taken over is ended here and now. One that has is
+// left to whoever reaps it after us.
+void HandOver::LookAgain() noexcept {
+  try {
+    look_ = looper_.RunAfter(kLook, [this] { LookWhetherDead(); });
+  } catch (...) {
+    LogException("hand-over");
+    ready_ ? Forget() : Kill();
+  }
 }
 
 void HandOver::Abandon() noexcept {

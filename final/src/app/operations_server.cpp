@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <stdexcept>
+#include <utility>
 
 #include "app/options.h"
 #include "app/setting.h"
@@ -77,14 +79,24 @@ OperationsServer::OperationsServer(const std::string& places, InheritedListeners
       begin.wait();
       server_.Begin();
     } catch (...) {
-      LogException("operations");  // the others are served on
+      LogException("operations");  // who is served by the other server is served on
+      failure_ = std::current_exception();
+      failed_.store(true, std::memory_order_release);
     }
   });
 }
 
 void OperationsServer::Begin() {
-  begun_ = true;
-  begin_.set_value();
+  if (!std::exchange(begun_, true)) {
+    begin_.set_value();
+  }
+}
+
+auto OperationsServer::IsReady() const -> bool {
+  if (failed_.load(std::memory_order_acquire)) {
+    std::rethrow_exception(failure_);
+  }
+  return server_.IsReady();
 }
 
 OperationsServer::~OperationsServer() {

@@ -109,6 +109,11 @@ void TurtleServer::Begin() {
     loopers_[i]->AtStop([this, i] { acceptors_[i].clear(); });
   }
   loopers_.front()->AtStop(stop_others);
+  // Posted here, where a want of memory can still be refused. Runs in a loop's first round, or, if
+  // it never has one, before it ends.
+  for (const std::unique_ptr<Looper>& looper : loopers_) {
+    static_cast<void>(looper->Post([this] { started_.fetch_add(1); }));
+  }
 
   std::vector<std::exception_ptr> failures(loopers_.size());
   ThreadPool threads(loopers_.size() - 1);
@@ -184,8 +189,6 @@ void TurtleServer::RunLooper(std::size_t index) {
     }
   }
   Prefer(index, options_.accept == Accepting::kPerCpu && pin->Error() == 0);
-  // In its first round, or, if it never has one, before it ends.
-  static_cast<void>(loopers_[index]->Post([this] { started_.fetch_add(1); }));
   loopers_[index]->Loop();
   ended_.fetch_add(index == 0 ? 0 : 1);
   doors_[index].refusals.Tell();

@@ -15,8 +15,11 @@ struct FailingNew {
   std::size_t failed = 0;  ///< how many have failed so far
 };
 
+/// What each thread that is still to come begins with. Changed while no thread begins.
+inline FailingNew failing_from_birth;
+
 /// Those of the calling thread.
-inline thread_local FailingNew failing_new;
+inline thread_local FailingNew failing_new = failing_from_birth;
 
 /// Lets the calling thread's allocation number `first`, from 1 on, and the ones behind it fail.
 inline void FailAllocations(std::size_t first, std::size_t count = 1) noexcept {
@@ -50,10 +53,16 @@ auto operator new(std::size_t size, const std::nothrow_t&) noexcept -> void* {
 }
 
 auto operator new(std::size_t size) -> void* {
-  if (void* memory = TURTLE_SERVER::test::Allocate(size)) {
-    return memory;
+  for (;;) {
+    if (void* memory = TURTLE_SERVER::test::Allocate(size)) {
+      return memory;
+    }
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) {
+      throw std::bad_alloc();
+    }
+    handler();
   }
-  throw std::bad_alloc();
 }
 
 // gcc takes the inlined free(3) for a mismatch with the operator above, which it does not inline.

@@ -83,11 +83,11 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors)
     server.Stop();
     signals.reset();
   });
-  // Said by the loop itself, so that it is true: all that it takes could be had.
-  server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
-    out << "Serving " << options.directory << " at http://" << server.LocalAddress().ToString()
-        << "/" << std::endl;
-  });
+  // Made here, where a want of memory is a refusal. Said by the loop itself, so that it is true:
+  // all that it takes could be had.
+  const std::string line =
+      "Serving " + options.directory + " at http://" + server.LocalAddress().ToString() + "/";
+  server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] { out << line << std::endl; });
   server.Begin();
   return 0;
 } catch (const std::bad_alloc&) {

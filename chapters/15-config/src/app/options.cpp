@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/config.h"
+#include "app/memory_reserve.h"
 #include "app/serve_settings.h"
 
 namespace TURTLE_SERVER {
@@ -167,6 +168,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
 }
 
 auto ReadAgain(const CommandLine& line) -> CommandLine {
+  const MemoryReserve reserve;  // there are clients by now, and what reads can't but end without
   CommandLine result;
   result.file = line.file;
   result.flags = line.flags;

@@ -109,6 +109,7 @@ struct CommandLine {
 /// Reads the configuration once more; the flags count as they did.
 /// @param line of ParseCommandLine(), with a configuration
 /// @return kServe or kFail, as ParseCommandLine()
+/// @throws std::bad_alloc without memory; any thread
 [[nodiscard]] auto ReadAgain(const CommandLine& line) -> CommandLine;
 
 }  // namespace TURTLE_SERVER

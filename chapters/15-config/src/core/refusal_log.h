@@ -21,7 +21,7 @@ class RefusalLog {
   void Count(Looper& looper, std::size_t limit);
 
   /// Tells the log now, if there is anything to tell.
-  void Tell();
+  void Tell() noexcept;
 
  private:
   std::size_t untold_ = 0;

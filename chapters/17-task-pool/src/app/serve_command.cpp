@@ -174,10 +174,12 @@ class SettingsReader {
       Log(LogLevel::kError, "the settings stay as they were");
       return;
     }
-    logging_.SetLevel(line.serve.log.level);
+    CidrSet blocked(
+        SplitList(line.serve.blocked));  // before any other setting counts: it may throw
     server_.SetOptions(HttpOf(line.serve));
     server_.SetMaxConnections(line.serve.max_connections);
-    server_.Block(CidrSet(SplitList(line.serve.blocked)));
+    server_.Block(std::move(blocked));
+    logging_.SetLevel(line.serve.log.level);
     TellWhatHasToWait(running_, line.serve);
     Log(LogLevel::kInfo, "the settings were read anew");
   }
@@ -245,10 +247,10 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     server.Stop();
     signals.reset();
   });
-  // Said by the loop itself, so that it is true: all that it takes could be had.
-  server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
-    out << "Serving " << options.directory << " at " << places << std::endl;
-  });
+  // Made here, where a want of memory is a refusal. Said by the loop itself, so that it is true:
+  // all that it takes could be had.
+  const std::string said = "Serving " + options.directory + " at " + places;
+  server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] { out << said << std::endl; });
   server.Begin();
   return 0;
 } catch (const std::bad_alloc&) {

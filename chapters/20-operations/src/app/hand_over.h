@@ -88,6 +88,7 @@ class HandOver {
   void OnReady();
   void OnTimeLimit();
   void LookWhetherDead();
+  void LookAgain() noexcept;
   void AwaitEnd() noexcept;
   void Kill() noexcept;
   void CancelLimit();

@@ -3,8 +3,10 @@
 // Thread: the owner's.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <future>
 #include <optional>
 #include <string>
@@ -45,8 +47,11 @@ class OperationsServer {
   OperationsServer(const OperationsServer&) = delete;
   auto operator=(const OperationsServer&) -> OperationsServer& = delete;
 
-  /// Serves from now on. To be called once.
+  /// Serves from now on. Repeated, nothing happens.
   void Begin();
+
+  /// Does it serve? Throws what has ended it since Begin().
+  [[nodiscard]] auto IsReady() const -> bool;
 
   /// Where it listens, as a client has to write it.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return listening_.Places(); }
@@ -67,6 +72,8 @@ class OperationsServer {
   bool begun_ = false;
   bool left_ = false;  // it ends by itself: whoever is about to ask once more has a last chance
   std::promise<void> begin_;
+  std::exception_ptr failure_;       // written before the next
+  std::atomic<bool> failed_{false};  // the thread's last word
   std::thread thread_;
 };
 

@@ -1,7 +1,8 @@
 #include "core/refusal_log.h"
 
+#include <array>
 #include <chrono>
-#include <string>
+#include <cstdio>
 
 #include "log/log.h"
 
@@ -20,10 +21,13 @@ void RefusalLog::Count(Looper& looper, std::size_t limit) {
   }
 }
 
-void RefusalLog::Tell() {
+void RefusalLog::Tell() noexcept {
   if (untold_ != 0) {
-    Log(LogLevel::kWarning, std::to_string(untold_) + (untold_ == 1 ? " client" : " clients") +
-                                " refused: max_connections is " + std::to_string(limit_));
+    // Room for two numbers and the words: it is told even when there is no memory.
+    std::array<char, 100> text{};
+    std::snprintf(text.data(), text.size(), "%zu client%s refused: max_connections is %zu", untold_,
+                  untold_ == 1 ? "" : "s", limit_);
+    Log(LogLevel::kWarning, text.data());
     untold_ = 0;
   }
 }

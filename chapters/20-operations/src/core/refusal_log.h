@@ -23,7 +23,7 @@ class alignas(kCacheLine) RefusalLog {
   void Count(Looper& looper, std::size_t limit);
 
   /// Tells the log now, if there is anything to tell.
-  void Tell();
+  void Tell() noexcept;
 
   /// How many there were so far. Any thread.
   [[nodiscard]] auto Total() const noexcept -> std::uint64_t { return total_; }

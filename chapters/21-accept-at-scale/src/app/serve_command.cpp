@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -200,35 +202,55 @@ class SettingsReader {
   // On the first loop.
   void Read(TaskPool& pool) {
     notifier_.Reloading();
-    const std::uint64_t number = ++asked_;
-    const auto task = MakeTask([this, number](const PoolTask&) {
-      const auto line = std::make_shared<const CommandLine>(reread_());
-      // False: the server has ended.
-      static_cast<void>(server_.Loopers().front()->Post([this, number, line] {
+    OrReady([&] {
+      const std::uint64_t number = ++asked_;
+      const auto task =
+          MakeTask([this, number](const PoolTask&) { OrReady([&] { ReadOnThread(number); }); });
+      if (pool.Submit(task, {Priority::kHigh}) != SubmitResult::kAccepted) {
+        Take(reread_());
+        notifier_.Ready();
+      }
+    });
+  }
+
+ private:
+  void ReadOnThread(std::uint64_t number) {
+    const auto line = std::make_shared<const CommandLine>(reread_());
+    // False: the server has ended.
+    static_cast<void>(server_.Loopers().front()->Post([this, number, line] {
+      OrReady([&] {
         if (number > taken_) {  // else a later one was faster
           taken_ = number;
           Take(*line);
         }
         notifier_.Ready();
-      }));
-    });
-    if (pool.Submit(task, {Priority::kHigh}) != SubmitResult::kAccepted) {
-      Take(reread_());
+      });
+    }));
+  }
+
+  // Whoever was told that settings are being read has to hear of the end, whatever it is.
+  template <typename Step>
+  void OrReady(const Step& step) noexcept {
+    try {
+      step();
+    } catch (...) {
+      LogException("reading the settings anew");
       notifier_.Ready();
     }
   }
 
- private:
   void Take(const CommandLine& line) {
     if (line.action != CommandAction::kServe) {
       LogLines(LogLevel::kError, line.text);
       Log(LogLevel::kError, "the settings stay as they were");
       return;
     }
-    logging_.SetLevel(line.serve.log.level);
+    CidrSet blocked(
+        SplitList(line.serve.blocked));  // before any other setting counts: it may throw
     server_.SetOptions(HttpOf(line.serve));
     server_.SetMaxConnections(line.serve.max_connections);
-    server_.Block(CidrSet(SplitList(line.serve.blocked)));
+    server_.Block(std::move(blocked));
+    logging_.SetLevel(line.serve.log.level);
     TellWhatHasToWait(running_, line.serve);
     Log(LogLevel::kInfo, "the settings were read anew");
   }
@@ -274,13 +296,22 @@ class Succession {
         hand_over_(*server.Loopers().front(), std::move(successor),
                    [this](pid_t pid) { Leave(pid); }) {}
 
-  // Tells those who do something because of it that it serves, as soon as all loops run.
-  void Tell() {
-    if (server_.IsLeaving()) {
-      return;  // whoever waits for us goes on serving
-    }
-    if (!server_.IsReady()) {
-      server_.Loopers().front()->RunAfter(std::chrono::milliseconds(1), [this] { Tell(); });
+  // Tells those who do something because of it that it serves, as soon as all loops run. If it
+  // can't get as far as that, nobody has been told, and it ends.
+  // @param announce tells the reader of our output, and does not throw
+  void Tell(const Task& announce) noexcept {
+    try {
+      if (server_.IsLeaving()) {
+        return;  // whoever waits for us goes on serving
+      }
+      if (!IsReady()) {
+        server_.Loopers().front()->RunAfter(std::chrono::milliseconds(1),
+                                            [this, &announce] { Tell(announce); });
+        return;
+      }
+    } catch (...) {
+      failure_ = std::current_exception();
+      server_.Stop();
       return;
     }
     // Not before: had we failed, they would be the files of who goes on serving.
@@ -288,14 +319,15 @@ class Succession {
     if (beside_ != nullptr) {
       beside_->TakeFiles();
     }
-    if (!predecessor_.IsAwaited()) {
-      notifier_.Ready();
-      return;
+    announce();
+    predecessor_.IsAwaited() ? predecessor_.Tell() : notifier_.Ready();
+  }
+
+  // Throws what Tell() has met.
+  void RethrowFailure() const {
+    if (failure_) {
+      std::rethrow_exception(failure_);
     }
-    if (beside_ != nullptr) {
-      beside_->Begin();  // until now the predecessor's answers were those that count
-    }
-    predecessor_.Tell();
   }
 
   // At SIGUSR2. There is one successor at most, and it has the listeners only once.
@@ -313,9 +345,24 @@ class Succession {
   void Abandon() noexcept { hand_over_.Abandon(); }
 
  private:
-  void Leave(pid_t successor) {
-    Log(LogLevel::kInfo, "hand-over: process " + std::to_string(successor) +
-                             " serves; this one finishes what it has begun");
+  // Throws what keeps the other server from serving.
+  auto IsReady() -> bool {
+    if (!server_.IsReady()) {
+      return false;
+    }
+    if (beside_ != nullptr) {
+      beside_->Begin();  // until now a predecessor's answers were those that count
+    }
+    return beside_ == nullptr || beside_->IsReady();
+  }
+
+  // Another one serves: nothing may keep this one from leaving.
+  void Leave(pid_t successor) noexcept {
+    std::array<char, 100> text{};
+    std::snprintf(text.data(), text.size(),
+                  "hand-over: process %lld serves; this one finishes what it has begun",
+                  static_cast<long long>(successor));
+    Log(LogLevel::kInfo, text.data());
     listening_.LeaveFiles();
     notifier_.MainPid(successor);
     server_.Drain(ListenQueue::kHandedOver);
@@ -330,6 +377,7 @@ class Succession {
   OperationsServer* const beside_;
   const ServiceNotifier& notifier_;
   HandOver hand_over_;
+  std::exception_ptr failure_;
 };
 
 // One that comes while nobody can act on it, at the beginning and at the end, must not end us.
@@ -429,16 +477,16 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     number == SIGTERM ? server.Drain() : server.Stop();
     signals.reset();
   });
-  // Said by the loop itself, so that it is true: all that it takes could be had.
-  server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] {
-    std::string lines = "Serving " + options.directory + " at " + listening.Places() + "\n";
-    if (beside) {
-      lines += "Operations at " + beside->Places() + "\n";
-    }
-    Say(lines, out);
-    succession.Tell();
-  });
+  // Made here, where a want of memory is a refusal. Said by the loop itself, so that it is true:
+  // all that it takes could be had.
+  std::string lines = "Serving " + options.directory + " at " + listening.Places() + "\n";
+  if (beside) {
+    lines += "Operations at " + beside->Places() + "\n";
+  }
+  const Task announce = [&] { Say(lines, out); };
+  server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] { succession.Tell(announce); });
   server.Begin();
+  succession.RethrowFailure();
   return 0;
 } catch (const std::bad_alloc&) {
   errors << "turtle: out of memory\n";
