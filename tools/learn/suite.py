@@ -539,7 +539,8 @@ def suite_parts(name: str) -> list[pathlib.Path]:
     tests = ROOT / "tests"
     of_suites = [path for path in tests.iterdir() if path.is_dir() and path.name not in (*SUITES, *proofs.MADE)]
     own = [tests / name, *of_suites, *setup.test_requirements()]
-    return [*whole("chapters", "tests", "tools"), *own, *proofs.sources(TOOLS / "learn" / "serve.py")]
+    used = proofs.sources(TOOLS / "learn" / "serve.py", TOOLS / "learn" / "io_uring.py")
+    return [*whole("chapters", "tests", "tools"), *own, *used]
 
 
 # --- what only CI does ---------------------------------------------------------------------------
