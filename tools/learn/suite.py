@@ -483,7 +483,12 @@ def check_pages(runner: Runner) -> None:
             [[sys.executable, TOOLS / "transcripts.py", "check", "--build", TESTED, chapter.number]],
             needs=[step_name(each) for each in (before, chapter) if each],
             seconds=300,
-            inputs=[*parts(chapter, ""), *proofs.sources(TOOLS / "transcripts.py")],
+            inputs=[
+            *program_parts(chapter),
+            chapter.folder / "README.md",
+            ROOT / "docs",  # a page has its server serve it
+            *proofs.sources(TOOLS / "transcripts.py"),
+        ],
             advice=f"look at the difference; if it is right: python3 tools/transcripts.py update {chapter.number}",
         )
 
@@ -597,7 +602,7 @@ def prove_assembled(runner: Runner, chapter: Chapter, is_built: bool) -> None:
         work,
         needs=[PACKAGES, step_name(chapter)],
         seconds=1200,
-        inputs=[*parts(chapter, ""), *proofs.sources(TOOLS / "chapters.py")],
+        inputs=[*program_parts(chapter), *proofs.sources(TOOLS / "chapters.py")],
         options=["built"] if is_built else [],
         count=count_ctest if is_built else None,
         advice=f"python3 tools/chapters.py assemble {chapter.number} DIR, then build it there",
@@ -612,7 +617,7 @@ def prove_stubs(runner: Runner, chapter: Chapter) -> None:
         lambda: runner.run(command, env=environment),
         needs=[PACKAGES],
         seconds=1200,
-        inputs=[*parts(chapter, ""), *proofs.sources(TOOLS / "stubs.py")],
+        inputs=[*program_parts(chapter), *parts(chapter, "stubs.txt"), *proofs.sources(TOOLS / "stubs.py")],
         options=[*options, *map(str, environment.items())],
         advice=f"chapters/{chapter.folder.name}/stubs.txt holds the exceptions; tools/stubs.py says which there are",
     )
@@ -624,7 +629,11 @@ def prove_exercises(runner: Runner, chapter: Chapter) -> None:
         [[sys.executable, TOOLS / "exercises.py", "prove", chapter.number]],
         needs=[PACKAGES],
         seconds=1200,
-        inputs=[*parts(chapter, ""), *proofs.sources(TOOLS / "exercises.py")],
+        inputs=[
+            *program_parts(chapter),
+            *parts(chapter, "stubs.txt", "exercises"),
+            *proofs.sources(TOOLS / "exercises.py"),
+        ],
         advice="tools/exercises.py says what an exercise is made of",
     )
 
