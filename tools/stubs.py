@@ -391,12 +391,13 @@ def write(number: str, target: pathlib.Path, root: pathlib.Path = ROOT) -> list[
     chapter = chapters.find(number, root)
     deriver = Deriver(chapter, root)
     assemble(chapter.number, target)
-    for path in deriver.changed:  # headers first: the sources are tried against them
-        if path.endswith(HEADER):
-            (target / path).write_text(deriver.derive(path)[0], encoding="utf-8")
+    headers = sorted(path for path in deriver.changed if path.endswith(HEADER))
+    sources = sorted(set(deriver.changed).difference(headers))
+    # Headers first, and never again: the sources are tried against them, several at a time.
+    stubs = [stub for path in headers for stub in mend(deriver, target, path)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda path: mend(deriver, target, path), sorted(deriver.changed))
-        return [stub for stubs in found for stub in stubs]
+        found = pool.map(lambda path: mend(deriver, target, path), sources)
+        return sorted([*stubs, *(stub for each in found for stub in each)], key=lambda stub: stub.path)
 
 
 # --- proving -------------------------------------------------------------------------------------
