@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <system_error>
@@ -18,6 +19,7 @@
 
 #include "core/inherited_listeners.h"
 #include "log/log.h"
+#include "log/log_line.h"
 #include "web/child_plan.h"
 #include "web/pipe_io.h"
 
@@ -269,9 +271,10 @@ void HandOver::Begin() try {
           [this] { return "hand-over: process " + std::to_string(pid_) + " was started"; });
 } catch (const std::exception& error) {
   Kill();
-  LogText(LogLevel::kError, [&error] {
-    return std::string("hand-over: ") + error.what() + "; this process goes on serving";
-  });
+  std::array<char, LogLine::kMaxBytes> text{};  // told without memory, which may be what is missing
+  std::snprintf(text.data(), text.size(), "hand-over: %s; this process goes on serving",
+                error.what());
+  Log(LogLevel::kError, text.data());
 }
 
 // @return false: nobody is at the other end any more
