@@ -237,10 +237,16 @@ TURNS = 8
 QUICK = ["-DCMAKE_CXX_COMPILER=clang++", *setup.ONLY_RUN]
 
 
+def commits() -> int | None:
+    """How many commits the tree has behind it; None where they can't be counted."""
+    count = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return int(count.stdout) if count.returncode == 0 else None
+
+
 def is_turn(number: int, turns: int) -> bool:
     """Of so many that take turns, is it this one's? All of them where the commits can't be counted."""
-    count = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
-    return count.returncode != 0 or int(count.stdout) % turns == number % turns
+    count = commits()
+    return count is None or count % turns == number % turns
 
 
 def has_its_turn(chapter: Chapter) -> bool:
@@ -639,17 +645,20 @@ def prove_exercises(runner: Runner, chapter: Chapter) -> None:
 
 
 def compile_for_others(runner: Runner) -> None:
-    """For macOS and FreeBSD: all of `final`, and the chapters whose turn it is."""
+    """`final` for macOS and FreeBSD, and the chapters whose turn it is for one of their targets."""
+    targets = ("aarch64-macos", "x86_64-macos", "x86_64-freebsd")
+    turn = targets[(commits() or 0) // TURNS % len(targets)]
     for chapter in [each for each in chapters.all_chapters() if has_its_turn(each)]:
-        portable(runner, chapter.number, program_parts(chapter))
-    portable(runner, "final", [FINAL])
+        portable(runner, chapter.number, [turn], program_parts(chapter))
+    portable(runner, "final", targets, [FINAL])
 
 
-def portable(runner: Runner, name: str, sources: Sequence[pathlib.Path]) -> None:
+def portable(runner: Runner, name: str, targets: Sequence[str], sources: Sequence[pathlib.Path]) -> None:
     tool = TOOLS / "portable.py"
+    options = [word for target in targets for word in ("--target", target)]
     runner.step(
         f"for other systems: {name}",
-        [[setup.python(), tool, name]],
+        [[setup.python(), tool, *options, name]],
         needs=[PACKAGES, PYTHON],
         seconds=2400,
         inputs=[*sources, *proofs.sources(tool), PORTABLE_REQUIREMENTS, ROOT / "cmake"],
