@@ -486,7 +486,7 @@ def check_pages(runner: Runner) -> None:
         before = chapters.before(chapter)
         runner.step(
             f"transcripts {chapter.number}",
-            [[sys.executable, TOOLS / "transcripts.py", "check", "--build", TESTED, chapter.number]],
+            [[sys.executable, TOOLS / "transcripts.py", "check", chapter.number, "--build", TESTED]],
             needs=[step_name(each) for each in (before, chapter) if each],
             seconds=300,
             inputs=[
