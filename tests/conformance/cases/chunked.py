@@ -1,6 +1,6 @@
 """The chunked coding: RFC 9112, section 7.1."""
 
-from row import CHUNKED, HIDDEN, MAY, MUST, SHOULD, Row
+from row import CHUNKED, GET, HIDDEN, LETTERS, MAY, MUST, SHOULD, Row
 
 END = "0\r\n\r\n"
 HELLO = f"5\r\nhello\r\n{END}"
@@ -89,6 +89,22 @@ ROWS = [
     Row("extension-nul", "9112 7.1.1", MUST, f"{CHUNKED}5;a\0\r\nhello\r\n{END}", "400 close", "An extension has no NUL."),
     Row("extension-quoted-line-end", "9112 7.1.1", MUST, f'{CHUNKED}5;a="\r\n"\r\nhello\r\n{END}', "400 close",
         "A quote does not protect a line end."),
+    Row("extension-no-name", "9112 7.1.1", MUST, f"{CHUNKED}5;\r\nhello\r\n{END}", "400 close",
+        "A semicolon has an extension behind it."),
+    Row("extension-name-bracket", "9112 7.1.1", MUST, f"{CHUNKED}5;bad[=x\r\nhello\r\n{END}", "400 close",
+        "The name of an extension is a token."),
+    Row("extension-no-value", "9112 7.1.1", MUST, f"{CHUNKED}5;a=\r\nhello\r\n{END}", "400 close",
+        "An equals sign has a value behind it."),
+    Row("extension-value-bracket", "9112 7.1.1", MUST, f"{CHUNKED}5;a=b]\r\nhello\r\n{END}", "400 close",
+        "A value without quotes is a token."),
+    Row("extension-space-behind", "9112 7.1.1", MUST, f"{CHUNKED}5;a=b \r\nhello\r\n{END}", "400 close",
+        "A space behind an extension is there for another, and there is none."),
+    Row("extension-quoted-open", "9112 7.1.1", MUST, f'{CHUNKED}5;a="b\\"\r\nhello\r\n{END}', "400 close",
+        "A quoted string is closed, and an escaped quote does not close it."),
+    Row("extension-quoted-followed", "9112 7.1.1", MUST, f'{CHUNKED}5;a="b"c\r\nhello\r\n{END}', "400 close",
+        "A quoted string is the whole value."),
+    Row("extension-quoted-hides", "9112 7.1.1", MUST, f'{CHUNKED}2;a="\r\nxx\r\n0\r\n\r\n{HIDDEN}', "400 close",
+        "A quoted string that runs over the line end does not hide a request."),
     Row("extension-too-long", "9112 7.1.1", SHOULD, f"{CHUNKED}5;{'x' * 20000}\r\nhello\r\n{END}", "400/413/431 close",
         "Extensions are bounded."),
     Row("extensions-too-many", "9112 7.1.1", SHOULD, f"{CHUNKED}{('1;' + 'x' * 99 + chr(13) + chr(10) + 'a' + chr(13) + chr(10)) * 200}{END}",
@@ -122,4 +138,14 @@ ROWS = [
     Row("chunked-followed", "9112 9.3.2", MUST,
         f"{CHUNKED}{HELLO}GET /file.txt HTTP/1.1\r\nHost: turtle\r\n\r\n", "200, 200",
         "The request behind the last chunk is the next one.", body="hello"),
+    Row("chunked-get", "9110 9.3.1", MUST, f"{GET}Transfer-Encoding: chunked\r\n\r\n{HELLO}", "200",
+        "A GET may have a chunked body, which is passed over, and the connection is kept.", body=LETTERS),
+    Row("chunked-get-extension", "9112 7.1.1", MUST,
+        f"{GET}Transfer-Encoding: chunked\r\n\r\n5;a=\"b\"\r\nhello\r\n0\r\nA: b\r\n\r\n", "200",
+        "So are its extensions and trailers.", body=LETTERS),
+    *[Row(f"chunked-get-{name}", "9112 7.1", MUST, f"{GET}Transfer-Encoding: chunked\r\n\r\n{body}", "200/400 close",
+          "A GET whose chunked body is malformed is the last request.")
+      for name, body in (("letters", f"xyz\r\nhello\r\n{END}"), ("plus", f"+5\r\nhello\r\n{END}"),
+                         ("too-long", f"4\r\nhello\r\n{END}"), ("2^64", f"10000000000000000\r\nhello\r\n{END}"),
+                         ("extension", f"5;\r\nhello\r\n{END}"), ("hides", f"2;a=\"\r\nxx\r\n{END}{HIDDEN}"))],
 ]
