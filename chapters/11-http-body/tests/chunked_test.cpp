@@ -103,6 +103,39 @@ TEST(ChunkedDecoderTest, MalformedIs400AtAnySplit) {
                                               ";x\r\n",
                                               "5;x\ny",
                                               "5;x\rx",
+                                              "5;\r\n",
+                                              "5; \r\n",
+                                              "5;;x\r\n",
+                                              "5;x;\r\n",
+                                              "5;x \r\n",
+                                              "5;x y\r\n",
+                                              "5;=x\r\n",
+                                              "5;x=\r\n",
+                                              "5;x= \r\n",
+                                              "5;x=;y\r\n",
+                                              "5;x==y\r\n",
+                                              "5;x=y=z\r\n",
+                                              "5;x=y \r\n",
+                                              "5;x=y z\r\n",
+                                              "5;x =y =z\r\n",
+                                              "5;bad[=x\r\n",
+                                              "5;x=bad[\r\n",
+                                              "5;\"x\"\r\n",
+                                              "5;x\"y\"\r\n",
+                                              "5;x=y\"z\"\r\n",
+                                              "5;x=\"\r\n",
+                                              "5;x=\"y\r\n",
+                                              "5;x=\"\\\"\r\n",
+                                              "5;x=\"\\\r\n",
+                                              "5;x=\"y\"z\r\n",
+                                              "5;x=\"y\"=z\r\n",
+                                              "5;x=\"y\" \r\n",
+                                              "5;x=\"y\"\"z\"\r\n",
+                                              "5;x=\"\x01\"\r\n",
+                                              "5;x=\"\x7f\"\r\n",
+                                              "5;x=\"\\\x01\"\r\n",
+                                              "5;x\xc3\r\n",
+                                              "5;=;;\"\r\n",
                                               "5;\x01\r\n",
                                               "5;\x7f\r\n",
                                               "00000000000000005\r\n",  // 17 digits
@@ -132,6 +165,20 @@ TEST(ChunkedDecoderTest, MalformedIs400AtAnySplit) {
       EXPECT_EQ(body.state, BodyState::kBad) << text << " by " << size;
       EXPECT_EQ(body.status, 400) << text;
       EXPECT_NE(body.reason, "") << text;
+    }
+  }
+}
+
+TEST(ChunkedDecoderTest, ExtensionsOfTheGrammarAreDropped) {
+  for (const std::string extension :
+       {";x", " ; x", "\t;\tx", ";x;y", ";x ;y", ";x=y", ";x = y", ";x\t=\ty ;z", ";x=\"\"",
+        ";x=\"y\" ; z", ";x=\"y\";z=1", ";x=\"a b\t\xc3\xa4\"", ";x=\"\\\"\\\\\\a\\ \\\xff\"",
+        ";x=\";=,[\"", ";!#$%&'*+-.^_`|~09azAZ=!#$%&'*+-.^_`|~09azAZ"}) {
+    const std::string text = "1" + extension + "\r\na\r\n0" + extension + "\r\n\r\n";
+    for (std::size_t size = 1; size <= text.size(); ++size) {
+      const WholeBody body = Decode(InPiecesOf(size, text));
+      EXPECT_EQ(body.state, BodyState::kDone) << extension << ": " << body.reason;
+      EXPECT_EQ(body.content, "a") << extension;
     }
   }
 }

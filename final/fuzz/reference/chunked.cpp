@@ -80,17 +80,57 @@ class Reader {
     return true;
   }
 
-  // chunk-ext = *( BWS ";" ... ), of which only the characters are looked at.
+  // chunk-ext = *( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] )
   void Extension() {
-    while (Peek() == ' ' || Peek() == '\t') {
+    do {
+      BadSpace();
+      if (Peek() != ';') {
+        throw 400;
+      }
+      ExtensionByte();
+      BadSpace();
+      Token();
+      const bool spaced = BadSpace();
+      if (Peek() == '=') {
+        ExtensionByte();
+        BadSpace();
+        if (Peek() == '"') {
+          Quoted();
+        } else {
+          Token();
+        }
+      } else if (spaced && Peek() != ';') {
+        throw 400;
+      }
+    } while (Peek() != '\r');
+  }
+
+  auto BadSpace() -> bool {
+    bool any = false;
+    for (; Peek() == ' ' || Peek() == '\t'; any = true) {
       ExtensionByte();
     }
-    if (Peek() != ';') {
-      throw 400;
-    }
-    while (Peek() != '\r') {
+    return any;
+  }
+
+  void Token() {
+    do {
+      if (!IsTchar(Peek())) {
+        throw 400;
+      }
+      ExtensionByte();
+    } while (IsTchar(Peek()));
+  }
+
+  void Quoted() {
+    ExtensionByte();
+    while (Peek() != '"') {
+      if (Peek() == '\\') {
+        ExtensionByte();
+      }
       ExtensionByte();
     }
+    ExtensionByte();
   }
 
   void ExtensionByte() {

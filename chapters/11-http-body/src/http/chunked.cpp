@@ -64,25 +64,14 @@ auto ChunkedDecoder::Step(char c) noexcept -> bool {
       }
       [[fallthrough]];
     case Place::kBeforeExtension:
-      if (ascii::IsOws(c)) {
-        place_ = Place::kBeforeExtension;
-        return AddExtensionByte(c);
-      }
-      if (c == ';') {
-        place_ = Place::kExtension;
-        return AddExtensionByte(c);
-      }
-      // Space before CR LF is not in the grammar; some read "5 " as 5 and some as an error.
-      if (c == '\r' && place_ == Place::kSize) {
-        place_ = Place::kSizeEnd;
-        return true;
-      }
-      return Fail(400, "malformed chunk size");
-    case Place::kExtension:
-      if (c == '\r') {
-        place_ = Place::kSizeEnd;
-        return true;
-      }
+    case Place::kNameStart:
+    case Place::kName:
+    case Place::kBehindName:
+    case Place::kValueStart:
+    case Place::kValue:
+    case Place::kQuoted:
+    case Place::kEscaped:
+    case Place::kQuotedEnd:
       return AddExtensionByte(c);
     case Place::kSizeEnd:
       return c == '\n' ? StartChunk() : Fail(400, "a chunk size is not ended by CR LF");
@@ -117,10 +106,60 @@ auto ChunkedDecoder::AddDigit(int digit) noexcept -> bool {
 }
 
 auto ChunkedDecoder::AddExtensionByte(char c) noexcept -> bool {
-  if (!IsText(c)) {
-    return Fail(400, "a chunk extension has a control character");
+  place_ = PlaceBehind(place_, c);
+  if (place_ == Place::kBad) {
+    return Fail(400, "malformed chunk size or extension");
+  }
+  if (place_ == Place::kSizeEnd) {
+    return true;
   }
   return ++extensions_ <= max_extensions_ || Fail(400, "the chunk extensions are too long");
+}
+
+// Where a byte behind a size leads: *( BWS ";" BWS name [ BWS "=" BWS value ] ), then CR. Space
+// before CR is not in the grammar; some read "5 " as 5 and some as an error.
+auto ChunkedDecoder::PlaceBehind(Place place, char c) noexcept -> Place {
+  switch (place) {
+    case Place::kNameStart:
+    case Place::kValueStart:
+      if (ascii::IsOws(c)) {
+        return place;
+      }
+      if (c == '"' && place == Place::kValueStart) {
+        return Place::kQuoted;
+      }
+      if (!ascii::IsToken(c)) {
+        return Place::kBad;
+      }
+      return place == Place::kNameStart ? Place::kName : Place::kValue;
+    case Place::kQuoted:
+      if (c == '"' || c == '\\') {
+        return c == '"' ? Place::kQuotedEnd : Place::kEscaped;
+      }
+      return IsText(c) ? Place::kQuoted : Place::kBad;
+    case Place::kEscaped:
+      return IsText(c) ? Place::kQuoted : Place::kBad;
+    case Place::kName:
+    case Place::kValue:
+      if (ascii::IsToken(c)) {
+        return place;
+      }
+      break;
+    default:
+      break;
+  }
+  const bool is_named = place == Place::kName || place == Place::kBehindName;
+  if (ascii::IsOws(c)) {
+    return is_named ? Place::kBehindName : Place::kBeforeExtension;
+  }
+  if (c == ';') {
+    return Place::kNameStart;
+  }
+  if (c == '=' && is_named) {
+    return Place::kValueStart;
+  }
+  const bool may_end = place != Place::kBeforeExtension && place != Place::kBehindName;
+  return c == '\r' && may_end ? Place::kSizeEnd : Place::kBad;
 }
 
 // The size is known. It is judged before the content is there, so that nobody waits for it.

@@ -10,8 +10,9 @@
 //
 // Reading is strict: a lone LF, a space before the CR, a size with too many digits, or a folded
 // trailer is refused, because two programs that read such a thing differently see different
-// requests behind it. Chunk extensions mean nothing here and are skipped; trailer fields are
-// checked and dropped (section 7.1.2 allows it), so that none can pose as a header field.
+// requests behind it. Chunk extensions mean nothing here: their grammar is checked (section 7.1.1),
+// then they are dropped. So are trailer fields (section 7.1.2 allows it): none can pose as a header
+// field.
 //
 // Thread: a decoder belongs to one thread; the rest is pure.
 #pragma once
@@ -43,8 +44,15 @@ class ChunkedDecoder {
   enum class Place : std::uint8_t {
     kSizeStart,        // the first digit of a size
     kSize,             // another digit, or what ends it
-    kBeforeExtension,  // whitespace before ';'
-    kExtension,        // anything up to CR
+    kBeforeExtension,  // whitespace, then ';'
+    kNameStart,        // whitespace, then an extension's name
+    kName,             // more of it, or what ends it
+    kBehindName,       // whitespace, then '=' or ';'
+    kValueStart,       // whitespace, then an extension's value
+    kValue,            // more of a token, or what ends it
+    kQuoted,           // a quoted string
+    kEscaped,          // the byte that a backslash protects
+    kQuotedEnd,        // what ends an extension behind a quoted string
     kSizeEnd,          // LF
     kContent,
     kContentCr,
@@ -61,6 +69,7 @@ class ChunkedDecoder {
   auto Step(char c) noexcept -> bool;
   auto AddDigit(int digit) noexcept -> bool;
   auto AddExtensionByte(char c) noexcept -> bool;
+  static auto PlaceBehind(Place place, char c) noexcept -> Place;
   auto AddTrailerByte(char c) noexcept -> bool;
   auto StartChunk() noexcept -> bool;
   auto Fail(int status, const char* reason) noexcept -> bool;
