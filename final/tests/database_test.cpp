@@ -346,6 +346,20 @@ TEST_P(DatabaseTest, RowsThatWereFoundCountAsAffected) {
   EXPECT_EQ(connection->Execute("CREATE TABLE more (id INTEGER)").affected_rows, 0U);
 }
 
+TEST_P(DatabaseTest, OnlyAnInsertHasALastId) {
+  const auto connection = Open();
+  MakeTable(*connection);
+  Statement update = connection->Prepare("UPDATE things SET whole = 8 WHERE id = ?");
+  Statement insert = connection->Prepare("INSERT INTO things (whole) VALUES (7)");
+  EXPECT_EQ(update.Execute(1).last_id, 0);
+  for (int id = 1; id < 4; ++id) {
+    EXPECT_EQ(insert.Execute().last_id, id);
+    EXPECT_EQ(update.Execute(1).last_id, 0) << "the INSERT's was " << id;
+  }
+  EXPECT_EQ(connection->Execute("CREATE TABLE more (id INTEGER)").last_id, 0);
+  EXPECT_EQ(connection->Execute("DELETE FROM things").last_id, 0);
+}
+
 TEST_P(DatabaseTest, TwoQueriesAreReadAtOnce) {
   const auto connection = Open();
   MakeTable(*connection);

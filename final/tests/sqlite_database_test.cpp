@@ -109,6 +109,47 @@ TEST_F(SqliteTest, ATextInDoubleQuotesIsNone) {
       << "a misspelt column would be its own name";
 }
 
+TEST_F(SqliteTest, ACommentAfterAStatementIsNoSecondOne) {
+  const auto connection = SqliteDatabase(Options())->Open();
+  EXPECT_EQ(connection->Query("SELECT 1; -- done").Next()->Get<int>(0), 1);
+  EXPECT_EQ(connection->Query("SELECT 2 /* a */; /* b */ ;\f-- c\n /* d").Next()->Get<int>(0), 2);
+  EXPECT_EQ(connection->Query("-- first\nSELECT 3;/**/--\n").Next()->Get<int>(0), 3);
+  for (const Sql& two :
+       {Sql("SELECT 1; SELECT 2"), Sql("SELECT 1; -- done\nSELECT 2"), Sql("SELECT 1; /*/*/ x"),
+        Sql("SELECT 1; - done"), Sql("SELECT 1; / done"), Sql("SELECT 1; nonsense"),
+        Sql("-- nothing"), Sql("; /* nothing */"), Sql("")}) {
+    EXPECT_EQ(Failure([&] { connection->Execute(two); }).Kind(), DbErrorKind::kSyntax);
+  }
+}
+
+// A trigger's rows have ids of their own, and so have the rows of other tables.
+TEST_F(SqliteTest, OnlyTheRowThatAStatementInsertsHasTheLastId) {
+  const auto connection = SqliteDatabase(Options())->Open();
+  connection->Execute("CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT UNIQUE, n INTEGER)");
+  connection->Execute("CREATE TABLE audit (id INTEGER PRIMARY KEY, word TEXT)");
+  connection->Execute(
+      "CREATE TRIGGER noted AFTER UPDATE ON words BEGIN "
+      "INSERT INTO audit (word) VALUES (new.word); END");
+  connection->Execute(
+      "CREATE TRIGGER added AFTER INSERT ON words BEGIN "
+      "INSERT INTO audit (word) VALUES (new.word); END");
+  constexpr char kUpsert[] =
+      "INSERT INTO words (word, n) VALUES (?, 1) ON CONFLICT (word) DO UPDATE SET n = n + 1";
+  EXPECT_EQ(connection->Execute(kUpsert, "one").last_id, 1);
+  EXPECT_EQ(connection->Execute(kUpsert, "one").last_id, 0) << "it was there";
+  EXPECT_EQ(connection->Execute(kUpsert, "two").last_id, 2);
+  EXPECT_EQ(connection->Execute("UPDATE words SET n = 0").last_id, 0);
+  EXPECT_EQ(connection->Execute("INSERT INTO audit (word) SELECT word FROM words").last_id, 7);
+  EXPECT_EQ(connection->Execute("REPLACE INTO words VALUES (2, 'three', 1)").last_id, 2);
+  Rows rows = connection->Query("INSERT INTO words (word) VALUES ('a'), ('b') RETURNING id");
+  while (rows.Next() != nullptr) {
+  }
+  EXPECT_EQ(
+      connection->Execute("INSERT INTO words VALUES (last_insert_rowid() + 10, 'c', 1)").last_id,
+      14)
+      << "SQL still knows it";
+}
+
 // sqlite3_step() of a statement that has failed begins it anew.
 TEST_F(SqliteTest, RowsThatHaveFailedAreOver) {
   SqliteOptions options = Options();

@@ -20,7 +20,7 @@ namespace TURTLE_SERVER {
 /// What a statement has done.
 struct DbOutcome {
   std::uint64_t affected_rows = 0;  ///< Inserted, deleted, or found by an update.
-  std::int64_t last_id = 0;         ///< The id that the database has given the new row.
+  std::int64_t last_id = 0;         ///< The id of the row that it has inserted; 0: it has not.
 };
 
 /// In whose SQL statements are written.

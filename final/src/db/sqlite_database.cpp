@@ -5,7 +5,9 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 namespace TURTLE_SERVER {
@@ -54,12 +56,35 @@ struct Finalize {
   void operator()(sqlite3_stmt* handle) const noexcept { sqlite3_finalize(handle); }
 };
 
+// Is there no further statement in `sql`? White space, semicolons and comments are none; the
+// library takes a comment that nobody has closed as closed by the end.
+auto IsBlank(std::string_view sql) noexcept -> bool {
+  for (;;) {
+    sql.remove_prefix(std::min(sql.find_first_not_of(" \t\n\f\r;"), sql.size()));
+    if (sql.empty()) {
+      return true;
+    }
+    const bool is_line = sql.substr(0, 2) == "--";
+    if (!is_line && sql.substr(0, 2) != "/*") {
+      return false;
+    }
+    const std::size_t end = is_line ? sql.find('\n') : sql.find("*/", 2);
+    if (end == std::string_view::npos) {
+      return true;
+    }
+    sql.remove_prefix(end + (is_line ? 1 : 2));
+  }
+}
+
 // The state of a connection that its statements need as well.
 struct Shared {
   std::unique_ptr<sqlite3, CloseDatabase> handle;
   std::chrono::milliseconds timeout{};
   Clock::time_point deadline = Clock::time_point::max();  // of the statement that is being stepped
   bool broken = false;
+  std::string* inserts_into = nullptr;      // where the statement that is being prepared says it
+  const std::string* filled = nullptr;      // the table of the statement that is being stepped
+  std::optional<sqlite3_int64> inserted{};  // the id of its last new row
 
   [[noreturn]] void Fail(int code, std::string_view where) {
     const DbErrorKind kind = KindOf(code);
@@ -93,15 +118,16 @@ class SqliteStatement : public DbDriverStatement {
   SqliteStatement(Shared& shared, std::string_view sql) : shared_(shared) {
     sqlite3_stmt* statement = nullptr;
     const char* rest = nullptr;
+    shared_.inserts_into = &table_;
     const int code =
         sqlite3_prepare_v3(shared_.handle.get(), sql.data(), static_cast<int>(sql.size()),
                            SQLITE_PREPARE_PERSISTENT, &statement, &rest);
+    shared_.inserts_into = nullptr;
     statement_.reset(statement);
     if (code != SQLITE_OK) {
       shared_.Fail(code, sql);
     }
-    const std::string_view behind = sql.substr(static_cast<std::size_t>(rest - sql.data()));
-    if (!statement_ || behind.find_first_not_of(" \t\r\n;") != std::string_view::npos) {
+    if (!statement_ || !IsBlank(sql.substr(static_cast<std::size_t>(rest - sql.data())))) {
       throw DbError(DbErrorKind::kSyntax, sql, "exactly one statement is wanted");
     }
   }
@@ -120,12 +146,17 @@ class SqliteStatement : public DbDriverStatement {
     }
     end_ = Clock::now() + shared_.timeout;
     changes_ = sqlite3_total_changes64(shared_.handle.get());
+    inserted_.reset();
     started_ = true;
   }
 
   auto Step() -> bool override {
     shared_.deadline = end_;
+    shared_.filled = &table_;
+    shared_.inserted = inserted_;
     const int code = sqlite3_step(statement_.get());
+    inserted_ = shared_.inserted;
+    shared_.filled = nullptr;
     shared_.deadline = Clock::time_point::max();
     if (std::exchange(started_, false)) {
       // By now: a table that was altered has had the statement prepared anew.
@@ -172,8 +203,7 @@ class SqliteStatement : public DbDriverStatement {
     if (sqlite3_total_changes64(handle) == changes_) {
       return {};  // else it would be told what the statement before has done
     }
-    return {static_cast<std::uint64_t>(sqlite3_changes64(handle)),
-            sqlite3_last_insert_rowid(handle)};
+    return {static_cast<std::uint64_t>(sqlite3_changes64(handle)), inserted_.value_or(0)};
   }
 
   void Reset() noexcept override {
@@ -220,7 +250,9 @@ class SqliteStatement : public DbDriverStatement {
 
   Shared& shared_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  std::string table_;  // that an INSERT names; empty: it is none
   std::vector<std::string> columns_;
+  std::optional<sqlite3_int64> inserted_;
   Clock::time_point end_;
   sqlite3_int64 changes_ = 0;  // of all statements before this one
   bool started_ = false;
@@ -251,6 +283,7 @@ class SqliteDriver : public DbDriver {
         handle, kSteps,
         [](void* shared) { return Clock::now() >= static_cast<Shared*>(shared)->deadline ? 1 : 0; },
         &shared_);
+    WatchInserts();
     // A double-quoted name that is no column would be taken for a text.
     require(sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, nullptr));
     require(sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr));
@@ -287,6 +320,31 @@ class SqliteDriver : public DbDriver {
   [[nodiscard]] auto IsBroken() const noexcept -> bool override { return shared_.broken; }
 
  private:
+  // sqlite3_last_insert_rowid() is the id of whatever was inserted last: after an UPDATE, of
+  // another statement's row. So we note which rows are new, and leave out those that triggers make.
+  void WatchInserts() {
+    sqlite3_set_authorizer(
+        shared_.handle.get(),
+        [](void* shared, int action, const char* table, const char*, const char*,
+           const char* trigger) {
+          std::string* const to = static_cast<Shared*>(shared)->inserts_into;
+          if (to != nullptr && action == SQLITE_INSERT && trigger == nullptr) {
+            *to = table;
+          }
+          return SQLITE_OK;
+        },
+        &shared_);
+    sqlite3_update_hook(
+        shared_.handle.get(),
+        [](void* context, int action, const char*, const char* table, sqlite3_int64 id) {
+          auto& shared = *static_cast<Shared*>(context);
+          if (action == SQLITE_INSERT && shared.filled != nullptr && *shared.filled == table) {
+            shared.inserted = id;
+          }
+        },
+        &shared_);
+  }
+
   // For this a fresh file has to be one's own. Of two who begin at once, each would wait for the
   // other, so SQLite says SQLITE_BUSY without waiting: its busy time-out does not count here.
   void EnterWal(std::chrono::milliseconds busy) {
