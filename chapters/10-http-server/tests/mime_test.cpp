@@ -26,6 +26,27 @@ TEST(MimeTest, KnowsWhatASiteIsMadeOf) {
   EXPECT_EQ(MimeType("last.zst"), "application/zstd");
 }
 
+TEST(MimeTest, KnowsDocumentsFilmsAndArchives) {
+  EXPECT_EQ(MimeType("a.docx"),
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document");
+  EXPECT_EQ(MimeType("a.xlsx"),
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet");
+  EXPECT_EQ(MimeType("a.pptx"),
+            "application/vnd.openxmlformats-officedocument.presentationml.presentation");
+  EXPECT_EQ(MimeType("a.doc"), "application/msword");
+  EXPECT_EQ(MimeType("a.odt"), "application/vnd.oasis.opendocument.text");
+  EXPECT_EQ(MimeType("a.m3u8"), "application/vnd.apple.mpegurl");
+  EXPECT_EQ(MimeType("a.ts"), "video/mp2t");
+  EXPECT_EQ(MimeType("a.avi"), "video/x-msvideo");
+  EXPECT_EQ(MimeType("a.mkv"), "video/matroska");
+  EXPECT_EQ(MimeType("a.3gp"), "video/3gpp");
+  EXPECT_EQ(MimeType("a.mpd"), "application/dash+xml");
+  EXPECT_EQ(MimeType("a.rar"), "application/vnd.rar");
+  EXPECT_EQ(MimeType("a.jar"), "application/java-archive");
+  EXPECT_EQ(MimeType("a.tsv"), "text/tab-separated-values; charset=utf-8");
+  EXPECT_EQ(MimeType("a.heic"), "image/heic");
+}
+
 TEST(MimeTest, TheCaseOfAnExtensionDoesNotMatter) {
   EXPECT_EQ(MimeType("INDEX.HTM"), "text/html; charset=utf-8");
   EXPECT_EQ(MimeType("Photo.JpG"), "image/jpeg");
