@@ -51,6 +51,53 @@ TEST(HttpBodyDropped, OneThatComesIsNotTheNextRequest) {
   EXPECT_EQ(client.Ask("TP" + Get("/next")).body, "/next");
 }
 
+constexpr std::string_view kChunkedHead =
+    "POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+TEST(HttpBodyDropped, ChunksAreNotTheNextRequest) {
+  const std::string body = "5;a=\"b\"\r\nhello\r\n3\r\nyou\r\n0\r\nTrailer: x\r\n\r\n";
+  RunningServer server(RefusePosts);
+  for (std::size_t cut = 0; cut <= body.size(); ++cut) {
+    HttpClient client(server.Port());
+    const HttpReply reply = client.Ask(std::string(kChunkedHead) + body.substr(0, cut));
+    EXPECT_EQ(reply.status, 405);
+    EXPECT_EQ(reply.Field("Connection"), "") << cut;
+    EXPECT_EQ(client.Ask(body.substr(cut) + Get("/next")).body, "/next") << cut;
+  }
+}
+
+TEST(HttpBodyDropped, MalformedChunksAreTheLast) {
+  RunningServer server(RefusePosts);
+  for (const std::string body :
+       {"x\r\nhello\r\n0\r\n\r\n", "+5\r\nhello\r\n0\r\n\r\n", "4\r\nhello\r\n0\r\n\r\n",
+        "10000000000000000\r\nhello", "ffffffffffffffff\r\nhello", "0\r\nx\r\n\r\n"}) {
+    HttpClient whole(server.Port());
+    const HttpReply reply = whole.Ask(std::string(kChunkedHead) + body + Get("/next"));
+    EXPECT_EQ(reply.status, 405);
+    EXPECT_EQ(reply.Field("Connection"), "close") << body;
+    EXPECT_TRUE(whole.IsClosedByServer()) << body;
+    HttpClient later(server.Port());
+    EXPECT_EQ(later.Ask(std::string(kChunkedHead)).status, 405);
+    ASSERT_TRUE(later.Send(body + Get("/next")));
+    EXPECT_TRUE(later.IsClosedByServer()) << body;
+  }
+}
+
+TEST(HttpBodyDropped, ChunksWithoutEndAreTheLast) {
+  HttpOptions options;
+  options.max_dropped_bytes = 100;
+  RunningServer server(RefusePosts, options);
+  HttpClient whole(server.Port());
+  const HttpReply reply =
+      whole.Ask(std::string(kChunkedHead) + "60\r\n" + std::string(0x60, 'x') + "\r\n1\r\n");
+  EXPECT_EQ(reply.Field("Connection"), "close");
+  EXPECT_TRUE(whole.IsClosedByServer());
+  HttpClient later(server.Port());
+  EXPECT_EQ(later.Ask(std::string(kChunkedHead)).Field("Connection"), "");
+  ASSERT_TRUE(later.Send("60\r\n" + std::string(0x60, 'x') + "\r\n1\r\n"));
+  EXPECT_TRUE(later.IsClosedByServer());
+}
+
 // However short the body is, if it is longer than the server takes it is not read.
 TEST(HttpBodyDropped, OneThatIsTooLargeIsTheLast) {
   HttpOptions options;

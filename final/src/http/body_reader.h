@@ -29,9 +29,6 @@ class BodyReader {
   /// True if the declared length is beyond the limit: Read() will say 413.
   [[nodiscard]] auto TooLarge() const noexcept -> bool { return too_large_; }
 
-  /// Of a body of a known length: how many bytes are still to come; else 0.
-  [[nodiscard]] auto Left() const noexcept -> std::uint64_t { return left_; }
-
   /// Reads on.
   ///
   /// To read all that has arrived, repeat it with what is left of the input until that is empty or

@@ -217,6 +217,7 @@ class Exchange {
   int redirects_ = 0;
   std::optional<BodyReader> body_;
   std::uint64_t body_moved_ = 0;                // bytes since body_deadline_ was set
+  std::uint64_t body_dropped_ = 0;              // bytes that came after the reply
   TimePoint body_deadline_ = TimePoint::max();  // while it is the client's turn to send
   BodyCallback on_body_;
   std::function<void()> on_room_;

@@ -1,6 +1,6 @@
 """The chunked coding: RFC 9112, section 7.1."""
 
-from row import CHUNKED, HIDDEN, MAY, MUST, SHOULD, Row
+from row import CHUNKED, GET, HIDDEN, LETTERS, MAY, MUST, SHOULD, Row
 
 END = "0\r\n\r\n"
 HELLO = f"5\r\nhello\r\n{END}"
@@ -138,4 +138,14 @@ ROWS = [
     Row("chunked-followed", "9112 9.3.2", MUST,
         f"{CHUNKED}{HELLO}GET /file.txt HTTP/1.1\r\nHost: turtle\r\n\r\n", "200, 200",
         "The request behind the last chunk is the next one.", body="hello"),
+    Row("chunked-get", "9110 9.3.1", MUST, f"{GET}Transfer-Encoding: chunked\r\n\r\n{HELLO}", "200",
+        "A GET may have a chunked body, which is passed over, and the connection is kept.", body=LETTERS),
+    Row("chunked-get-extension", "9112 7.1.1", MUST,
+        f"{GET}Transfer-Encoding: chunked\r\n\r\n5;a=\"b\"\r\nhello\r\n0\r\nA: b\r\n\r\n", "200",
+        "So are its extensions and trailers.", body=LETTERS),
+    *[Row(f"chunked-get-{name}", "9112 7.1", MUST, f"{GET}Transfer-Encoding: chunked\r\n\r\n{body}", "200/400 close",
+          "A GET whose chunked body is malformed is the last request.")
+      for name, body in (("letters", f"xyz\r\nhello\r\n{END}"), ("plus", f"+5\r\nhello\r\n{END}"),
+                         ("too-long", f"4\r\nhello\r\n{END}"), ("2^64", f"10000000000000000\r\nhello\r\n{END}"),
+                         ("extension", f"5;\r\nhello\r\n{END}"), ("hides", f"2;a=\"\r\nxx\r\n{END}{HIDDEN}"))],
 ]

@@ -164,6 +164,7 @@ class Exchange {
   std::uint64_t promised_ = 0;  // with BodyEnd::kLength: bytes still to be written
   std::optional<BodyReader> body_;
   std::uint64_t body_moved_ = 0;                // bytes since body_deadline_ was set
+  std::uint64_t body_dropped_ = 0;              // bytes that came after the reply
   TimePoint body_deadline_ = TimePoint::max();  // while it is the client's turn to send
   BodyCallback on_body_;
   std::function<void()> on_room_;

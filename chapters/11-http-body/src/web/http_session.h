@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "core/connection.h"
 #include "core/looper.h"
@@ -81,6 +82,7 @@ class HttpSession : public ConnectionState {
   auto BodyIsDue() const noexcept -> bool;
   void DeliverBody();
   void TakeBody(Exchange& exchange);
+  auto BodyAhead(const Exchange& exchange) const noexcept -> std::optional<std::size_t>;
   auto CanDrop(const Exchange& exchange) const noexcept -> bool;
   template <typename Callback>
   void Guard(Exchange& exchange, const Callback& callback);

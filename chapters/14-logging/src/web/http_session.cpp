@@ -243,27 +243,46 @@ void HttpSession::TakeBody(Exchange& exchange) {
   if (!exchange.Replied() && (exchange.body_done_ || !result.data.empty())) {
     exchange.end_told_ = exchange.body_done_;
     Guard(exchange, [&] { exchange.on_body_(result.data, exchange.body_done_); });
+  } else if (exchange.Replied()) {
+    exchange.body_dropped_ += result.consumed;
+    if (!exchange.body_done_ && exchange.body_dropped_ > loop_.Options().max_dropped_bytes) {
+      keep_alive_ = false;  // the reply could not say so: nobody knew how long it would be
+    }
   }
   connection_.Consume(result.consumed);
   exchange.unconsumed_bytes_ = 0;
 }
 
+// How much of the body has come and was not taken yet; nullopt: it is malformed or too large. A
+// copy of the reader goes ahead, so the body can still be taken.
+auto HttpSession::BodyAhead(const Exchange& exchange) const noexcept -> std::optional<std::size_t> {
+  BodyReader reader = *exchange.body_;
+  const std::string_view input = connection_.Read().substr(exchange.unconsumed_bytes_);
+  std::size_t bytes = 0;
+  BodyResult result;
+  do {
+    result = reader.Read(input.substr(bytes));
+    bytes += result.consumed;
+  } while (result.state == BodyState::kMore && bytes < input.size());
+  return result.state == BodyState::kBad ? std::nullopt : std::optional(bytes);
+}
+
 // May the connection be kept though the reply came before the body? If the rest is short, it is
-// read and dropped. But a client that waits for leave may send it or not: nobody knows what its
-// next byte will be.
+// read and dropped; if chunks don't say how long it is, as far as that is short. But a client that
+// waits for leave may send it or not: nobody knows what its next byte will be.
 auto HttpSession::CanDrop(const Exchange& exchange) const noexcept -> bool {
+  if (exchange.body_done_ || exchange.continue_due_) {
+    return exchange.body_done_;
+  }
   const Framing& framing = exchange.GetRequest().framing;
-  return exchange.body_done_ ||
-         (!exchange.continue_due_ && !exchange.body_->TooLarge() &&
-          framing.kind == BodyKind::kLength && framing.length <= loop_.Options().max_dropped_bytes);
+  const std::uint64_t most = loop_.Options().max_dropped_bytes;
+  return framing.length <= most && BodyAhead(exchange).value_or(UINT64_MAX) <= most;
 }
 
 // Has something of a request behind this one been read? Its client was not told that the replies
 // end before it, so it gets one, even if the server is to stop.
 auto HttpSession::HasTakenMore(const Exchange& exchange) const noexcept -> bool {
-  const std::uint64_t own =
-      exchange.unconsumed_bytes_ + (exchange.body_done_ ? 0 : exchange.body_->Left());
-  return connection_.Read().size() > own;
+  return connection_.Read().size() > exchange.unconsumed_bytes_ + BodyAhead(exchange).value_or(0);
 }
 
 void HttpSession::SendReply(Exchange& exchange, const Response& response) {

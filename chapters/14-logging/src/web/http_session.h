@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "core/connection.h"
 #include "core/looper.h"
@@ -85,6 +86,7 @@ class HttpSession : public ConnectionState {
   void DeliverBody();
   void TakeBody(Exchange& exchange);
   void DecideKeepAlive(const Exchange& exchange, BodyEnd body_end) noexcept;
+  auto BodyAhead(const Exchange& exchange) const noexcept -> std::optional<std::size_t>;
   auto CanDrop(const Exchange& exchange) const noexcept -> bool;
   template <typename Callback>
   void Guard(Exchange& exchange, const Callback& callback);

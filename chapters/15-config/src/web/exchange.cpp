@@ -232,6 +232,7 @@ void Exchange::Open(HttpSession& session) {
   drops_output_ = false;
   body_end_ = BodyEnd::kLength;
   promised_ = 0;
+  body_dropped_ = 0;
   body_deadline_ = TimePoint::max();
   new_target_.clear();
   redirects_ = 0;

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "core/connection.h"
@@ -99,6 +100,7 @@ class HttpSession : public ConnectionState {
   template <typename Start>
   void SendReady(Exchange& exchange, const Start& start, const ReadyReply& reply);
   void DecideKeepAlive(const Exchange& exchange, BodyEnd body_end) noexcept;
+  auto BodyAhead(const Exchange& exchange) const noexcept -> std::optional<std::size_t>;
   auto CanDrop(const Exchange& exchange) const noexcept -> bool;
   template <typename Callback>
   void Guard(Exchange& exchange, const Callback& callback);
