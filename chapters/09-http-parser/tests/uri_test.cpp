@@ -165,5 +165,93 @@ TEST(HostTest, ValidAndInvalid) {
   }
 }
 
+TEST(HostTest, AddressesInBracketsFollowTheGrammar) {
+  Uri uri;
+  for (const std::string literal : {"::",
+                                    "::1",
+                                    "1::",
+                                    "1:2:3:4:5:6:7:8",
+                                    "1::8",
+                                    "::2:3:4:5:6:7:8",
+                                    "1:2:3:4:5:6:7::",
+                                    "1::3:4:5:6:7:8",
+                                    "1:2:3::5:6:7",
+                                    "abcd:EF01::09",
+                                    "0001::",
+                                    "::1.2.3.4",
+                                    "::ffff:0.0.0.0",
+                                    "1:2:3:4:5:6:255.249.199.10",
+                                    "1::5:6:1.2.3.4",
+                                    "::2:3:4:5:6:1.2.3.4",
+                                    "v1.a",
+                                    "V1F.a:b",
+                                    "va.-._~!$&'()*+,;=:09azAZ",
+                                    "v0.:"}) {
+    EXPECT_TRUE(IsValidHost('[' + literal + ']')) << literal;
+    EXPECT_TRUE(IsValidHost('[' + literal + "]:80")) << literal;
+    EXPECT_FALSE(uri.Parse("http://[" + literal + "]/", Method::kGet)) << literal;
+    EXPECT_FALSE(uri.Parse('[' + literal + "]:443", Method::kConnect)) << literal;
+  }
+  for (const std::string literal : {"",
+                                    ":",
+                                    ":::",
+                                    "1",
+                                    "1:",
+                                    ":1",
+                                    "1:2",
+                                    "1:2:3:4:5:6:7",
+                                    "1:2:3:4:5:6:7:8:9",
+                                    "1:2:3:4:5:6:7:8::",
+                                    "::1:2:3:4:5:6:7:8",
+                                    "1:2:3:4::5:6:7:8",
+                                    "1::2::3",
+                                    "::1::",
+                                    "1:::2",
+                                    "1:2:3:4:5:6:7:",
+                                    ":2:3:4:5:6:7:8",
+                                    "12345::",
+                                    "00001::",
+                                    "g::",
+                                    "::g",
+                                    "::1:",
+                                    "1.2.3.4",
+                                    "::1.2.3",
+                                    "::1.2.3.4.5",
+                                    "::1.2.3.",
+                                    "::.2.3.4",
+                                    "::1..3.4",
+                                    "::1.2.3.256",
+                                    "::1.2.3.999",
+                                    "::1.2.3.1000",
+                                    "::01.2.3.4",
+                                    "::00.2.3.4",
+                                    "::1.2.3.a",
+                                    "::1.2.3.4:1",
+                                    "1.2.3.4::",
+                                    "1:2:3:4:5:6:7:1.2.3.4",
+                                    "::2:3:4:5:6:7:1.2.3.4",
+                                    "1:2:3:4:5:1.2.3.4",
+                                    "::1%25eth0",
+                                    "fe80::1%eth0",
+                                    " ::1",
+                                    "::1 ",
+                                    "[::1]",
+                                    "v",
+                                    "v1",
+                                    "v1.",
+                                    "v.a",
+                                    ".a",
+                                    "vg.a",
+                                    "v1.a/b",
+                                    "v1.a@b",
+                                    "v1.%41",
+                                    "x1.a",
+                                    "1.a"}) {
+    EXPECT_FALSE(IsValidHost('[' + literal + ']')) << literal;
+    EXPECT_TRUE(uri.Parse("http://[" + literal + "]/", Method::kGet)) << literal;
+    EXPECT_TRUE(uri.Parse('[' + literal + "]:443", Method::kConnect)) << literal;
+  }
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

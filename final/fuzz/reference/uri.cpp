@@ -1,5 +1,9 @@
 #include "reference/uri.h"
 
+#include <arpa/inet.h>
+
+#include <regex>
+#include <string>
 #include <vector>
 
 #include "reference/text.h"
@@ -43,10 +47,13 @@ auto ReadAuthority(std::string_view text) -> std::optional<Authority> {
       return std::nullopt;
     }
     authority.host = text.substr(0, end + 1);
-    // Of an IPv6 address only the alphabet is looked at, and that there is a colon.
-    const std::string_view inside = text.substr(1, end - 1);
-    if (!IsAll(inside, [](char c) { return IsHex(c) || c == ':' || c == '.'; }) ||
-        inside.find(':') == std::string_view::npos) {
+    const std::string inside(text.substr(1, end - 1));
+    // IPvFuture = "v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" )
+    static const std::regex future("[vV][0-9A-Fa-f]+\\.[-A-Za-z0-9._~!$&'()*+,;=:]+");
+    in6_addr address{};
+    const bool is_ipv6 = inside.find('\0') == std::string::npos &&
+                         inet_pton(AF_INET6, inside.c_str(), &address) == 1;
+    if (!is_ipv6 && !std::regex_match(inside, future)) {
       return std::nullopt;
     }
     rest = text.substr(end + 1);

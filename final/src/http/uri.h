@@ -81,9 +81,9 @@ class Uri {
   TargetForm form_ = TargetForm::kOrigin;
 };
 
-/// True if `text` is a valid value for Host: a name, an IPv4 address or a bracketed IPv6 address,
-/// then perhaps a colon and a port, which may be empty, and 65535 at most. "" is valid too (RFC
-/// 9112, section 3.2), but not a port alone.
+/// True if `text` is a valid value for Host: a name, an IPv4 address or, in brackets, an IPv6
+/// address or one of a later kind (RFC 3986, section 3.2.2), then perhaps a colon and a port, which
+/// may be empty, and 65535 at most. "" is valid too (RFC 9112, section 3.2), but not a port alone.
 [[nodiscard]] auto IsValidHost(std::string_view text) -> bool;
 
 }  // namespace TURTLE_SERVER

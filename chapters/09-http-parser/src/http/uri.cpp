@@ -60,15 +60,79 @@ auto EndOfHostName(std::string_view text) -> std::size_t {
   return at;
 }
 
-// What may stand between the brackets of "[::1]". Nobody resolves it, so the alphabet will do:
-// hexadecimal digits, points, and a colon at least.
-auto IsBracketed(std::string_view literal) -> bool {
-  for (char c : literal) {
-    if (ascii::HexValue(c) < 0 && c != ':' && c != '.') {
+auto TakeUntil(char end, std::string_view& rest) -> std::string_view {
+  const std::size_t size = std::min(rest.find(end), rest.size());
+  const std::string_view part = rest.substr(0, size);
+  rest.remove_prefix(std::min(size + 1, rest.size()));
+  return part;
+}
+
+auto IsHex(std::string_view text) -> bool {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return ascii::HexValue(c) >= 0; });
+}
+
+// 0 to 255, without a leading zero.
+auto IsOctet(std::string_view text) -> bool {
+  return !text.empty() && text.size() <= 3 &&
+         std::all_of(text.begin(), text.end(), ascii::IsDigit) &&
+         (text.size() == 1 || text.front() != '0') && (text.size() < 3 || text <= "255");
+}
+
+auto IsIpv4(std::string_view text) -> bool {
+  const bool three_points = std::count(text.begin(), text.end(), '.') == 3;
+  for (int i = 0; i < 4; ++i) {
+    if (!IsOctet(TakeUntil('.', text))) {
       return false;
     }
   }
-  return literal.find(':') != std::string_view::npos;
+  return three_points;
+}
+
+// Eight groups; the last two may be an IPv4 address, and "::" stands once for one or more.
+auto IsIpv6(std::string_view text) -> bool {
+  std::size_t groups = 0;
+  bool gap = text.substr(0, 2) == "::";
+  text.remove_prefix(gap ? 2 : 0);
+  while (!text.empty()) {
+    const bool is_last = text.find(':') == std::string_view::npos;
+    const std::string_view group = TakeUntil(':', text);
+    if (is_last && IsIpv4(group)) {
+      groups += 2;
+      break;
+    }
+    if (!IsHex(group) || group.size() > 4 || (!is_last && text.empty())) {
+      return false;
+    }
+    ++groups;
+    if (!text.empty() && text.front() == ':') {
+      if (gap) {
+        return false;
+      }
+      gap = true;
+      text.remove_prefix(1);
+    }
+  }
+  return gap ? groups < 8 : groups == 8;
+}
+
+// "v1.x": an address of a kind that is still to come.
+auto IsFutureIp(std::string_view text) -> bool {
+  if (text.empty() || ascii::ToLower(text.front()) != 'v' ||
+      text.find('.') == std::string_view::npos) {
+    return false;
+  }
+  text.remove_prefix(1);
+  return IsHex(TakeUntil('.', text)) && !text.empty() &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return c == ':' || kHostTable[static_cast<unsigned char>(c)]; });
+}
+
+// What may stand between the brackets of "[::1]". Nobody resolves it, but a proxy that reads the
+// grammar (RFC 3986, section 3.2.2) must not see a host where there is none, or the other way
+// round.
+auto IsBracketed(std::string_view literal) -> bool {
+  return IsIpv6(literal) || IsFutureIp(literal);
 }
 
 auto IsPort(std::string_view port) -> bool {
