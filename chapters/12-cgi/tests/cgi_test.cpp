@@ -94,6 +94,40 @@ TEST(CgiTest, BringsABodyWithItsLength) {
   EXPECT_EQ(client.Ask(Post("/cgi-bin/cat", "next")).body, "4\nnext");
 }
 
+TEST(CgiTest, SaysThatABodyIsEmptyIfTheRequestSaysSo) {
+  const ProgramFolder programs;
+  programs.Program("cat", std::string(kText) + "echo \"${CONTENT_LENGTH-unset}\"\ncat\n");
+  CgiServer server(programs);
+  HttpClient client(server.Port());
+  for (const std::string method : {"PUT", "POST", "GET", "DELETE"}) {
+    const std::string head = method + " /cgi-bin/cat HTTP/1.1\r\nHost: t\r\n";
+    EXPECT_EQ(client.Ask(head + "Content-Length: 0\r\n\r\n").body, "0\n") << method;
+    EXPECT_EQ(client.Ask(head + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n").body, "0\n");
+    EXPECT_EQ(client.Ask(head + "\r\n").body, "unset\n") << method;
+  }
+}
+
+TEST(CgiTest, AnEncodedAmpersandDividesNothing) {
+  const ProgramFolder programs;
+  const std::string show = std::string(kText) + "printf '%s|' \"${PATH_INFO-}\" \"$@\"\n";
+  programs.Program("args", show);
+  programs.Program("a&b", show);
+  CgiServer server(programs);
+  HttpClient client(server.Port());
+  const auto shown = [&](const std::string& path) {
+    return client.Ask(Get("/cgi-bin/" + path)).body;
+  };
+  EXPECT_EQ(shown("args&a%26b"), "|a&b|");
+  EXPECT_EQ(shown("args&a%26b&%26&c%2526"), "|a&b|&|c%26|");
+  EXPECT_EQ(shown("args&%26%26/x"), "|&&/x|");
+  EXPECT_EQ(shown("x%26y/.././/args&a%26%62"), "|a&b|");
+  EXPECT_EQ(shown("%61rgs&a&b"), "|a|b|");
+  EXPECT_EQ(shown("args/p%26q&r"), "/p&q&r|");
+  EXPECT_EQ(shown("a%26b&1"), "|1|");
+  EXPECT_EQ(shown("a%26b"), "|");
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/args%26a")).status, 404);
+}
+
 TEST(CgiTest, StartsNoProgramBeforeTheBodyIsThere) {
   const ProgramFolder programs;
   programs.Program("cat", LifeLine::kHold + std::string(kText) + "cat\n");

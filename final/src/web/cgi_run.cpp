@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <stdexcept>
@@ -19,6 +20,29 @@ namespace {
 
 // One read(2) of a program's output. As much as a pipe holds: it is emptied at once.
 constexpr std::size_t kOutputBytes = std::size_t{64} * 1024;
+
+// Stands for an encoded '&' while a path is divided. No path holds this byte.
+constexpr char kEncodedAmpersand = '\x01';
+
+// The end of the decoded path of `size` bytes, with that byte in place of each '&' that was
+// encoded:
+// "%26" is a part of a name, not what divides (RFC 3986, section 2.2).
+auto MarkedSubPath(std::string_view raw_path, std::size_t size) -> std::string {
+  std::string marked(raw_path);
+  for (std::size_t at = marked.find("%26"); at != std::string::npos; at = marked.find("%26", at)) {
+    marked.replace(at, 3, 1, kEncodedAmpersand);
+  }
+  Uri uri;
+  static_cast<void>(uri.Parse(marked, Method::kGet));  // it was valid, and so is this
+  const std::string_view path = uri.Path();
+  return std::string(path.substr(path.size() - size));
+}
+
+auto Unmarked(std::string_view text) -> std::string {
+  std::string decoded(text);
+  std::replace(decoded.begin(), decoded.end(), kEncodedAmpersand, '&');
+  return decoded;
+}
 
 // The host without its port, as SERVER_NAME wants it; brackets stay, RFC 3875, section 4.1.14.
 auto HostName(std::string_view host) -> std::string_view {
@@ -44,23 +68,29 @@ auto LocalAddressOf(const Connection& connection) -> NetAddress {
 
 }  // namespace
 
-auto ParseCgiTarget(std::string_view sub_path) -> std::optional<CgiTarget> {
+auto ParseCgiTarget(std::string_view sub_path, std::string_view raw_path)
+    -> std::optional<CgiTarget> {
   if (sub_path.size() < 2) {
     return std::nullopt;
+  }
+  std::string marked;
+  if (raw_path.find("%26") != std::string_view::npos) {
+    marked = MarkedSubPath(raw_path, sub_path.size());
+    sub_path = marked;
   }
   sub_path.remove_prefix(1);
   CgiTarget target;
   const std::size_t end = sub_path.find_first_of("&/");
-  target.program = sub_path.substr(0, end);
+  target.program = Unmarked(sub_path.substr(0, end));
   std::string_view rest = end == std::string_view::npos ? std::string_view() : sub_path.substr(end);
   target.short_form = !rest.empty() && rest.front() == '&';
   if (!target.short_form) {
-    target.path_info = rest;
+    target.path_info = Unmarked(rest);
   } else {
     while (!rest.empty()) {
       rest.remove_prefix(1);  // the '&'
       const std::size_t length = std::min(rest.find('&'), rest.size());
-      target.arguments.emplace_back(rest.substr(0, length));
+      target.arguments.push_back(Unmarked(rest.substr(0, length)));
       rest.remove_prefix(length);
     }
   }
@@ -159,7 +189,7 @@ void CgiRun::Start() {
   info.path_translated = translated;
   info.query_string = request.uri.Query();
   info.content_type = request.headers.Find(KnownField::kContentType).value_or("");
-  if (request.framing.HasBody()) {
+  if (request.framing.kind != BodyKind::kNone) {
     info.content_length = body_.Size();
   }
   info.server_name = request.host.empty() ? std::string_view(local_name) : HostName(request.host);

@@ -30,8 +30,12 @@ struct CgiTarget {
   bool short_form = false;             ///< "add&1&2"
 };
 
-/// Splits "/add&1&2" or "/hello/path/info". @return nullopt: no program is named.
-[[nodiscard]] auto ParseCgiTarget(std::string_view sub_path) -> std::optional<CgiTarget>;
+/// Splits "/add&1&2" or "/hello/path/info"; an encoded '&' is a part of what it is in.
+/// @param sub_path the end of the decoded path
+/// @param raw_path the whole path as it was sent
+/// @return nullopt: no program is named
+[[nodiscard]] auto ParseCgiTarget(std::string_view sub_path, std::string_view raw_path)
+    -> std::optional<CgiTarget>;
 
 /// The answer while CgiOptions::max_programs run: 503.
 [[nodiscard]] auto TooManyPrograms() -> Response;

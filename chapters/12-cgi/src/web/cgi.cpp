@@ -62,7 +62,8 @@ Cgi::~Cgi() {
 }
 
 void Cgi::Handle(Exchange& exchange) {
-  std::optional<CgiTarget> target = ParseCgiTarget(exchange.SubPath());
+  std::optional<CgiTarget> target =
+      ParseCgiTarget(exchange.SubPath(), exchange.GetRequest().uri.RawPath());
   const int found = target ? LookFor(directory_.Get(), target->program) : 404;
   if (found != 200) {
     exchange.Reply(ErrorResponse(found));
