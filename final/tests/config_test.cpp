@@ -100,6 +100,17 @@ TEST(ConfigTest, CommentsMayStandBetweenTokens) {
   EXPECT_EQ(read.options.port, 81);
 }
 
+TEST(ConfigTest, ANulIsNotTheEnd) {
+  for (const std::string text : {"{\"worker_processes\": 2}$junk", "{\"worker_processes\": 2}$",
+                                 "$", "{$}", "{} // a comment$", "// a comment$\n{}"}) {
+    std::string with_nul = text;
+    with_nul[text.find('$')] = '\0';
+    const Reading read(with_nul);
+    const std::string column = std::to_string(text.find('$') + 1);
+    EXPECT_EQ(read.faults, Faults{"site.json:1:" + column + ": unexpected byte 0x00"}) << text;
+  }
+}
+
 TEST(ConfigTest, BothSpellingsOfAKeyAreTheSameButNotTwice) {
   EXPECT_EQ(Reading(R"({"log": {"async_started": "on"}})").options.log.writer.by, WriteBy::kThread);
   EXPECT_EQ(Reading(R"({"log": {"async_started": "on", "ansync_started": "off"}})").faults,

@@ -45,6 +45,19 @@ TEST(JsonTest, AMistakeHasALineAndAColumn) {
   }
 }
 
+TEST(JsonTest, ANulIsNotTheEnd) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(Refusal("{\"a\":1}\0x"sv),
+            "The JSON is wrong at line 1, column 8: unexpected byte 0x00.");
+  EXPECT_EQ(Refusal("{\"a\":1}\n \0"sv),
+            "The JSON is wrong at line 2, column 2: unexpected byte 0x00.");
+  for (const std::string_view bad : {"1\0"sv, "null\0"sv, "\"a\"\0"sv, "[]\0\0"sv, "\0"sv, "\0 1"sv,
+                                     "[\0]"sv, "[1\0]"sv, "\"\0\""sv, "1 \0 2"sv, "1\0}"sv}) {
+    EXPECT_NE(Refusal(bad).find("unexpected byte 0x00"), std::string::npos) << Refusal(bad);
+  }
+  EXPECT_EQ(Refusal("\"\\u0000\""), "") << "escaped, it is a character like any other";
+}
+
 TEST(JsonTest, TheBytesOfTheClientAreNotInTheText) {
   EXPECT_EQ(Refusal("[\"<script>\\u00\"]").find("script"), std::string::npos);
   EXPECT_EQ(Refusal("{\"; expected \": <script>}").find("script"), std::string::npos);

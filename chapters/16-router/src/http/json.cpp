@@ -21,15 +21,22 @@ auto CheckDepth(int depth, Json::parse_event_t event, const Json& parsed) -> boo
   return true;  // keep it
 }
 
+auto WrongAt(const JsonFault& fault) -> HttpError {
+  return HttpError(400, "The JSON is wrong at line " + std::to_string(fault.line) + ", column " +
+                            std::to_string(fault.column) + ": " + fault.reason + ".");
+}
+
 }  // namespace
 
 auto ParseJson(std::string_view text) -> nlohmann::json {
   try {
-    return Json::parse(text.begin(), text.end(), CheckDepth);
+    Json value = Json::parse(text.begin(), text.end(), CheckDepth);
+    if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+      throw WrongAt(FindJsonFault(text, nul + 1));  // the parser takes it for the end
+    }
+    return value;
   } catch (const Json::parse_error& error) {
-    const JsonFault fault = FindJsonFault(text, error.byte);
-    throw HttpError(400, "The JSON is wrong at line " + std::to_string(fault.line) + ", column " +
-                             std::to_string(fault.column) + ": " + fault.reason + ".");
+    throw WrongAt(FindJsonFault(text, error.byte));
   } catch (const Json::out_of_range&) {  // a number beyond every double
     throw HttpError(400, "The JSON holds a number that is too large.");
   }

@@ -280,6 +280,11 @@ void Declare(const std::string& key, const Json& schema, Json& object) {
   Declare(key.substr(dot + 1), schema, group);
 }
 
+auto WrongAt(const std::string& name, const JsonFault& fault) -> std::vector<std::string> {
+  return {name + ":" + std::to_string(fault.line) + ":" + std::to_string(fault.column) + ": " +
+          fault.reason};
+}
+
 }  // namespace
 
 auto ReadConfig(std::string_view text, const std::string& name,
@@ -289,11 +294,12 @@ auto ReadConfig(std::string_view text, const std::string& name,
   try {
     config = Json::parse(text.begin(), text.end(), std::ref(watcher), true, true);
   } catch (const Json::parse_error& error) {
-    const JsonFault fault = FindJsonFault(text, error.byte);
-    return {name + ":" + std::to_string(fault.line) + ":" + std::to_string(fault.column) + ": " +
-            fault.reason};
+    return WrongAt(name, FindJsonFault(text, error.byte));
   } catch (const Json::out_of_range&) {  // 1e999
     return {name + ": a number is too large"};
+  }
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    return WrongAt(name, FindJsonFault(text, nul + 1));  // the parser takes it for the end
   }
   Reader reader(settings);
   std::vector<std::string> faults = watcher.TakeFaults();
