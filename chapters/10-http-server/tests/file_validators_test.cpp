@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <limits>
 #include <string>
 
 namespace TURTLE_SERVER {
@@ -89,6 +90,28 @@ TEST_F(FileValidatorsTest, LastModifiedIsNeverInTheFuture) {
   EXPECT_EQ(FileValidators(status_, now_).Get().last_modified, HttpTime(1'000'000));
   ContentTime(status_).tv_sec = 3'000'000;
   EXPECT_EQ(FileValidators(status_, now_).Get().last_modified, HttpTime(2'000'000));
+}
+
+// 64 bits of nanoseconds end in 2262, and a file system may keep any 64 bits of seconds.
+TEST_F(FileValidatorsTest, TimesBeyondAllNanosecondsAreTimesToo) {
+  constexpr auto kLast = std::numeric_limits<time_t>::max();
+  constexpr auto kFirst = std::numeric_limits<time_t>::min();
+  for (const time_t future : {time_t{9'223'372'037}, time_t{32'503'680'000}, kLast}) {
+    ContentTime(status_) = {future, 5};
+    EXPECT_FALSE(IsStrong()) << future;
+    EXPECT_EQ(FileValidators(status_, now_).Get().last_modified, HttpTime(now_.tv_sec)) << future;
+    const std::string tag = Tag();
+    ContentTime(status_).tv_nsec += 1;
+    EXPECT_NE(Tag(), tag) << future;
+  }
+  for (const time_t past : {time_t{-9'223'372'037}, time_t{-32'503'680'000}, kFirst}) {
+    ContentTime(status_) = {past, 5};
+    EXPECT_TRUE(IsStrong()) << past;
+    InodeTime(status_) = {past, 6};
+    EXPECT_TRUE(IsStrong()) << past;
+    EXPECT_EQ(FileValidators(status_, now_).Get().last_modified, HttpTime(past)) << past;
+    InodeTime(status_) = {1'000'000, 6};
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <utility>
 
 namespace TURTLE_SERVER {
 
@@ -18,8 +19,14 @@ auto ContentTime(const struct stat& status) noexcept -> timespec { return status
 auto InodeTime(const struct stat& status) noexcept -> timespec { return status.st_ctim; }
 #endif
 
-auto Nanoseconds(const timespec& time) noexcept -> std::int64_t {
-  return std::int64_t{time.tv_sec} * kNanosecondsPerSecond + time.tv_nsec;
+// Modulo 2^64: a file system can keep any time, and 64 bits hold 584 years.
+auto Nanoseconds(const timespec& time) noexcept -> std::uint64_t {
+  return static_cast<std::uint64_t>(time.tv_sec) * kNanosecondsPerSecond +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+auto IsBefore(const timespec& a, const timespec& b) noexcept -> bool {
+  return std::pair(a.tv_sec, a.tv_nsec) < std::pair(b.tv_sec, b.tv_nsec);
 }
 
 // How long the file system's clock may stand still. Kernels that keep nanoseconds take them from
@@ -29,6 +36,14 @@ auto ClockGrain(const timespec& time) noexcept -> std::int64_t {
   return time.tv_nsec == 0 ? 2 * kNanosecondsPerSecond : kNanosecondsPerSecond / 50;
 }
 
+auto IsSettled(const timespec& time, const timespec& now) noexcept -> bool {
+  constexpr std::int64_t kSeconds = 3;  // longer than any grain
+  const std::int64_t second =
+      std::clamp<std::int64_t>(time.tv_sec, now.tv_sec - kSeconds, now.tv_sec + kSeconds);
+  return (now.tv_sec - second) * kNanosecondsPerSecond + now.tv_nsec - time.tv_nsec >
+         ClockGrain(time);
+}
+
 }  // namespace
 
 FileValidators::FileValidators(const struct stat& status, const timespec& now) noexcept {
@@ -36,8 +51,7 @@ FileValidators::FileValidators(const struct stat& status, const timespec& now) n
   const timespec inode = InodeTime(status);
   const std::array<std::uint64_t, 4> parts = {static_cast<std::uint64_t>(status.st_ino),
                                               static_cast<std::uint64_t>(status.st_size),
-                                              static_cast<std::uint64_t>(Nanoseconds(content)),
-                                              static_cast<std::uint64_t>(Nanoseconds(inode))};
+                                              Nanoseconds(content), Nanoseconds(inode)};
   char* end = tag_.data();
   char separator = '"';
   for (const std::uint64_t part : parts) {
@@ -48,8 +62,7 @@ FileValidators::FileValidators(const struct stat& status, const timespec& now) n
   *end++ = '"';
   tag_bytes_ = static_cast<std::size_t>(end - tag_.data());
 
-  const timespec latest = Nanoseconds(content) < Nanoseconds(inode) ? inode : content;
-  strong_ = Nanoseconds(now) - Nanoseconds(latest) > ClockGrain(latest);
+  strong_ = IsSettled(IsBefore(content, inode) ? inode : content, now);
   // A time in the future would tell clients that their copy is newer than the file.
   last_modified_ = HttpTime(std::min<std::int64_t>(content.tv_sec, now.tv_sec));
 }
