@@ -153,9 +153,10 @@ TEST(MultipartTest, NamesAsBrowsersSendThem) {
   EXPECT_EQ(PartOf("NAME=\"\"").name, "");
   EXPECT_EQ(PartOf("name=\"\xc3\xa4\xff\"").name, "\xc3\xa4\xff");
   EXPECT_EQ(PartOf("name=\"a%22b%0D%0ac\"").name, "a\"b\r\nc");
+  EXPECT_EQ(PartOf(R"(name="a\"; filename="b")").name, "a\\");
+  EXPECT_EQ(PartOf(R"(name="a\\b\c%22\")").name, R"(a\\b\c"\)");
   EXPECT_EQ(PartOf("name=\"50%25 %41 %2\"").name, "50%25 %41 %2")
       << "a browser writes '%' as it is";
-  EXPECT_EQ(PartOf(R"(name="a\"b\\c\d")").name, R"(a"b\c\d)");
   EXPECT_FALSE(PartOf("name=a").is_file);
 }
 
@@ -166,7 +167,10 @@ TEST(MultipartTest, AFileNameLeadsNowhere) {
       {"a b.c.d", "a b.c.d"},
       {"\xc3\xa4.txt", "\xc3\xa4.txt"},
       {"a%22b.txt", "a\"b.txt"},
-      {R"(a\"b.txt)", "a\"b.txt"},
+      {R"(x\)", "x_"},
+      {R"(x\\)", "x__"},
+      {R"(C:\a b\)", "a b_"},
+      {R"(a\%22b.txt)", "\"b.txt"},
       {R"(C:\photos\me.jpg)", "me.jpg"},
       {R"(C:\\photos\\me.jpg)", "me.jpg"},
       {R"(\\server\share\me.jpg)", "me.jpg"},
@@ -248,7 +252,7 @@ TEST(MultipartTest, MalformedIs400AtAnySplit) {
       WithHeader("Content-Disposition: form-data; name=a; Name=a"),
       WithHeader("Content-Disposition: form-data; name=a; filename=b; filename=c"),
       WithHeader("Content-Disposition: form-data; name=\"a"),
-      WithHeader("Content-Disposition: form-data; name=\"a\\\""),
+      WithHeader("Content-Disposition: form-data; name=\"a\\\"b\""),
       WithHeader("Content-Disposition: form-data; name="),
       WithHeader("Content-Disposition: form-data; name=a b"),
       WithHeader("Content-Disposition: form-data; name=a; filename=a/b"),

@@ -9,11 +9,11 @@ namespace TURTLE_SERVER {
 namespace {
 
 // "name=value|name=value|", and "bad" behind them where what follows is none.
-auto Taken(std::string_view rest) -> std::string {
+auto Taken(std::string_view rest, Backslash backslash = Backslash::kEscape) -> std::string {
   std::string taken;
   Parameter parameter;
   ParameterState state = ParameterState::kTaken;
-  while ((state = TakeParameter(rest, parameter)) == ParameterState::kTaken) {
+  while ((state = TakeParameter(rest, parameter, backslash)) == ParameterState::kTaken) {
     taken.append(parameter.name).append("=").append(parameter.value).append("|");
   }
   return state == ParameterState::kBad ? taken + "bad" : taken;
@@ -40,6 +40,12 @@ TEST(ParametersTest, ABackslashKeepsAQuoteFromEndingTheValue) {
   EXPECT_EQ(Taken(R"(;a="b\\";d=e)"), R"(a=b\\|d=e|)");
   EXPECT_EQ(Taken(R"(;a="C:\b")"), R"(a=C:\b|)");
   EXPECT_EQ(Taken(R"(;a="")"), "a=|");
+}
+
+TEST(ParametersTest, ALiteralBackslashKeepsNothing) {
+  EXPECT_EQ(Taken(R"(;a="x\";d=e)", Backslash::kLiteral), R"(a=x\|d=e|)");
+  EXPECT_EQ(Taken(R"(;a="\\";d="\")", Backslash::kLiteral), R"(a=\\|d=\|)");
+  EXPECT_EQ(Taken(R"(;a="b\"c")", Backslash::kLiteral), R"(a=b\|bad)");
 }
 
 TEST(ParametersTest, WhatIsNone) {

@@ -21,7 +21,7 @@ auto Replace(std::string text, std::string_view from, std::string_view to) -> st
 
 // parameters = *( OWS ";" OWS [ parameter ] ), with names in lower case, values without quotes but
 // with backslashes. Throws 400.
-auto ReadParameters(std::string_view text) -> Parameters {
+auto ReadParameters(std::string_view text, bool escapes) -> Parameters {
   const auto is_ows = [](char c) { return c == ' ' || c == '\t'; };
   Parameters parameters;
   text.remove_prefix(Prefix(text, is_ows));
@@ -45,7 +45,7 @@ auto ReadParameters(std::string_view text) -> Parameters {
       std::size_t end = 1;
       for (; end < text.size() && text[end] != '"'; ++end) {
         value += text[end];
-        if (text[end] == '\\' && end + 1 < text.size()) {
+        if (escapes && text[end] == '\\' && end + 1 < text.size()) {
           value += text[++end];
         }
       }
@@ -83,19 +83,20 @@ auto IsBchar(char c) -> bool {
   return IsAlpha(c) || IsDigit(c) || std::string_view("'()+_,-./:=? ").find(c) != std::string::npos;
 }
 
-// What browsers and others mean by a name: backslashes escape quotes and themselves, and three
-// characters are percent-encoded. A NUL, which no field has, holds an escaped one's place.
+// What browsers mean by a name: three characters are percent-encoded.
 auto Meant(std::string value) -> std::string {
-  value = Replace(Replace(value, "\\\\", std::string_view("\0", 1)), "\\\"", "\"");
   for (const auto& [escape, byte] :
        {std::pair("%22", "\""), {"%0D", "\r"}, {"%0d", "\r"}, {"%0A", "\n"}, {"%0a", "\n"}}) {
     value = Replace(value, escape, byte);
   }
-  return Replace(value, std::string_view("\0", 1), "\\");
+  return value;
 }
 
 // The last segment of a file's name, if that is a name.
-auto Named(const std::string& value) -> std::string {
+auto Named(std::string value) -> std::string {
+  for (std::size_t at = value.size(); at > 0 && value[at - 1] == '\\'; --at) {
+    value[at - 1] = '_';
+  }
   std::string name(Split(Split(value, "/").back(), "\\").back());
   for (char& c : name) {
     c = IsCtl(c) ? '_' : c;
@@ -270,7 +271,7 @@ class Reader {
     if (type != "form-data") {
       throw 400;
     }
-    const Parameters parameters = ReadParameters(rest);
+    const Parameters parameters = ReadParameters(rest, false);
     const std::string name = Only(parameters, "name");
     const std::string filename = Only(parameters, "filename");
     if (name.empty()) {
@@ -299,7 +300,7 @@ auto ReadBoundary(std::string_view content_type) -> Boundary {
     return {415, ""};
   }
   try {
-    std::string boundary = Only(ReadParameters(rest), "boundary");
+    std::string boundary = Only(ReadParameters(rest, true), "boundary");
     if (boundary.size() < 3 || boundary.size() > 72) {
       return {400, ""};
     }

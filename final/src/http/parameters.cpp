@@ -24,10 +24,10 @@ auto TakeToken(std::string_view& text) -> std::string_view {
 }
 
 // Cuts off the quoted string whose opening quote is at the front. False: it has no end.
-auto TakeQuoted(std::string_view& text, std::string_view& value) -> bool {
+auto TakeQuoted(std::string_view& text, std::string_view& value, Backslash backslash) -> bool {
   std::size_t end = 1;
   while (end < text.size() && text[end] != '"') {
-    end += text[end] == '\\' ? 2 : 1;
+    end += text[end] == '\\' && backslash == Backslash::kEscape ? 2 : 1;
   }
   if (end >= text.size()) {
     return false;
@@ -43,7 +43,8 @@ auto WithoutParameters(std::string_view value) -> std::string_view {
   return ascii::TrimOws(value.substr(0, value.find(';')));
 }
 
-auto TakeParameter(std::string_view& rest, Parameter& parameter) -> ParameterState {
+auto TakeParameter(std::string_view& rest, Parameter& parameter, Backslash backslash)
+    -> ParameterState {
   SkipOws(rest);
   while (!rest.empty() && rest.front() == ';') {
     rest.remove_prefix(1);
@@ -57,7 +58,8 @@ auto TakeParameter(std::string_view& rest, Parameter& parameter) -> ParameterSta
     }
     rest.remove_prefix(1);
     if (!rest.empty() && rest.front() == '"') {
-      return TakeQuoted(rest, parameter.value) ? ParameterState::kTaken : ParameterState::kBad;
+      return TakeQuoted(rest, parameter.value, backslash) ? ParameterState::kTaken
+                                                          : ParameterState::kBad;
     }
     parameter.value = TakeToken(rest);
     return parameter.value.empty() ? ParameterState::kBad : ParameterState::kTaken;

@@ -1,7 +1,7 @@
 // The parameters behind a field's value (RFC 9110, section 5.6.6):
 //
 //     multipart/form-data; boundary="a b"
-//     form-data; name="photo"; filename="C:\\photo.jpg"
+//     form-data; name="photo"; filename="C:\photo.jpg"
 //
 // Interface:
 //  * WithoutParameters() is what stands before them.
@@ -28,6 +28,12 @@ enum class ParameterState : std::uint8_t {
   kBad,    ///< Something else than parameters.
 };
 
+/// What a backslash in a quoted value is.
+enum class Backslash : std::uint8_t {
+  kEscape,   ///< It protects the byte behind it, a quote for one (RFC 9110, section 5.6.4).
+  kLiteral,  ///< A byte like any other: in a part of a form, where browsers write a quote as "%22".
+};
+
 /// The value of a field up to its first ';', without the whitespace around it: "text/html" of
 /// "text/html; charset=utf-8".
 [[nodiscard]] auto WithoutParameters(std::string_view value) -> std::string_view;
@@ -35,9 +41,9 @@ enum class ParameterState : std::uint8_t {
 /// Cuts the first parameter off.
 /// @param rest a field's value from its first ';' on; becomes what follows the parameter
 /// @param parameter where it is put, if the result is kTaken
-/// @return see ParameterState. Strict but for one thing: in a quoted value only a quote or a
-///     backslash is escaped by a backslash, every other backslash stands for itself. It makes no
-///     difference to where the value ends, and browsers once sent file names like "C:\photo.jpg".
-[[nodiscard]] auto TakeParameter(std::string_view& rest, Parameter& parameter) -> ParameterState;
+/// @param backslash decides where a quoted value ends
+/// @return see ParameterState
+[[nodiscard]] auto TakeParameter(std::string_view& rest, Parameter& parameter,
+                                 Backslash backslash = Backslash::kEscape) -> ParameterState;
 
 }  // namespace TURTLE_SERVER

@@ -38,16 +38,13 @@ auto BrowserEscape(std::string_view text) -> int {
   return ascii::EqualIgnoreCase(escape, "%0A") ? '\n' : -1;
 }
 
-// Appends a quoted value as it was meant: by a browser, or by a program that knows quoted-pairs.
+// Appends a value as the browser meant it.
 void AppendMeant(std::string_view value, std::string& out) {
   while (!value.empty()) {
     if (const int byte = BrowserEscape(value); byte >= 0) {
       out += static_cast<char>(byte);
       value.remove_prefix(3);
       continue;
-    }
-    if (value.size() > 1 && value[0] == '\\' && (value[1] == '"' || value[1] == '\\')) {
-      value.remove_prefix(1);
     }
     out += value.front();
     value.remove_prefix(1);
@@ -56,6 +53,9 @@ void AppendMeant(std::string_view value, std::string& out) {
 
 // Makes of what a client calls its file a name that leads nowhere.
 void ReduceToName(std::string& filename) {
+  // No path to a file ends with a backslash, so there it belongs to a name, as Linux allows.
+  const std::size_t end = filename.find_last_not_of('\\') + 1;  // npos + 1 is 0
+  filename.replace(end, filename.size() - end, filename.size() - end, '_');
   filename.erase(0, filename.find_last_of("/\\") + 1);  // npos + 1 is 0
   std::replace_if(filename.begin(), filename.end(), ascii::IsControl, '_');
   if (filename == "." || filename == "..") {
@@ -329,7 +329,8 @@ auto MultipartParser::ReadDisposition(std::string_view value) -> const char* {
   bool has_name = false;
   Parameter parameter;
   ParameterState state = ParameterState::kEnd;
-  while ((state = TakeParameter(rest, parameter)) == ParameterState::kTaken) {
+  // Browsers escape no backslash (RFC 7578, section 4.2): "x\" is the name of a file.
+  while ((state = TakeParameter(rest, parameter, Backslash::kLiteral)) == ParameterState::kTaken) {
     if (ascii::EqualIgnoreCase(parameter.name, "name")) {
       AppendMeant(parameter.value, part_.name);
       if (std::exchange(has_name, true)) {
