@@ -9,6 +9,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -79,6 +80,21 @@ TEST(ConnectionTicket, TellsOnTheSameThreadThatTheConnectionHasGone) {
   EXPECT_TRUE(ticket.Post([&](Connection*) { ++called; })) << "who doesn't care gives no callback";
   loop.RunRounds(2);
   loop.Ask([&] { EXPECT_EQ(called, 0); });
+}
+
+TEST(ConnectionTicket, ACallbackThatThrowsEndsTheConnection) {
+  const ConnectionCallbacks callbacks{{}, Ignore};
+  LoopThread loop;
+  ConnectionId id{};
+  Client client = loop.Connect(callbacks, &id);
+  const ConnectionTicket ticket = TicketFor(loop, id);
+  EXPECT_TRUE(ticket.Post([](Connection* connection) {
+    connection->WriteToWriteBuffer("half of a sen");
+    throw std::runtime_error("thrown by a test");
+  }));
+  client.ReceiveAll();
+  EXPECT_TRUE(client.Ended());
+  loop.Ask([&] { EXPECT_EQ(loop.Get().Find(id), nullptr); });
 }
 
 TEST(ConnectionTicket, NeverMeansTheNextConnectionOfTheNumber) {

@@ -14,8 +14,13 @@ auto ConnectionTicket::Post(ConnectionCallback callback, Task gone) const -> boo
       [looper = looper_, id = id_, callback = std::move(callback), gone = std::move(gone)] {
         Connection* connection = looper->Find(id);
         if (connection != nullptr) {
-          callback(connection);
-          connection->Send();
+          try {
+            callback(connection);
+            connection->Send();
+          } catch (...) {  // half of what it was to say may be queued
+            looper->DeleteConnection(id.fd);
+            throw;
+          }
         } else if (gone) {
           gone();
         }

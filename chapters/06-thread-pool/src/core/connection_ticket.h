@@ -23,7 +23,8 @@ class ConnectionTicket {
 
   /// Has `callback` run with the connection, on its loop's thread. What it writes is sent when it
   /// returns.
-  /// @param callback called once if the connection is still there
+  /// @param callback called once if the connection is still there. If it throws, that is logged and
+  ///     the connection is deleted, as when its own callbacks throw.
   /// @param gone called once instead, on the loop's thread, if it is not; may be empty
   /// @return false: the loop has ended; neither is called.
   [[nodiscard]] auto Post(ConnectionCallback callback, Task gone = {}) const -> bool;
