@@ -204,6 +204,39 @@ TEST(ReplyStreamEndTest, IsHarmlessWhenTheServerHasEnded) {
   kept.front().End();
 }
 
+// A producer that waits for this call would hang the program's exit.
+TEST(ReplyStreamEndTest, WhoWaitsForRoomHearsOfTheServersEnd) {
+  std::optional<Streams> streams;
+  std::optional<ReplyStream> stream;
+  std::atomic<int> told{0};
+  {
+    HttpOptions options;
+    RunningServer server([&](HttpServer& http) { streams.emplace(http); }, options);
+    HttpClient client(server.Port());
+    ASSERT_TRUE(client.Send(Get("/")));
+    ASSERT_TRUE(server.Await([&] { return !streams->all.empty(); }));
+    stream = server.Ask([&] { return std::exchange(streams->all, {}).front(); });
+    const std::string large(std::size_t{1024} * 1024, 'x');
+    do {
+      stream->Write(large);
+      server.Settle();
+    } while (stream->State() != StreamState::kFull);
+    stream->OnRoom([&told] { ++told; });
+    server.Settle();
+    EXPECT_EQ(told, 0);
+    server.Get().Stop();
+    client.Reset();
+  }
+  EXPECT_EQ(told, 1);
+  stream->OnRoom([&] {
+    ++told;
+    stream->OnRoom([&told] { ++told; });
+  });
+  EXPECT_EQ(told, 2) << "though the loop has ended";
+  ReplyStream().OnRoom([&told] { ++told; });
+  EXPECT_EQ(told, 3) << "though it never was a stream";
+}
+
 TEST(EventChannelTest, EventsArriveAsTheyAreSent) {
   std::optional<EventChannel> channel;
   RunningServer server([&](HttpServer& http) {

@@ -13,6 +13,25 @@
 
 namespace TURTLE_SERVER {
 
+namespace {
+
+// Calls a callback here, because no loop will. One that asks again from within is not called again:
+// it would never end.
+void TellNow(const Task& callback) noexcept {
+  thread_local bool telling = false;
+  if (!callback || std::exchange(telling, true)) {
+    return;
+  }
+  try {
+    callback();
+  } catch (...) {
+    LogException("stream");
+  }
+  telling = false;
+}
+
+}  // namespace
+
 // What the writers and the exchange know of each other.
 class ReplyStream::Body : public std::enable_shared_from_this<Body> {
  public:
@@ -127,6 +146,7 @@ void ReplyStream::Body::OnRoom(Task callback) {
       callback);
   if (!posted) {
     gone_ = true;
+    TellNow(callback);
   }
 }
 
@@ -155,11 +175,15 @@ void ReplyStream::Body::Abort() {
 // The exchange has ended: who waits for room hears of it, though not from within that.
 void ReplyStream::Body::Leave(Looper& looper) noexcept {
   gone_ = true;
-  if (Task callback = std::exchange(on_room_, nullptr)) {
+  if (const Task callback = std::exchange(on_room_, nullptr)) {
+    bool posted = false;
     try {
-      static_cast<void>(looper.Post(std::move(callback)));
+      posted = looper.Post(callback);
     } catch (...) {
       LogException("stream");
+    }
+    if (!posted) {  // the loop has ended: nothing is left that it could be within
+      TellNow(callback);
     }
   }
 }
@@ -213,6 +237,8 @@ auto ReplyStream::State() const noexcept -> StreamState {
 void ReplyStream::OnRoom(Task callback) const {
   if (owner_ != nullptr) {
     owner_->GetBody().OnRoom(std::move(callback));
+  } else {
+    TellNow(callback);
   }
 }
 

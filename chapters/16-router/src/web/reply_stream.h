@@ -65,7 +65,9 @@ class ReplyStream {
 
   /// Calls `callback` once, on the loop's thread: soon, if there is room, or when there is; or
   /// because the stream is gone. In place of what was to be called before. A callback may hold the
-  /// stream, and ask for the next one. If it throws, the connection is cut.
+  /// stream, and ask for the next one. If it throws, the connection is cut. When the server has
+  /// ended, or an answer was given before this stream, it is called at once, on this thread; if it
+  /// then asks again from within, it is not called again. So don't hold a lock that it wants.
   void OnRoom(Task callback) const;
 
   /// Ends the body, behind what was written. Repeated, nothing happens.
