@@ -294,6 +294,113 @@ TEST(RoutesTest, MiddlewareStandsAroundTheHandler) {
   EXPECT_EQ(ask(Get("/elsewhere")), " 404 ") << "no route, no middleware";
 }
 
+TEST(RoutesTest, MiddlewareThatWasNotEnteredIsNotLeft) {
+  std::string steps;
+  const auto named = [&steps](const std::string& name) {
+    Middleware middleware;
+    middleware.before = [&steps, name](const ServerRequest& req) -> std::optional<ServerResponse> {
+      steps += "+" + name;
+      if (req.Query("throw") == name) {
+        throw HttpError(403);
+      }
+      return req.Query("answer") == name ? std::optional(ServerResponse(401)) : std::nullopt;
+    };
+    middleware.after = [&steps, name](const ServerRequest&, ServerResponse&) {
+      steps += "-" + name;
+    };
+    return middleware;
+  };
+  RunningServer server([&](HttpServer& http) {
+    http.Use(named("a")).Use(named("b")).Use(named("c")).Get("/hello/{name}", Greet);
+  });
+  HttpClient client(server.Port());
+  const auto ask = [&](const std::string& query) {
+    steps.clear();
+    const int status = client.Ask(Get("/hello/ada?" + query)).status;
+    return steps + " " + std::to_string(status);
+  };
+  EXPECT_EQ(ask(""), "+a+b+c-c-b-a 200");
+  EXPECT_EQ(ask("answer=a"), "+a-a 401");
+  EXPECT_EQ(ask("answer=b"), "+a+b-b-a 401");
+  EXPECT_EQ(ask("throw=b"), "+a+b-b-a 403");
+}
+
+TEST(RoutesTest, AnHttpErrorOnTheWayOutIsItsStatus) {
+  RunningServer server([](HttpServer& http) {
+    Middleware outer;
+    outer.after = [](const ServerRequest&, ServerResponse& res) { res.Set("X-Outer", "seen"); };
+    Middleware inner;
+    inner.after = [](const ServerRequest&, ServerResponse&) { throw HttpError(418, "tea"); };
+    http.Use(outer).Use(inner).Get("/hello/{name}", Greet);
+    http.Get("/late", [](const ServerRequest&, const Responder& responder) {
+      responder.Reply(ServerResponse());
+    });
+    http.Get("/stream", [](const ServerRequest&, const Responder& responder) {
+      responder.Stream(ServerResponse()).Write("more");
+    });
+  });
+  for (const char* path : {"/hello/ada", "/late", "/stream"}) {
+    const HttpReply reply = HttpClient(server.Port()).Ask(Get(path));
+    EXPECT_EQ(reply.status, 418) << path;
+    EXPECT_EQ(reply.Field("X-Outer"), "seen") << path;
+    EXPECT_NE(reply.body.find("tea"), std::string::npos) << path;
+    EXPECT_EQ(reply.body.find("more"), std::string::npos) << path;
+  }
+}
+
+TEST(RoutesTest, AnHttpErrorIsAnError) {
+  EXPECT_THROW(HttpError(200), std::invalid_argument);
+  EXPECT_THROW(HttpError(399), std::invalid_argument);
+  EXPECT_THROW(HttpError(600), std::invalid_argument);
+  EXPECT_EQ(HttpError(400).Status(), 400);
+  EXPECT_EQ(HttpError(599).Status(), 599);
+}
+
+TEST(RoutesTest, OnlyTheClientsJsonIsTheClientsMistake) {
+  const test::CapturedStderr errors;
+  RunningServer server([](HttpServer& http) {
+    http.Post("/own", [](const ServerRequest&, ServerResponse&) {
+      static_cast<void>(nlohmann::json{{"a", 1}}.at("b"));
+    });
+    http.Post("/dump", [](const ServerRequest& req, ServerResponse& res) {
+      static_cast<void>(req.Json());
+      res.Text(nlohmann::json("\xff").dump());
+    });
+    http.Post("/read", [](const ServerRequest& req, ServerResponse& res) {
+      res.Text(req.Json().at("title").get<std::string>());
+    });
+  });
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(WithBody("POST", "/own", "{}")).status, 500);
+  EXPECT_EQ(client.Ask(WithBody("POST", "/dump", "{}")).status, 500);
+  EXPECT_EQ(client.Ask(WithBody("POST", "/read", "{}")).status, 400);
+  const std::string log = errors.Text();
+  EXPECT_NE(log.find("POST /own: request handler threw: "), std::string::npos) << log;
+  EXPECT_NE(log.find("POST /dump: request handler threw: "), std::string::npos) << log;
+  EXPECT_EQ(log.find("/read"), std::string::npos) << log;
+}
+
+TEST(RoutesTest, WhatMiddlewareHasHandledIsNotLogged) {
+  const test::CapturedStderr errors;
+  RunningServer server([](HttpServer& http) {
+    Middleware handled;
+    handled.error = [](const ServerRequest& req, ServerResponse& res, const std::exception&) {
+      if (req.Query("conflict")) {
+        res.Page(409);
+      }
+    };
+    http.Use(handled).Get("/x", [](const ServerRequest&, ServerResponse&) {
+      throw std::runtime_error("there is one");
+    });
+  });
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(Get("/x?conflict")).status, 409);
+  EXPECT_EQ(errors.Text(), "");
+  EXPECT_EQ(client.Ask(Get("/x")).status, 500);
+  EXPECT_NE(errors.Text().find("GET /x: request handler threw: there is one"), std::string::npos)
+      << errors.Text();
+}
+
 TEST(RoutesTest, MiddlewareMayAnswerAndIsToldOfErrors) {
   const test::CapturedStderr log;
   RunningServer server([](HttpServer& http) {

@@ -14,10 +14,14 @@ namespace TURTLE_SERVER {
 /// client's mistake, and told to the client.
 class HttpError : public std::runtime_error {
  public:
-  /// @param status 400 to 599
+  /// @param status 400 to 599; throws std::invalid_argument for another, which is no error
   /// @param detail for the page, which escapes it; "" for none
   explicit HttpError(int status, const std::string& detail = {})
-      : std::runtime_error(detail), status_(status) {}
+      : std::runtime_error(detail), status_(status) {
+    if (status < 400 || status > 599) {
+      throw std::invalid_argument("HttpError: " + std::to_string(status) + " is no error");
+    }
+  }
 
   /// The status to answer by.
   [[nodiscard]] auto Status() const noexcept -> int { return status_; }

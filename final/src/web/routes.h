@@ -29,7 +29,8 @@
 
 namespace TURTLE_SERVER {
 
-/// Answers at once. It may throw: HttpError becomes its status, whatever else a logged 500.
+/// Answers at once. It may throw: HttpError becomes its status, whatever else a logged 500. JSON
+/// that is of another form than it takes apart is 400 if it has asked for the body.
 using SyncHandler = std::function<void(const ServerRequest&, ServerResponse&)>;
 
 /// Answers later, from any thread. It may throw as well.
@@ -66,11 +67,14 @@ struct Middleware {
   /// would follow; nullopt: go on.
   std::function<std::optional<ServerResponse>(const ServerRequest&)> before{};
 
-  /// Called with each reply before it is sent, an error's too. The last added comes first: what was
-  /// outermost on the way in is outermost on the way out.
+  /// Called with each reply before it is sent, an error's too, unless a `before` further out has
+  /// answered. The last added comes first: what was outermost on the way in is outermost on the way
+  /// out. An HttpError takes the reply's place. What is refused while a body comes is not seen
+  /// here: too large, malformed, too slow.
   std::function<void(const ServerRequest&, ServerResponse&)> after{};
 
-  /// Called with what was thrown, and with the error page that is going to be sent for it.
+  /// Called with what was thrown, and with the error page that is going to be sent for it. Whatever
+  /// is no HttpError is logged, unless the page's status is made less than 500.
   std::function<void(const ServerRequest&, ServerResponse&, const std::exception&)> error{};
 };
 

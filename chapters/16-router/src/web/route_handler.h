@@ -16,6 +16,7 @@
 // Thread: the loop's.
 #pragma once
 
+#include <cstddef>
 #include <exception>
 #include <string_view>
 
@@ -48,6 +49,8 @@ class RouteHandler {
   void BeginLate(Exchange& exchange, ServerResponse& head) noexcept;
 
  private:
+  static constexpr auto kAllMiddleware = static_cast<std::size_t>(-1);
+
   void Answer(Exchange& exchange, const RouteMatch& match);
   void Begin(Exchange& exchange, const RouteMatch& match, const ServerRequest& request);
   void Collect(Exchange& exchange);
@@ -57,11 +60,14 @@ class RouteHandler {
   void ReplyNow(Exchange& exchange, const ServerRequest& request, const Handler& handler);
   template <typename Handler>
   void ReplyLater(Exchange& exchange, const ServerRequest& request, const Handler& handler);
-  void Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response);
-  void CallAfter(const ServerRequest& request, ServerResponse& response) const;
+  void Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response,
+             std::size_t entered = kAllMiddleware);
+  auto CallAfter(const ServerRequest& request, ServerResponse& response,
+                 std::size_t entered = kAllMiddleware) -> bool;
   template <typename Send>
   void AnswerLate(Exchange& exchange, ServerResponse& response, const Send& send) noexcept;
   void MakeErrorReply(const ServerRequest& request, ServerResponse& response);
+  static void LogUnhandled(const ServerRequest& request, const ServerResponse& response);
   void TellError(const ServerRequest& request, ServerResponse& response,
                  const std::exception& error);
   auto Match(const Exchange& exchange) const -> RouteMatch;

@@ -64,13 +64,13 @@ auto ServerRequest::Form() const -> const TURTLE_SERVER::Form& {
     if (!ascii::EqualIgnoreCase(MediaType(Header("Content-Type").value_or("")), kType)) {
       throw HttpError(415, "A form is wanted here, application/x-www-form-urlencoded.");
     }
-    Require(fields_.form.Parse(body_));
+    Require(fields_.form.Parse(Body()));
     fields_.form_read = true;
   }
   return fields_.form;
 }
 
-auto ServerRequest::Json() const -> nlohmann::json { return ParseJson(body_); }
+auto ServerRequest::Json() const -> nlohmann::json { return ParseJson(Body()); }
 
 auto ServerRequest::Source() const -> NetAddress {
   return exchange_.GetConnection().GetPeerAddress();

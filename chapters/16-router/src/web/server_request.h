@@ -91,7 +91,14 @@ class ServerRequest {
   }
 
   /// The whole body; "" without one, and within Middleware::before.
-  [[nodiscard]] auto Body() const noexcept -> std::string_view { return body_; }
+  [[nodiscard]] auto Body() const noexcept -> std::string_view {
+    body_asked_ = true;
+    return body_;
+  }
+
+  /// Has Body(), Json() or Form() been called? What a handler finds wrong with JSON may then be the
+  /// client's doing.
+  [[nodiscard]] auto BodyAsked() const noexcept -> bool { return body_asked_; }
 
   /// The body, understood as JSON, whatever Content-Type says.
   /// @throws HttpError 400, with the place of the mistake, if it is none
@@ -113,6 +120,7 @@ class ServerRequest {
   const RouteParameters parameters_;
   const std::string_view body_;
   RequestFields& fields_;
+  mutable bool body_asked_ = false;
 };
 
 }  // namespace TURTLE_SERVER

@@ -1,5 +1,7 @@
 #include "web/route_handler.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -74,16 +76,18 @@ auto RouteHandler::Match(const Exchange& exchange) const -> RouteMatch {
 // not here, is told so before he does.
 void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
   const ServerRequest request(exchange, match.parameters, nullptr, fields_);
+  std::size_t entered = 0;
   try {
     for (const Middleware& each : routes_.Around()) {
+      ++entered;
       if (auto response = each.before ? each.before(request) : std::nullopt) {
-        Reply(exchange, request, *response);
+        Reply(exchange, request, *response, entered);
         return;
       }
     }
   } catch (...) {
     MakeErrorReply(request, response_);
-    Reply(exchange, request, response_);
+    Reply(exchange, request, response_, entered);
     return;
   }
   if (match.result == RouteResult::kFound) {
@@ -124,6 +128,7 @@ void RouteHandler::BringBody(Exchange& exchange, BodyCallback callback) {
           }
           const RouteMatch match = Match(exchange);
           const ServerRequest request(exchange, match.parameters, nullptr, fields_);
+          static_cast<void>(request.Body());  // it is what the callback was given
           MakeErrorReply(request, response_);
           Reply(exchange, request, response_);
         }
@@ -202,23 +207,31 @@ void RouteHandler::ReplyLater(Exchange& exchange, const ServerRequest& request,
 
 void RouteHandler::ReplyLate(Exchange& exchange, ServerResponse& response) noexcept {
   AnswerLate(
-      exchange, response, [](const ServerRequest&) {}, [&] { response.SendTo(exchange); });
+      exchange, response, [](const ServerRequest&) {}, [&](bool) { response.SendTo(exchange); });
 }
 
 void RouteHandler::FailLate(Exchange& exchange, const std::exception_ptr& thrown) noexcept {
   const auto make = [&](const ServerRequest& request) {
+    static_cast<void>(request.Body());  // nobody knows here whether it was looked at there
     try {
       std::rethrow_exception(thrown);
     } catch (...) {
       MakeErrorReply(request, response_);
     }
   };
-  AnswerLate(exchange, response_, make, [&] { response_.SendTo(exchange); });
+  AnswerLate(exchange, response_, make, [&](bool) { response_.SendTo(exchange); });
 }
 
 void RouteHandler::BeginLate(Exchange& exchange, ServerResponse& head) noexcept {
   AnswerLate(
-      exchange, head, [](const ServerRequest&) {}, [&] { head.BeginAt(exchange); });
+      exchange, head, [](const ServerRequest&) {},
+      [&](bool is_given) {
+        if (is_given) {
+          head.BeginAt(exchange);
+        } else {
+          head.SendTo(exchange);  // an error page, and no stream
+        }
+      });
 }
 
 template <typename Make, typename Send>
@@ -228,8 +241,7 @@ void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response, cons
     const RouteMatch match = Match(exchange);  // anew: the request has moved
     const ServerRequest request(exchange, match.parameters, nullptr, fields_);
     make(request);
-    CallAfter(request, response);
-    send();
+    send(CallAfter(request, response));
     return;
   } catch (...) {
     LogException("late reply");
@@ -241,19 +253,30 @@ void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response, cons
   }
 }
 
-void RouteHandler::Reply(Exchange& exchange, const ServerRequest& request,
-                         ServerResponse& response) {
-  CallAfter(request, response);
+void RouteHandler::Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response,
+                         std::size_t entered) {
+  CallAfter(request, response, entered);
   response.SendTo(exchange);
 }
 
-void RouteHandler::CallAfter(const ServerRequest& request, ServerResponse& response) const {
-  const auto& around = routes_.Around();
-  for (auto each = around.rbegin(); each != around.rend(); ++each) {
-    if (each->after) {
-      each->after(request, response);
+// Calls those whose `before` was called. @return is the response still the one that was given? An
+// HttpError takes its place.
+auto RouteHandler::CallAfter(const ServerRequest& request, ServerResponse& response,
+                             std::size_t entered) -> bool {
+  bool is_given = true;
+  for (std::size_t i = std::min(entered, routes_.Around().size()); i > 0; --i) {
+    const Middleware& each = routes_.Around()[i - 1];
+    try {
+      if (each.after) {
+        each.after(request, response);
+      }
+    } catch (const HttpError& error) {
+      response.Reset();
+      response.Page(error.Status(), error.what());
+      is_given = false;
     }
   }
+  return is_given;
 }
 
 // Within a catch block: makes the reply for what was thrown.
@@ -265,20 +288,32 @@ void RouteHandler::MakeErrorReply(const ServerRequest& request, ServerResponse& 
     response.Page(error.Status(), error.what());
     TellError(request, response, error);
   } catch (const nlohmann::json::exception& error) {
-    // JSON of another form than the handler takes apart: the client's doing, if it has sent any.
-    const bool sent = request.Head().framing.HasBody();
-    if (!sent) {
-      LogException("request handler");
-    }
+    // JSON of another form than the handler takes apart: the client's doing, if the handler has
+    // looked at any. What can't be written was not read: the client's would have been refused.
+    constexpr int kNoUtf8 = 316;
+    const bool sent =
+        request.Head().framing.HasBody() && request.BodyAsked() && error.id != kNoUtf8;
     response.Page(sent ? 400 : 500, sent ? "The JSON is not of the form that is wanted here." : "");
     TellError(request, response, error);
+    LogUnhandled(request, response);
   } catch (const std::exception& error) {
-    LogException("request handler");
     response.Page(500);
     TellError(request, response, error);
+    LogUnhandled(request, response);
   } catch (...) {
     LogException("request handler");
     response.Page(500);
+  }
+}
+
+// Within a catch block: middleware that makes something else than a 5xx of it has handled it.
+void RouteHandler::LogUnhandled(const ServerRequest& request, const ServerResponse& response) {
+  constexpr int kServerError = 500;
+  constexpr std::size_t kMaxPath = 200;  // a line of log has to hold the reason, too
+  if (response.Status() >= kServerError) {
+    const Request& head = request.Head();
+    LogException(std::string(head.method_text) + ' ' +
+                 std::string(head.uri.Path().substr(0, kMaxPath)) + ": request handler");
   }
 }
 

@@ -108,8 +108,13 @@ class ServerRequest {
 
   /// The whole body; "" without one, and within Middleware::before.
   [[nodiscard]] auto Body() const noexcept -> std::string_view {
+    body_asked_ = true;
     return body_ != nullptr ? std::string_view(*body_) : std::string_view();
   }
+
+  /// Has Body(), Json() or Form() been called? What a handler finds wrong with JSON may then be the
+  /// client's doing.
+  [[nodiscard]] auto BodyAsked() const noexcept -> bool { return body_asked_; }
 
   /// The body, understood as JSON, whatever Content-Type says.
   /// @throws HttpError 400, with the place of the mistake, if it is none
@@ -145,6 +150,7 @@ class ServerRequest {
   std::string* const body_;
   RequestFields& fields_;
   const std::atomic<bool>* const cancelled_;  // of a copy
+  mutable bool body_asked_ = false;
 };
 
 }  // namespace TURTLE_SERVER
