@@ -37,11 +37,15 @@ namespace {
 // Every client is a descriptor. The usual soft limit of 1024 is there for programs that use
 // select(2); the hard limit is the one that was chosen for us.
 void RaiseDescriptorLimit() noexcept {
+  constexpr rlim_t kOpenMax = 10'240;  // macOS takes no more, even if the hard limit is infinite
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);  // if not, fewer clients fit; accepting waits then
-  }
+  getrlimit(RLIMIT_NOFILE, &limit);
+  for (const rlim_t count : {limit.rlim_max, std::min(limit.rlim_max, kOpenMax)}) {
+    const rlimit raised{count, limit.rlim_max};
+    if (count <= limit.rlim_cur || setrlimit(RLIMIT_NOFILE, &raised) == 0) {
+      return;
+    }
+  }  // fewer clients fit; accepting waits then
 }
 
 auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
