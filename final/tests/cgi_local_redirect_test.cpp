@@ -50,6 +50,17 @@ TEST(CgiLocalRedirectTest, AHandlerMayRedirectAtOnce) {
   EXPECT_EQ(client.Ask(Get("/next")).body, "/next");
 }
 
+TEST(CgiLocalRedirectTest, WhatIsNoPathIsNotWaitedFor) {
+  test::ClockedServer server([](Looper& looper, LoopHttp& http) {
+    http.Mount("/", test::Answering([](Exchange& exchange) {
+                 exchange.ReplyFrom(std::string(exchange.GetRequest().uri.Query()));
+               })(looper));
+  });
+  for (const char* path : {"/?", "/?x", "/?%20"}) {
+    EXPECT_EQ(HttpClient(server.Port()).Ask(Get(path)).status, 502) << path;
+  }
+}
+
 TEST(CgiLocalRedirectTest, ButNotForEver) {
   const ProgramFolder programs;
   programs.Program(

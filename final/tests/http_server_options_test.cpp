@@ -49,5 +49,16 @@ TEST(HttpServerOptions, CountForClientsThatAreThereAndForNewOnes) {
   EXPECT_EQ(before.Ask(post + "hello there").status, 431) << "it has two";
 }
 
+TEST(HttpServerOptions, CountIfTheyWereSetBeforeTheServerBegan) {
+  RunningServer server([](HttpServer& made) {
+    made.Mount("/", test::Answering(
+                        [](Exchange& exchange) { exchange.Reply(TextResponse(200, "fine")); }));
+    HttpOptions options;
+    options.parser.max_fields = 1;
+    made.SetOptions(options);
+  });
+  EXPECT_EQ(HttpClient(server.Port()).Ask("GET / HTTP/1.1\r\nHost: t\r\nA: b\r\n\r\n").status, 431);
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

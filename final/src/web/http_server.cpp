@@ -75,6 +75,9 @@ auto HttpServer::AlsoListen(std::vector<Socket> listeners) -> HttpServer& {
 }
 
 void HttpServer::SetOptions(const HttpOptions& options) {
+  if (loops_.empty()) {
+    options_ = options;  // for those that Begin() makes
+  }
   for (const std::unique_ptr<LoopHttp>& loop : loops_) {
     // A loop that takes no task any more has no clients either.
     static_cast<void>(

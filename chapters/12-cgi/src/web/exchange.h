@@ -120,7 +120,7 @@ class Exchange {
   /// Has this server answer as if the client had asked for `target` by GET (or HEAD): a local
   /// redirect, RFC 3875, section 6.2.2. What is attached to the exchange goes. The request's body
   /// must have been read. Too many in a row are answered by 502.
-  /// @param target a path, perhaps with a query
+  /// @param target a path, perhaps with a query; whatever is none is answered by 502
   void ReplyFrom(std::string target);
 
   /// False while so much is unsent that a handler should wait for OnRoom().
@@ -170,9 +170,9 @@ class Exchange {
   bool continue_due_ = false;  // the client waits for leave to send it
   bool drops_output_ = false;  // HEAD, or a status without a body
   BodyEnd body_end_ = BodyEnd::kLength;
-  std::uint64_t promised_ = 0;  // with BodyEnd::kLength: bytes still to be written
-  std::string new_target_;      // of ReplyFrom(), until the session has seen it
-  std::string target_text_;     // what the redirected request's views look into
+  std::uint64_t promised_ = 0;             // with BodyEnd::kLength: bytes still to be written
+  std::optional<std::string> new_target_;  // of ReplyFrom(), until the session has seen it
+  std::string target_text_;                // what the redirected request's views look into
   int redirects_ = 0;
   std::optional<BodyReader> body_;
   std::uint64_t body_moved_ = 0;                // bytes since body_deadline_ was set

@@ -154,7 +154,7 @@ auto Exchange::Redirect() -> bool {
     return false;
   }
   request_.Detach();
-  target_text_ = std::exchange(new_target_, {});
+  target_text_ = std::exchange(new_target_, std::nullopt).value_or("");
   const bool head = request_.method == Method::kHead;
   request_.method = head ? Method::kHead : Method::kGet;
   request_.method_text = head ? "HEAD" : "GET";
@@ -190,7 +190,7 @@ void Exchange::Open(HttpSession& session) {
   promised_ = 0;
   body_dropped_ = 0;
   body_deadline_ = TimePoint::max();
-  new_target_.clear();
+  new_target_.reset();
   redirects_ = 0;
 }
 

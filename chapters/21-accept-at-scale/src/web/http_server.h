@@ -124,8 +124,8 @@ class HttpServer {
   /// Serves the listeners of one address, TurtleServer::AlsoListen().
   auto AlsoListen(std::vector<Socket> listeners) -> HttpServer&;
 
-  /// Sets other limits and time-outs, for clients that are there as well. On a loop's thread; the
-  /// other loops have them soon.
+  /// Sets other limits and time-outs, for clients that are there as well. Before Begin(), or on
+  /// a loop's thread; the other loops have them soon.
   void SetOptions(const HttpOptions& options);
 
   /// Sets another limit than ServerOptions::max_connections. Who comes above it is answered by 503.
@@ -173,7 +173,7 @@ class HttpServer {
   auto LoopHttpOf(const Looper* looper) noexcept -> LoopHttp&;
   void RefuseForWantOfRoom(Connection* connection);
 
-  const HttpOptions options_;
+  HttpOptions options_;  // of the loops, when they are made
   Routes routes_;
   std::vector<std::pair<std::string, HandlerFactory>> mounts_;
   std::vector<ObserverFactory> observers_;
