@@ -3,13 +3,16 @@
 //   POST /links        {"url": "https://example.org/a/long/way"} is number 1
 //   GET  /links/{id}   {"url": …, "visits": 3}
 //   GET  /{id}         sends you there, and counts
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
+#include "base/ascii.h"
 #include "core/signal_watch.h"
 #include "db/db_pool.h"
 #include "db/sqlite_database.h"
@@ -28,9 +31,16 @@ auto UrlIn(const nlohmann::json& body) -> std::string {
     throw HttpError(400, R"(the body must be {"url": "https://…"})");
   }
   std::string url = body["url"];
-  const bool is_web = url.rfind("https://", 0) == 0 || url.rfind("http://", 0) == 0;
-  if (!is_web || url.size() > 2000 || url.find_first_of(" \t\r\n\"<>") != std::string::npos) {
-    throw HttpError(400, "url must begin with https:// or http://, and have no spaces");
+  std::string scheme = url.substr(0, url.find(':'));
+  std::transform(scheme.begin(), scheme.end(), scheme.begin(), ascii::ToLower);
+  const bool is_web =
+      (scheme == "https" || scheme == "http") && url.compare(scheme.size(), 3, "://") == 0;
+  // It goes into a field: RFC 3986 has no other characters than these, and names none above 0x7e.
+  const bool is_plain = std::all_of(url.begin(), url.end(), [](char c) {
+    return c > ' ' && c <= '~' && std::string_view("\"<>\\^`{|}").find(c) == std::string_view::npos;
+  });
+  if (!is_web || !is_plain || url.size() > 2000) {
+    throw HttpError(400, "url must begin with https:// or http://, and be of a URL's characters");
   }
   return url;
 }

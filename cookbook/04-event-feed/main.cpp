@@ -14,6 +14,7 @@
 #include <list>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "base/mutex.h"
 #include "core/signal_watch.h"
@@ -39,8 +40,15 @@ class Feed {
     listeners_.remove_if([&news](const EventChannel& each) { return !Tell(each, news); });
   }
 
-  void Join(const Responder& responder, std::uint64_t seen) {
+  // `id` is the client's word: of an earlier run, or whatever is no id of ours, it has seen
+  // nothing.
+  void Join(const Responder& responder, std::string_view id) {
     const MutexLock lock(mutex_);
+    std::uint64_t seen = 0;
+    const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), seen);
+    if (error != std::errc() || end != id.data() + id.size() || seen > last_) {
+      seen = 0;
+    }
     const EventChannel& listener = listeners_.emplace_back(responder);
     for (const News& news : kept_) {
       if (news.number > seen) {
@@ -92,10 +100,7 @@ auto main(int argc, char** argv) -> int try {
   Feed feed;
   HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
   server.Get("/news", [&feed](const ServerRequest& req, const Responder& responder) {
-    const std::string_view id = LastEventId(req.Head().headers).value_or("");
-    std::uint64_t seen = 0;  // and it stays 0 for what is no number: the client's word
-    std::from_chars(id.data(), id.data() + id.size(), seen);
-    feed.Join(responder, seen);
+    feed.Join(responder, LastEventId(req.Head().headers).value_or(""));
   });
   server.Post("/news", [&feed](const ServerRequest& req, ServerResponse& res) {
     if (req.Body().empty() || req.Body().size() > 1000) {

@@ -12,6 +12,7 @@
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -67,9 +68,7 @@ class Journal {
       text.swap(text_);
       waiting.swap(waiting_);
     }
-    const auto all = static_cast<ssize_t>(text.size());
-    const bool kept =
-        ::write(file_.Get(), text.data(), text.size()) == all && ::fsync(file_.Get()) == 0;
+    const bool kept = Append(text);
     {
       const MutexLock lock(mutex_);
       entries_ += kept ? waiting.size() : 0;
@@ -80,7 +79,27 @@ class Journal {
     }
   }
 
+  // All of it or nothing: what a full disk has taken of it is cut off, or the next entry would be
+  // glued to a torn line. While that fails, nothing is written.
+  auto Append(std::string_view text) -> bool {
+    if (torn_at_ && ::ftruncate(file_.Get(), *torn_at_) != 0) {
+      return false;
+    }
+    torn_at_.reset();
+    const off_t size = ::lseek(file_.Get(), 0, SEEK_END);
+    const auto all = static_cast<ssize_t>(text.size());
+    if (size >= 0 && ::write(file_.Get(), text.data(), text.size()) == all &&
+        ::fsync(file_.Get()) == 0) {
+      return true;
+    }
+    if (size >= 0 && ::ftruncate(file_.Get(), size) != 0) {
+      torn_at_ = size;
+    }
+    return false;
+  }
+
   const UniqueFd file_;
+  std::optional<off_t> torn_at_;  // the writer's thread only
   Mutex mutex_;
   std::string text_ TURTLE_GUARDED_BY(mutex_);
   std::vector<Responder> waiting_ TURTLE_GUARDED_BY(mutex_);  // for the lines in text_

@@ -4,6 +4,7 @@
 //
 // The password is in the environment, as clients send it: AUTHORIZATION="Basic YWRhOmR1Y2s=".
 // Clients from a NETWORK, such as 10.0.0.0/8, are not let in at all.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "core/cidr_set.h"
 #include "core/signal_watch.h"
 #include "web/cgi.h"
@@ -34,6 +36,17 @@ auto IsSame(std::string_view one, std::string_view other) -> bool {
   return difference == 0;
 }
 
+// What stands behind `Basic`, whose case does not matter, and its spaces (RFC 9110, section 11.4).
+// Of another scheme: nothing.
+auto Credentials(std::string_view field) -> std::string_view {
+  constexpr std::string_view kScheme = "basic ";
+  const bool is_basic = field.size() > kScheme.size() &&
+                        ascii::EqualIgnoreCase(field.substr(0, kScheme.size()), kScheme);
+  field.remove_prefix(is_basic ? kScheme.size() : field.size());
+  field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
+  return field;
+}
+
 // Stands before another handler. Middleware would not do: it is for routes, this is for mounts.
 class Guard : public RequestHandler {
  public:
@@ -42,7 +55,8 @@ class Guard : public RequestHandler {
 
   void Handle(Exchange& exchange) override {
     const auto told = exchange.GetRequest().headers.Find("Authorization");
-    if (told && IsSame(*told, secret_)) {
+    const std::string_view given = Credentials(told.value_or(""));
+    if (!given.empty() && IsSame(given, Credentials(secret_))) {
       guarded_->Handle(exchange);
     } else {
       exchange.Reply(
@@ -59,7 +73,7 @@ class Guard : public RequestHandler {
 
 auto main(int argc, char** argv) -> int try {
   const char* const secret = std::getenv("AUTHORIZATION");
-  if (argc < 3 || secret == nullptr) {
+  if (argc < 3 || secret == nullptr || Credentials(secret).empty()) {
     std::cerr << "usage: AUTHORIZATION='Basic …' guarded_scripts PORT FOLDER [NETWORK…]\n";
     return 2;
   }
