@@ -14,7 +14,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "core/namespace.h"
+#include "base/namespace.h"
 #include "describe_request.h"
 #include "http/http_parser.h"
 

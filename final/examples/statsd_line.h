@@ -23,7 +23,7 @@
 #include <string_view>
 
 #include "base/ascii.h"
-#include "core/namespace.h"
+#include "base/namespace.h"
 
 namespace turtle_examples {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/namespace.h"
+#include "base/namespace.h"
 #include "db/db_pool.h"
 
 /// Something that is to be done.

@@ -20,7 +20,7 @@
 #include <system_error>
 #include <vector>
 
-#include "core/namespace.h"
+#include "base/namespace.h"
 #include "floor_main.h"
 #include "floor_options.h"
 #include "replies.h"

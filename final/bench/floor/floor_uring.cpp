@@ -16,7 +16,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/namespace.h"
+#include "base/namespace.h"
 #include "floor_main.h"
 #include "floor_options.h"
 #include "replies.h"

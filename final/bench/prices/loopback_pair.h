@@ -9,8 +9,8 @@
 
 #include <cstddef>
 
+#include "base/namespace.h"
 #include "base/unique_fd.h"
-#include "core/namespace.h"
 
 namespace TURTLE_SERVER::bench {
 

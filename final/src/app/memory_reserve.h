@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <memory>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Memory for allocations of its thread that would fail otherwise, as long as it lasts. A thread

@@ -17,6 +17,8 @@
 #include <random>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// The secret: 128 bits.

@@ -8,6 +8,8 @@
 // Thread: like an int; one thread at a time.
 #pragma once
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Owner of a file descriptor: a `unique_ptr` whose pointer is an int and whose null is -1.

@@ -18,6 +18,8 @@
 
 #include <chrono>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Has accept(2) leave out clients that have not sent a byte yet.

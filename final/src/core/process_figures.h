@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// How the process is doing; nullopt: this system doesn't say.

@@ -14,6 +14,8 @@
 
 #include <signal.h>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// SIGPIPE is blocked in this thread while it lives.

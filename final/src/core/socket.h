@@ -18,9 +18,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/namespace.h"
 #include "base/unique_fd.h"
 #include "core/io_result.h"
-#include "core/namespace.h"
 #include "core/net_address.h"
 #include "core/socket_calls.h"
 

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// What to do about it.

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// A statement, with a '?' where a value belongs.

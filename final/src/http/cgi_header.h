@@ -18,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// One header field that the program wants the client to see.

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Appends `text` so that HTML shows it as it is, in an element or in a quoted attribute: names of

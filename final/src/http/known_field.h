@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// A field name that is looked up often. kNone is every other name.

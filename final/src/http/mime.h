@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// The media type for a file, by the extension of its name in any case, with the character set

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// One parameter, as it was sent.

@@ -24,6 +24,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// What a segment of a pattern stands for; the ones that come first count more.

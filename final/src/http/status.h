@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// The phrase for `status`, such as "Not Found"; "" for a code that is not registered, which is a

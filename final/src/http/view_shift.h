@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Turns a view into the text at `from` into the same view into the copy at `to`.

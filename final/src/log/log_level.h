@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// How bad it is. The numbers are those of MIN_LOG_LEVEL.

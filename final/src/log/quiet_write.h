@@ -15,6 +15,8 @@
 
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// As write(2), and goes on after a signal.

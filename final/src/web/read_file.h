@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Reads with pread(2), which leaves the file's position alone.

@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 class Response;

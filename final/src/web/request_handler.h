@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 class Exchange;

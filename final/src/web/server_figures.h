@@ -1,6 +1,6 @@
 // All that is counted of a server, collected where it is counted and read in one place.
 //
-//   HttpServer server(…);
+//   HttpServer server(NetAddress("0.0.0.0", 80));
 //   ServerFigures figures(server);      // from here on it counts
 //   figures.AddCache("files", looper, files->SharedCacheStats());
 //   const FiguresNow now = figures.Read();

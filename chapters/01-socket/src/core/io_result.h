@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// How a read or a write ended.

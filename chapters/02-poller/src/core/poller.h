@@ -15,6 +15,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// What to wait for: a set of bits, joined with |.

@@ -17,6 +17,8 @@
 #include <memory>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// A queue of bytes in one contiguous block of memory.

@@ -17,6 +17,8 @@
 
 #include <mutex>
 
+#include "base/namespace.h"
+
 #if defined(__clang__)
 #define TURTLE_THREAD_ATTRIBUTE(attribute) __attribute__((attribute))
 #else

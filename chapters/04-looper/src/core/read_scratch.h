@@ -10,6 +10,8 @@
 #include <array>
 #include <cstddef>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 class Connection;

@@ -9,6 +9,8 @@
 
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// How bad it is: INFO, WARN, ERROR.

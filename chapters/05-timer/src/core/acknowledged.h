@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Counts the bytes that the other end of a connection has acknowledged. The count begins

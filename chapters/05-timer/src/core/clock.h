@@ -9,6 +9,8 @@
 #include <chrono>
 #include <functional>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Monotonic, clock_gettime(2) CLOCK_MONOTONIC on Linux.

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstddef>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Settings of an Acceptor and its listening socket.

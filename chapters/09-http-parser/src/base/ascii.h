@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER::ascii {
 
 /// True for '0' to '9'.

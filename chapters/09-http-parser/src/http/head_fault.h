@@ -3,6 +3,8 @@
 // Thread: a value.
 #pragma once
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// A fault, or none.

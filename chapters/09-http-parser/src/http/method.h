@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// What the client wants done. A method that the parser doesn't know is kOther, not an error:

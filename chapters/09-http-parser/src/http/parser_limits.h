@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Bounds of one request's head. Each is inclusive: so much is still accepted.

@@ -16,6 +16,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Base of what can be kept alive by a Pin. Made with `new`, deleted by the last Pin.

@@ -15,6 +15,8 @@
 
 #include <cstddef>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// The calling thread's pool of blocks.

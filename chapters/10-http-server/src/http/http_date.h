@@ -18,6 +18,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// A moment as HTTP knows it: whole seconds since 1970-01-01 00:00:00 UTC, leap seconds not

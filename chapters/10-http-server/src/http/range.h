@@ -20,6 +20,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// `length` bytes from `offset` on; never empty.

@@ -1,7 +1,7 @@
 // A web server: an address, and handlers mounted under paths.
 //
 //   HttpServer server(NetAddress("0.0.0.0", 20080));
-//   server.Mount("/", [](Looper&) { return std::make_unique<StaticFiles>(options); }).Begin();
+//   server.Mount("/", [&](Looper&) { return std::make_unique<StaticFiles>(options); }).Begin();
 //
 // Interface:
 //  * Mount() says who answers what lies under a path.

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Where the reading of a body stands.

@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// What is said about the request. All text is borrowed for the call of Build().

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Reads a number of bytes: digits and perhaps one of the letters K, M, G, T (either case), which

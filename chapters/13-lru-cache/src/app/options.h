@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// How the file cache learns that a file has changed.

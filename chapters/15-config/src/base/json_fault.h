@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// The place at which a text is no JSON.

@@ -17,6 +17,8 @@
 #include <array>
 #include <cstddef>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Holds this thread on one CPU.

@@ -18,7 +18,7 @@
 
 #include <string>
 
-#include "core/namespace.h"
+#include "base/namespace.h"
 
 namespace TURTLE_SERVER {
 

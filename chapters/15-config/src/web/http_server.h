@@ -1,7 +1,8 @@
 // A web server: an address, and handlers mounted under paths.
 //
 //   HttpServer server(NetAddress("0.0.0.0", 20080));
-//   server.Mount("/", [](Looper&) { return std::make_unique<StaticFiles>(options); }).Begin();
+//   server.Mount("/", [&](Looper& loop) { return std::make_unique<StaticFiles>(loop, options); });
+//   server.Begin();
 //
 // Interface:
 //  * Mount() says who answers what lies under a path.

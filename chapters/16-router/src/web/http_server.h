@@ -4,7 +4,8 @@
 //   server.Get("/hello/{name}", [](const ServerRequest& req, ServerResponse& res) {
 //     res.Text("hello, " + std::string(req.Parameter("name")));
 //   });
-//   server.Mount("/", [](Looper&) { return std::make_unique<StaticFiles>(options); }).Begin();
+//   server.Mount("/", [&](Looper& loop) { return std::make_unique<StaticFiles>(loop, options); });
+//   server.Begin();
 //
 // Interface:
 //  * Get(), Post(), Put(), Patch(), Delete() and Route() say which function answers a path, Use()

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/namespace.h"
+#include "base/namespace.h"
 #include "core/net_address.h"
 
 namespace TURTLE_SERVER {

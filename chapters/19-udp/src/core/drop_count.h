@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "core/namespace.h"
+#include "base/namespace.h"
 
 namespace TURTLE_SERVER {
 

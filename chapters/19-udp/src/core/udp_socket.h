@@ -26,10 +26,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/namespace.h"
 #include "base/unique_fd.h"
 #include "core/datagram_batch.h"
 #include "core/io_result.h"
-#include "core/namespace.h"
 #include "core/net_address.h"
 
 namespace TURTLE_SERVER {

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// What processors pass from core to core at once, in bytes: what two threads write should lie as

@@ -18,8 +18,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/namespace.h"
 #include "base/unique_fd.h"
-#include "core/namespace.h"
 
 namespace TURTLE_SERVER {
 

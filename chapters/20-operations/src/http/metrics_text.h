@@ -27,6 +27,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// The Content-Type of the text.

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// A file that is a part of the program.

@@ -1,7 +1,7 @@
 // What this program costs.
 #pragma once
 
-#include "core/namespace.h"
+#include "base/namespace.h"
 
 namespace TURTLE_SERVER {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/namespace.h"
+#include "base/namespace.h"
 
 namespace TURTLE_SERVER {
 

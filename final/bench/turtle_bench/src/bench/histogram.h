@@ -18,8 +18,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/namespace.h"
 #include "core/clock.h"
-#include "core/namespace.h"
 
 namespace TURTLE_SERVER {
 

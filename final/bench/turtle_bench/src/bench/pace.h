@@ -17,8 +17,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/namespace.h"
 #include "core/clock.h"
-#include "core/namespace.h"
 
 namespace TURTLE_SERVER {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "core/namespace.h"
+#include "base/namespace.h"
 
 namespace TURTLE_SERVER {
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/namespace.h"
+#include "base/namespace.h"
 
 namespace TURTLE_SERVER {
 

@@ -14,8 +14,8 @@
 #include <cstdint>
 
 #include "base/counter.h"
+#include "base/namespace.h"
 #include "core/clock.h"
-#include "core/namespace.h"
 
 namespace TURTLE_SERVER {
 

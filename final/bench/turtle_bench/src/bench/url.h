@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/namespace.h"
+#include "base/namespace.h"
 
 namespace TURTLE_SERVER {
 
