@@ -19,6 +19,7 @@ or to HTTP/1.0 behind other replies says so: "200, HEAD 200, 1.0 200". At its en
 
     close     the last reply says so, the connection ends, and bytes behind are not answered
     (nothing) the connection goes on: the canary behind the bytes gets the one more reply that follows
+    gone      the same, announced or not: the reply may have left before the fault was there
     eof       the client sends no canary but ends its side; what the server does is the same as close,
               but need not be announced. "nothing eof": no reply at all
     cut       the body breaks off before its end, which a client notices
@@ -85,7 +86,7 @@ class Row:
 
     def replies(self) -> list:
         """What `accepted` says, without its last word."""
-        text = re.sub(r" (close|eof|cut)$", "", self.accepted)
+        text = re.sub(r" (close|gone|eof|cut)$", "", self.accepted)
         if text == "nothing":
             return []
         first = self.sent.lstrip("\r\n").split("\r\n", 1)[0]
@@ -107,7 +108,12 @@ class Row:
 
     @property
     def closes(self) -> bool:
-        return self.accepted.endswith((" close", " eof"))
+        return self.accepted.endswith((" close", " gone", " eof"))
+
+    @property
+    def announces(self) -> bool:
+        """The last reply says that the connection ends."""
+        return self.accepted.endswith(" close")
 
     @property
     def ends(self) -> bool:

@@ -106,7 +106,7 @@ def judge(row: Row, answer, etag: str) -> None:
         replies.append(reply)
     if row.closes:
         demand(not reader.rest, "an answer too many: {!r}", reader.rest[:300])
-        demand(row.ends or replies[-1].says_close, "closed without saying so")
+        demand(not row.announces or replies[-1].says_close, "closed without saying so")
     else:
         demand(not any(reply.says_close for reply in replies), "said close")
         demand(reader.rest, "closed instead of waiting for the next request")

@@ -142,10 +142,10 @@ ROWS = [
         "A GET may have a chunked body, which is passed over, and the connection is kept.", body=LETTERS),
     Row("chunked-get-extension", "9112 7.1.1", MUST,
         f"{GET}Transfer-Encoding: chunked\r\n\r\n5;a=\"b\"\r\nhello\r\n0\r\nA: b\r\n\r\n", "200",
-        "So are its extensions and trailers.", body=LETTERS),
-    *[Row(f"chunked-get-{name}", "9112 7.1", MUST, f"{GET}Transfer-Encoding: chunked\r\n\r\n{body}", "200/400 close",
-          "A GET whose chunked body is malformed is the last request.")
+        "The extensions and trailers of such a body are passed over, too.", body=LETTERS),
+    *[Row(f"chunked-get-{name}", "9112 7.1", MUST, f"{GET}Transfer-Encoding: chunked\r\n\r\n{body}", "200/400 gone",
+          f"A GET whose chunked body is malformed is the last request: {name}.")
       for name, body in (("letters", f"xyz\r\nhello\r\n{END}"), ("plus", f"+5\r\nhello\r\n{END}"),
                          ("too-long", f"4\r\nhello\r\n{END}"), ("2^64", f"10000000000000000\r\nhello\r\n{END}"),
-                         ("extension", f"5;\r\nhello\r\n{END}"), ("hides", f"2;a=\"\r\nxx\r\n{END}{HIDDEN}"))],
+                         ("no-name", f"5;\r\nhello\r\n{END}"), ("hidden", f"2;a=\"\r\nxx\r\n{END}{HIDDEN}"))],
 ]

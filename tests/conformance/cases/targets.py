@@ -56,7 +56,7 @@ ROWS = [
     Row("absolute-form-three-colons", "3986 3.2.2", MUST, get("http://[:::]/file.txt"), "400 close",
         "Three colons are no IPv6 address."),
     Row("absolute-form-future", "3986 3.2.2", MUST, get("http://[v1.a]/file.txt"), "200",
-        "So is an address of a later kind."),
+        "An address of a later kind in brackets is an authority, too."),
     Row("absolute-form-one-slash", "9112 3.2.2", MUST, get("http:/file.txt"), "400 close", "One slash is no authority."),
     Row("absolute-form-no-slashes", "9112 3.2.2", MUST, get("http:file.txt"), "400 close",
         "No slashes are no authority either."),
