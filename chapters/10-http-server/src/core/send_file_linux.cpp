@@ -7,8 +7,8 @@
 
 #include <cerrno>
 
+#include "base/sigpipe_block.h"
 #include "core/send_file.h"
-#include "core/sigpipe_block.h"
 #include "core/socket_calls.h"
 
 namespace TURTLE_SERVER {

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "core/sigpipe_block.h"
+#include "base/sigpipe_block.h"
 
 namespace TURTLE_SERVER {
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <ostream>
 
+#include "base/sigpipe_block.h"
 #include "core/signal_watch.h"
 #include "web/cgi.h"
 #include "web/http_server.h"
@@ -70,6 +71,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors)
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
+  IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
   ServerOptions threads;
   threads.threads = options.threads;
   threads.stop_timeout = options.stop_timeout;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <ostream>
 
+#include "base/sigpipe_block.h"
 #include "core/signal_watch.h"
 #include "log/logging.h"
 #include "web/access_log.h"
@@ -87,6 +88,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors)
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to open anew
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
+  IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
   Logging logging(options.log);
   ServerOptions threads;
   threads.threads = options.threads;

@@ -1,10 +1,12 @@
 #include "log/quiet_write.h"
 
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+
+#include "base/sigpipe_block.h"
 
 namespace TURTLE_SERVER {
 
@@ -16,34 +18,16 @@ constexpr int kFlags = MSG_DONTWAIT | MSG_NOSIGNAL;
 constexpr int kFlags = MSG_DONTWAIT;
 #endif
 
-auto IsPending() noexcept -> bool {
-  sigset_t pending;
-  sigemptyset(&pending);
-  sigpending(&pending);
-  return sigismember(&pending, SIGPIPE) == 1;
-}
-
 template <class Call>
 auto Quietly(std::size_t size, Call call) noexcept -> ssize_t {
-  sigset_t sigpipe;
-  sigset_t before;
-  sigemptyset(&sigpipe);
-  sigaddset(&sigpipe, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
-  // Only a thread that has blocked the signal itself can have one waiting: that one stays.
-  const bool was_pending = sigismember(&before, SIGPIPE) == 1 && IsPending();
+  const SigpipeBlock block;
   ssize_t count = 0;
   do {
     count = call();
   } while (count < 0 && errno == EINTR);
-  const int error = errno;
-  // Also after a part: the reader may have gone in the middle.
-  if (count != static_cast<ssize_t>(size) && !was_pending && IsPending()) {
-    int number = 0;
-    sigwait(&sigpipe, &number);
+  if (count != static_cast<ssize_t>(size)) {  // also after a part: the reader may have gone then
+    block.TakeAway();
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
   return count;
 }
 

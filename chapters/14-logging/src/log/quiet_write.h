@@ -1,9 +1,7 @@
 // Writes that neither wait for a socket nor raise SIGPIPE.
 //
 // A log goes where somebody else reads: a pipe, a terminal, a socket. When the reader has gone,
-// write(2) raises SIGPIPE, and that ends the program. What a program does with a signal is not for
-// a library to change, so the signal is blocked in this thread for the length of the call, and
-// what the call has raised is taken away.
+// write(2) raises SIGPIPE, and that ends the program; a SigpipeBlock keeps it away meanwhile.
 //
 // Interface:
 //  * QuietWrite() and QuietSend() write; a reader that has gone is EPIPE.

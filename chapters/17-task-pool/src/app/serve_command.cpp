@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "app/serve_settings.h"
+#include "base/sigpipe_block.h"
 #include "core/cidr_set.h"
 #include "core/signal_watch.h"
 #include "core/unix_listener.h"
@@ -207,6 +208,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     std::signal(SIGHUP, SIG_IGN);  // likewise
   }
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
+  IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
   Logging logging(options.log);
   ServerOptions threads;
   threads.threads = options.threads;

@@ -24,11 +24,11 @@
 #include "app/listening.h"
 #include "app/operations_server.h"
 #include "app/serve_settings.h"
+#include "base/sigpipe_block.h"
 #include "core/cidr_set.h"
 #include "core/inherited_listeners.h"
 #include "core/service_notifier.h"
 #include "core/signal_watch.h"
-#include "core/sigpipe_block.h"
 #include "core/unix_listener.h"
 #include "db/mariadb_database.h"
 #include "log/log.h"
@@ -119,11 +119,7 @@ auto HttpOf(const ServeOptions& options) -> HttpOptions {
 
 // At once: whoever reads only the first line may have gone before there is a second, and whoever
 // reads nothing, such as the `head -1` that has read a predecessor's, is no reason to end.
-void Say(const std::string& lines, std::ostream& out) {
-  const SigpipeBlock block;
-  out << lines << std::flush;
-  block.TakeAway();
-}
+void Say(const std::string& lines, std::ostream& out) { out << lines << std::flush; }
 
 auto ServerOf(const ServeOptions& options) -> ServerOptions {
   ServerOptions server;
@@ -395,6 +391,7 @@ void IgnoreSignals(bool rereads, bool hands_over) {
     std::signal(SIGUSR2, SIG_IGN);
   }
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
+  IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 //  * A SigpipeBlock blocks the signal for as long as it lives.
 //  * TakeAway() is called when the call has failed, or has fallen short: sendfile(2) may meet the
 //    broken connection in the middle, and then it raises the signal and says how far it came.
+//  * IgnoreSigpipe() is for a program that owns the whole process: then a block makes no system
+//    calls, of which it needs two.
 //
-// Thread: one object belongs to the thread that made it.
+// Thread: a SigpipeBlock belongs to the thread that made it; IgnoreSigpipe() from any.
 #pragma once
 
 #include <signal.h>
@@ -17,6 +19,10 @@
 #include "base/namespace.h"
 
 namespace TURTLE_SERVER {
+
+/// Ignores SIGPIPE in the whole process, from now on. execve(2) passes that on: what starts a
+/// program has to set the signal back in the child.
+void IgnoreSigpipe() noexcept;
 
 /// SIGPIPE is blocked in this thread while it lives.
 class SigpipeBlock {
@@ -34,9 +40,10 @@ class SigpipeBlock {
   void TakeAway() const noexcept;
 
  private:
-  sigset_t sigpipe_;
-  sigset_t before_;
-  bool was_pending_;
+  const bool needed_;
+  sigset_t sigpipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
 };
 
 }  // namespace TURTLE_SERVER

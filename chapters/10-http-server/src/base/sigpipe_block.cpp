@@ -1,10 +1,13 @@
-#include "core/sigpipe_block.h"
+#include "base/sigpipe_block.h"
 
+#include <atomic>
 #include <cerrno>
 
 namespace TURTLE_SERVER {
 
 namespace {
+
+std::atomic<bool> ignored{false};
 
 auto IsPending() noexcept -> bool {
   sigset_t pending;
@@ -15,7 +18,19 @@ auto IsPending() noexcept -> bool {
 
 }  // namespace
 
-SigpipeBlock::SigpipeBlock() noexcept {
+void IgnoreSigpipe() noexcept {
+  struct sigaction action {};
+  action.sa_handler = SIG_IGN;
+  sigemptyset(&action.sa_mask);
+  if (sigaction(SIGPIPE, &action, nullptr) == 0) {
+    ignored.store(true, std::memory_order_relaxed);
+  }
+}
+
+SigpipeBlock::SigpipeBlock() noexcept : needed_(!ignored.load(std::memory_order_relaxed)) {
+  if (!needed_) {
+    return;
+  }
   sigemptyset(&sigpipe_);
   sigaddset(&sigpipe_, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
@@ -24,14 +39,16 @@ SigpipeBlock::SigpipeBlock() noexcept {
 }
 
 SigpipeBlock::~SigpipeBlock() {
-  const int error = errno;
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  errno = error;
+  if (needed_) {
+    const int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
 }
 
 void SigpipeBlock::TakeAway() const noexcept {
   const int error = errno;
-  if (!was_pending_ && IsPending()) {  // where the process ignores it, it never is
+  if (needed_ && !was_pending_ && IsPending()) {
     int number = 0;
     sigwait(&sigpipe_, &number);
   }
