@@ -17,9 +17,16 @@ using test::Get;
 using test::HttpClient;
 using test::HttpReply;
 
-TEST(FileCacheClientsTest, ASlowClientGetsThePageThatItAskedFor) {
-  CachedSite site;
-  const std::string old(std::size_t{24} * 1024 * 1024, 'o');  // more than two sockets hold
+constexpr std::size_t kLarge = std::size_t{24} * 1024 * 1024;  // more than two sockets hold
+
+// The parameter: how long a file is kept in memory; a longer one is kept open.
+class FileCacheSlowClientTest : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(FileCacheSlowClientTest, GetsThePageThatItAskedFor) {
+  FileCacheOptions options = CachedSite::Watching();
+  options.max_copied_bytes = GetParam();
+  CachedSite site(options);
+  const std::string old(kLarge, 'o');
   site.Write("page", old);
   ASSERT_TRUE(site.AwaitHit("/page"));
   HttpClient slow(site.Server().Port());
@@ -36,8 +43,10 @@ TEST(FileCacheClientsTest, ASlowClientGetsThePageThatItAskedFor) {
   EXPECT_LT(site.Stats().bytes, old.size()) << "the old one is still kept";
   const HttpReply reply = slow.ReadReply();
   EXPECT_TRUE(reply.complete);
-  EXPECT_TRUE(reply.body == old) << "the memory was given to somebody else";
+  EXPECT_TRUE(reply.body == old) << "the memory, or the descriptor, was given to somebody else";
 }
+
+INSTANTIATE_TEST_SUITE_P(Files, FileCacheSlowClientTest, testing::Values(kLarge, 0));
 
 // Two whole contents of different lengths, exchanged as fast as it goes. Every reply is one of
 // them, and at the end there is no doubt which.

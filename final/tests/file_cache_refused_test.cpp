@@ -1,11 +1,13 @@
 // A file that the cache does not take: its reader must not believe that it was kept.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <string>
+#include <vector>
 
-#include "core/connection.h"
+#include "base/unique_fd.h"
 #include "core/looper.h"
 #include "support/site_folder.h"
 #include "web/file_cache.h"
@@ -17,42 +19,55 @@ namespace {
 auto IsKept(std::size_t size, FileCacheOptions options) -> bool {
   const test::SiteFolder folder;
   folder.Write("page", std::string(size, 'x'));
-  const UniqueFd page(::open(folder.Path("page").c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd page(::open(folder.Path("page").c_str(), O_RDONLY | O_CLOEXEC));
   const UniqueFd root(::open(folder.Path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
   EXPECT_EQ(::fstat(page.Get(), &status), 0);
   Looper looper;
   FileCache cache(looper, root.Get(), options);
-  const PinTo<CachedFile> loaded = cache.Load("page", page.Get(), status, "text/plain");
+  const PinTo<CachedFile> loaded = cache.Load("page", page, status, "text/plain");
   const PinTo<CachedFile> found = cache.Find("page");
   EXPECT_EQ(static_cast<bool>(loaded), static_cast<bool>(found)) << size << " bytes";
   EXPECT_EQ(cache.Stats().entries, found ? 1U : 0U);
+  EXPECT_TRUE(found || page) << "a file that is not kept is the caller's";
   return static_cast<bool>(loaded);
 }
 
-auto Within(std::size_t max_bytes, std::size_t max_file_bytes) -> FileCacheOptions {
+auto Within(std::size_t max_bytes) -> FileCacheOptions {
   FileCacheOptions options;
   options.max_bytes = max_bytes;
-  options.max_file_bytes = max_file_bytes;
   return options;
 }
 
 // A page weighs more than its bytes: one that just fits by its size does not fit.
 TEST(FileCacheRefusedTest, WhatIsTooHeavyWithItsBookkeepingIsNotLoaded) {
-  EXPECT_TRUE(IsKept(2'000, Within(100'000, 4'000)));
-  EXPECT_FALSE(IsKept(4'000, Within(100'000, 4'000)));
-  EXPECT_FALSE(IsKept(4'001, Within(100'000, 4'000)));
-  EXPECT_FALSE(IsKept(4'000, Within(4'000, 100'000)));
+  EXPECT_TRUE(IsKept(2'000, Within(4'000)));
+  EXPECT_FALSE(IsKept(4'000, Within(4'000)));
+  EXPECT_FALSE(IsKept(4'001, Within(4'000)));
 }
 
-// A slow reader keeps a page alive that has left the cache, so it may weigh no more than the
-// output that a connection may owe anyway.
-TEST(FileCacheRefusedTest, TheDefaultIsWhatAConnectionMayHaveUnsent) {
-  EXPECT_EQ(FileCacheOptions().max_file_bytes, Connection::kHighWater);
-  FileCacheOptions options;
-  options.max_bytes = 16 * Connection::kHighWater;
-  EXPECT_TRUE(IsKept(Connection::kHighWater / 2, options));
-  EXPECT_FALSE(IsKept(Connection::kHighWater, options));
+TEST(FileCacheRefusedTest, AnOpenFileCountsWhateverItsSize) {
+  constexpr std::size_t kLarge = 100'000;
+  EXPECT_FALSE(IsKept(kLarge, Within(FileCache::kOpenFileBytes)));
+  EXPECT_TRUE(IsKept(kLarge, Within(FileCache::kOpenFileBytes + 4'000)));
+  EXPECT_TRUE(IsKept(50 * kLarge, Within(FileCache::kOpenFileBytes + 4'000)));
+}
+
+// A cache that is full of open files must leave numbers for clients.
+TEST(FileCacheRefusedTest, NoFileIsKeptOpenWhenDescriptorsAreScarce) {
+  std::vector<UniqueFd> others;
+  do {
+    others.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  } while (others.back().Get() < 40);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit scarce{2 * static_cast<rlim_t>(others.back().Get()), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &scarce), 0);
+  EXPECT_FALSE(IsKept(100'000, Within(1'000'000)));
+  EXPECT_TRUE(IsKept(1'000, Within(1'000'000))) << "it needs none";
+  others.resize(others.size() / 2);
+  EXPECT_TRUE(IsKept(100'000, Within(1'000'000)));
+  ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #include "web/file_cache.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -35,6 +37,13 @@ auto SameState(const struct stat& a, const struct stat& b) noexcept -> bool {
          a.st_mode == b.st_mode && SameTime(content_a, content_b) && SameTime(inode_a, inode_b);
 }
 
+// Half of what the process may open.
+auto DescriptorBound() noexcept -> int {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur / 2, std::numeric_limits<int>::max()));
+}
+
 // What describes the body; a 304 has none of it (RFC 9110, section 15.4.5).
 auto BodyFields(const Validators& validators, std::string_view type, std::size_t size)
     -> std::string {
@@ -56,7 +65,8 @@ FileCache::FileCache(Looper& looper, int root, FileCacheOptions options)
     : looper_(looper),
       root_(root),
       options_(options),
-      entries_(options.max_bytes, options.max_file_bytes),
+      descriptor_bound_(DescriptorBound()),
+      entries_(options.max_bytes, options.max_bytes),
       watch_(looper, root, [this](std::string_view path, FileWatch::Subject subject) {
         OnChange(path, subject);
       }) {}
@@ -74,10 +84,11 @@ auto FileCache::Find(std::string_view name) -> PinTo<CachedFile> {
   return file;
 }
 
-auto FileCache::Load(const std::string& name, int file, const struct stat& status,
+auto FileCache::Load(const std::string& name, UniqueFd& file, const struct stat& status,
                      std::string_view type) -> PinTo<CachedFile> {
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size > std::min(options_.max_bytes, options_.max_file_bytes)) {
+  const bool copied = size <= options_.max_copied_bytes;
+  if (copied ? size > options_.max_bytes : file.Get() >= descriptor_bound_) {
     return {};
   }
   timespec now{};
@@ -87,10 +98,11 @@ auto FileCache::Load(const std::string& name, int file, const struct stat& statu
   // What is done by another name of the file, nobody tells us.
   const bool watched =
       options_.check == FileCheck::kWatch && status.st_nlink == 1 && WatchPath(name);
-  if (!watched && !validators.strong) {
-    return {};  // it may change once more without a trace in its times
+  if (!watched && !(copied && validators.strong)) {
+    // It may change once more without a trace in its times; or be deleted, and nobody closes it.
+    return {};
   }
-  std::optional<std::string> body = ReadFile(file, 0, size);
+  const auto body = copied ? ReadFile(file.Get(), 0, size) : std::optional<std::string>("");
   // By its path: also what happened between the open(2) and the watch shows here.
   struct stat after {};
   if (!body || fstatat(root_, name.c_str(), &after, 0) != 0 || !SameState(status, after)) {
@@ -99,14 +111,19 @@ auto FileCache::Load(const std::string& name, int file, const struct stat& statu
   entry->name_ = name;
   entry->check_always_ = !watched;
   entry->checked_ = looper_.Now();
-  const std::string body_fields = BodyFields(validators, type, body->size());
+  const std::string body_fields = BodyFields(validators, type, size);
   const std::string tag_field = TagField(validators);
   entry->tag_at_ = body_fields.size();
   entry->text_.reserve(body_fields.size() + tag_field.size() + 2 + body->size());
   entry->text_.append(body_fields).append(tag_field).append("\r\n").append(*body);
   const std::size_t weight = sizeof(CachedFile) + 2 * name.size() + entry->text_.capacity();
-  const bool kept = entries_.Insert(name, entry, weight) != nullptr;
-  return kept ? entry : PinTo<CachedFile>();
+  if (entries_.Insert(name, entry, weight + (copied ? 0 : kOpenFileBytes)) == nullptr) {
+    return {};
+  }
+  if (!copied) {
+    entry->file_ = std::move(file);
+  }
+  return entry;
 }
 
 // A file is one entry. A folder is whatever lies in it, and that is rare enough to look at them

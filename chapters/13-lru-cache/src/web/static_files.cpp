@@ -210,7 +210,8 @@ void StaticFiles::AnswerCached(Exchange& exchange, const PinTo<CachedFile>& file
   }
   switch (condition.action) {
     case ConditionResult::Action::kServe:
-      exchange.Reply(ReadyReply{ReadyStatus::kOk, file->Text(), file->BodyBytes(), file});
+      exchange.Reply(
+          ReadyReply{ReadyStatus::kOk, file->Text(), file->BodyBytes(), file, file->GetFd()});
       break;
     case ConditionResult::Action::kNotModified:
       exchange.Reply(ReadyReply{ReadyStatus::kNotModified, file->NotModifiedText(), 0, file});
@@ -234,9 +235,9 @@ void StaticFiles::Answer(Exchange& exchange) {
     exchange.Reply(RedirectToFolder(request));
   } else if (!S_ISREG(status.st_mode)) {
     exchange.Reply(ErrorResponse(404));  // a folder without a page, a device or a pipe
-  } else if (const PinTo<CachedFile> cached =
-                 Cacheable(request) ? cache_->Load(name, file.Get(), status, MimeType(name))
-                                    : PinTo<CachedFile>()) {
+  } else if (const PinTo<CachedFile> cached = Cacheable(request)
+                                                  ? cache_->Load(name, file, status, MimeType(name))
+                                                  : PinTo<CachedFile>()) {
     AnswerCached(exchange, cached);
   } else {
     exchange.Reply(AnswerFile(request, MimeType(name), std::move(file), status));

@@ -32,7 +32,6 @@ class CachedSite {
   static auto Watching() -> FileCacheOptions {
     FileCacheOptions options;
     options.max_bytes = std::size_t{64} * 1024 * 1024;
-    options.max_file_bytes = std::size_t{32} * 1024 * 1024;
     return options;
   }
 

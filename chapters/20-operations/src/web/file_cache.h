@@ -1,4 +1,6 @@
-// Files in memory, ready to be sent: the fields of the head, and the body behind them.
+// Files that are ready to be sent: the fields of the head, and behind them the body, or where the
+// file is large the file itself, open. Up to some size a copy in memory is the cheapest; beyond it
+// sendfile(2) is, which needs no open(2) then.
 //
 // What is here is not stale, nor sent with a wrong length. The kernel tells of changes before
 // the round's requests are served (web/file_watch.h), and because it does not tell of all of them,
@@ -28,6 +30,7 @@
 
 #include "base/lru_cache.h"
 #include "base/pin.h"
+#include "base/unique_fd.h"
 #include "core/looper.h"
 #include "web/file_validators.h"
 #include "web/file_watch.h"
@@ -43,23 +46,24 @@ enum class FileCheck : std::uint8_t {
 /// How much a FileCache keeps.
 struct FileCacheOptions {
   std::size_t max_bytes = 0;  ///< of everything together, bookkeeping included; 0: no cache
-  /// Of one file with its bookkeeping. Replies that are under way keep a file in memory when it has
-  /// left the cache, so it should be no more than a client may have unsent anyway.
-  std::size_t max_file_bytes = Connection::kHighWater;
+  std::size_t max_copied_bytes = 32 * 1024;  ///< a larger file is kept open instead of in memory
   FileCheck check = FileCheck::kWatch;  ///< when to look again
 };
 
-/// One file in memory. Pinned by replies that are still on their way when it leaves the cache.
+/// One file. Pinned by replies that are still on their way when it leaves the cache.
 class CachedFile : public Pinned {
  public:
   /// What a reply says beside status, date and connection: "Name: value\r\n" for each field, an
-  /// empty line, and the file.
+  /// empty line, and the file, unless that is kept open.
   [[nodiscard]] auto Text() const noexcept -> std::string_view { return text_; }
 
   /// The part of Text() that a reply with status 304 says: the tag and the empty line.
   [[nodiscard]] auto NotModifiedText() const noexcept -> std::string_view {
-    return Text().substr(tag_at_, text_.size() - BodyBytes() - tag_at_);
+    return Text().substr(tag_at_, text_.size() - (file_ ? 0 : BodyBytes()) - tag_at_);
   }
+
+  /// The open file, borrowed; -1 if it is a part of Text().
+  [[nodiscard]] auto GetFd() const noexcept -> int { return file_.Get(); }
 
   /// The file's length.
   [[nodiscard]] auto BodyBytes() const noexcept -> std::size_t {
@@ -78,6 +82,7 @@ class CachedFile : public Pinned {
   struct stat status_;
   FileValidators validators_;
   std::string text_;
+  UniqueFd file_;
   std::size_t tag_at_ = 0;  // where in text_ the field begins that a 304 has too
   bool check_always_ = false;
   TimePoint checked_{};
@@ -92,6 +97,9 @@ class FileCache {
   /// How long an entry is trusted if nobody tells of a change.
   static constexpr std::chrono::seconds kTrustTime{1};
 
+  /// What an open file counts, whatever its size: a descriptor is dear, too.
+  static constexpr std::size_t kOpenFileBytes = std::size_t{128} * 1024;
+
   /// @param looper outlives this object
   /// @param root the open root folder, borrowed for as long as this object lives
   /// @param options how much is kept
@@ -100,13 +108,13 @@ class FileCache {
   /// The fresh entry of the file `name`, relative to the root, or an empty pin.
   [[nodiscard]] auto Find(std::string_view name) -> PinTo<CachedFile>;
 
-  /// Reads an open file into memory and keeps it.
+  /// Keeps a file: in memory, or open if it is large.
   /// @param name of the file, relative to the root
-  /// @param file open
+  /// @param file open; taken over if it is kept open
   /// @param status of it, after it was opened
   /// @param type its Content-Type
-  /// @return the entry; an empty pin if it is too large, or changing just now
-  auto Load(const std::string& name, int file, const struct stat& status, std::string_view type)
+  /// @return the entry; an empty pin if there is no room for it, or it is changing just now
+  auto Load(const std::string& name, UniqueFd& file, const struct stat& status, std::string_view type)
       -> PinTo<CachedFile>;
 
   /// Hits, misses and sizes.
@@ -125,6 +133,7 @@ class FileCache {
   Looper& looper_;
   const int root_;
   const FileCacheOptions options_;
+  const int descriptor_bound_;  // the rest of the numbers is for clients
   LruCache<std::string, PinTo<CachedFile>> entries_;
   FileWatch watch_;
 };

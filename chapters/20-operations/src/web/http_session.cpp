@@ -331,18 +331,20 @@ void HttpSession::SendReady(Exchange& exchange, const Start& start, const ReadyR
   } else if (request.minor_version == 0) {
     connection_.WriteToWriteBuffer("Connection: keep-alive\r\n");
   }
+  const bool is_head = request.method == Method::kHead;
+  const bool in_file = reply.file >= 0;
   std::string_view text = reply.text;
-  if (request.method == Method::kHead) {
-    text.remove_suffix(reply.body_bytes);
-  } else {
-    exchange.body_bytes_ = reply.body_bytes;
-  }
+  text.remove_suffix(is_head && !in_file ? reply.body_bytes : 0);
+  exchange.body_bytes_ = is_head ? 0 : reply.body_bytes;
   // One piece of memory leaves by send(2), which is cheaper than two by sendmsg(2).
   constexpr std::size_t kMaxCopied = std::size_t{16} * 1024;
   if (text.size() <= kMaxCopied) {
     connection_.WriteToWriteBuffer(text);
   } else {
     connection_.WritePinned(text, reply.pin);
+  }
+  if (in_file && !is_head) {
+    connection_.WriteFile({reply.file, 0, reply.body_bytes, reply.pin});
   }
   Wake();
 }
