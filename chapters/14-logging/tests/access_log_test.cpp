@@ -185,6 +185,17 @@ TEST_F(AccessLogLineTest, Json) {
                   "\"seconds\":0.250}\n");
 }
 
+TEST_F(AccessLogLineTest, SecondsHaveThreeDecimals) {
+  for (const auto& [seconds, wanted] :
+       {std::pair(0.0, "0.000"), std::pair(0.0004, "0.000"), std::pair(0.0996, "0.100"),
+        std::pair(59.9996, "60.000"), std::pair(86400.05, "86400.050")}) {
+    line_.seconds = seconds;
+    std::string text;
+    AppendJson(line_, record_, text);
+    EXPECT_NE(text.find(std::string("\"seconds\":") + wanted + "}"), std::string::npos) << text;
+  }
+}
+
 TEST_F(AccessLogLineTest, ASecondIsWrittenOnce) {
   const std::string_view text = combined_time_.At(kTime);
   EXPECT_EQ(text, "31/Jan/2026:23:59:59 +0000");

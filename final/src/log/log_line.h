@@ -19,7 +19,8 @@ class LogLine {
   /// No line is longer, in bytes: what doesn't fit is cut off.
   static constexpr std::size_t kMaxBytes = 1024;
 
-  /// Control characters in `text` come out as `?`: what a client sent can't forge a second line.
+  /// Control characters in `text`, and whatever is no UTF-8, come out as `?`: what a client sent
+  /// can't forge a second line, nor tell a terminal anything.
   LogLine(LogLevel level, std::string_view text,
           std::chrono::system_clock::time_point time = std::chrono::system_clock::now()) noexcept;
 

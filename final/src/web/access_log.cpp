@@ -1,13 +1,15 @@
 #include "web/access_log.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
+#include <cmath>
 #include <exception>
 #include <utility>
 
 #include "base/ascii.h"
 #include "core/connection.h"
+#include "http/http_date.h"
 #include "http/request.h"
 
 namespace TURTLE_SERVER {
@@ -57,18 +59,32 @@ auto FieldOf(const ExchangeRecord& record, KnownField field) -> std::string_view
 
 void AppendNumber(std::uint64_t number, std::string& out) { out.append(std::to_string(number)); }
 
+// With three decimals, behind a point: printf(3) would put a comma there in some locales.
+void AppendSeconds(double seconds, std::string& out) {
+  const auto millis = static_cast<std::uint64_t>(std::llround(std::max(seconds, 0.0) * 1000));
+  AppendNumber(millis / 1000, out);
+  const std::string decimals = std::to_string(1000 + millis % 1000);
+  out.append(".").append(decimals, 1, 3);
+}
+
 }  // namespace
 
-// By strftime(3). Only numbers and names of months are asked of it, in the C locale's way: the
-// program never calls setlocale(3).
+// In whatever locale the program is: strftime(3) would translate the month.
 auto AccessLogTime::At(std::time_t now) -> std::string_view {
   if (now != time_ || text_.empty()) {
-    std::tm utc{};
-    gmtime_r(&now, &utc);
-    std::array<char, 40> text{};
-    const char* const format =
-        format_ == AccessLogFormat::kJson ? "%Y-%m-%dT%H:%M:%SZ" : "%d/%b/%Y:%H:%M:%S +0000";
-    text_.assign(text.data(), std::strftime(text.data(), text.size(), format, &utc));
+    if (format_ == AccessLogFormat::kJson) {
+      std::tm utc{};
+      gmtime_r(&now, &utc);
+      std::array<char, 40> text{};
+      text_.assign(text.data(),
+                   std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc));
+    } else {
+      text_.clear();
+      AppendHttpDate(HttpTime(now), text_);  // "Sun, 06 Nov 1994 08:49:37 GMT"
+      const std::size_t size = text_.size();
+      text_.append(text_, 5, 2).append("/").append(text_, 8, 3).append("/").append(text_, 12, 4);
+      text_.append(":").append(text_, 17, 8).append(" +0000").erase(0, size);
+    }
     time_ = now;
   }
   return text_;
@@ -108,11 +124,9 @@ void AppendJson(const AccessLogLine& line, const ExchangeRecord& record, std::st
   AppendQuoted(FieldOf(record, KnownField::kReferer), kBefore, kNone, out);
   out.append(R"(,"agent":)");
   AppendQuoted(FieldOf(record, KnownField::kUserAgent), kBefore, kNone, out);
-  std::array<char, 32> seconds{};
-  const int length = std::snprintf(seconds.data(), seconds.size(), "%.3f", line.seconds);
-  out.append(R"(,"seconds":)")
-      .append(seconds.data(), static_cast<std::size_t>(length))
-      .append("}\n");
+  out.append(R"(,"seconds":)");
+  AppendSeconds(line.seconds, out);
+  out.append("}\n");
 }
 
 AccessLog::AccessLog(Looper& looper, std::shared_ptr<LogWriter> writer, AccessLogFormat format)

@@ -1,12 +1,40 @@
 #include "log/log_line.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 
 #include "base/ascii.h"
 
 namespace TURTLE_SERVER {
+
+namespace {
+
+// Bytes of the UTF-8 character that `text` begins with (RFC 3629); 0: it begins with none, or with
+// a control character. Of those there are two kinds, and U+009B begins what a terminal obeys, too.
+auto PrintableBytes(std::string_view text) noexcept -> std::size_t {
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) {
+    return ascii::IsControl(text[0]) ? 0 : 1;
+  }
+  const std::size_t size = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < size) {
+    return 0;
+  }
+  std::uint32_t character = byte(0) & (0xffU >> (size + 1));
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80) {
+      return 0;
+    }
+    character = character << 6U | (byte(i) & 0x3fU);
+  }
+  constexpr std::array<std::uint32_t, 3> kLeast{0xa0, 0x800, 0x10000};  // of 2, 3 and 4 bytes
+  const bool is_surrogate = character >= 0xd800 && character <= 0xdfff;
+  return character < kLeast[size - 2] || character > 0x10ffff || is_surrogate ? 0 : size;
+}
+
+}  // namespace
 
 LogLine::LogLine(LogLevel level, std::string_view text,
                  std::chrono::system_clock::time_point time) noexcept {
@@ -22,9 +50,16 @@ LogLine::LogLine(LogLevel level, std::string_view text,
                                                   static_cast<int>(millis % 1000),
                                                   NameOf(level).data()));
   text = text.substr(0, room() - 1);
-  std::transform(text.begin(), text.end(), bytes_.begin() + size_,
-                 [](char c) { return ascii::IsControl(c) ? '?' : c; });
-  size_ += text.size();
+  while (!text.empty()) {
+    const std::size_t count = PrintableBytes(text);
+    if (count == 0) {
+      bytes_[size_] = '?';
+    } else {
+      text.copy(&bytes_[size_], count);
+    }
+    size_ += std::max<std::size_t>(count, 1);
+    text.remove_prefix(std::max<std::size_t>(count, 1));
+  }
   bytes_[size_++] = '\n';
 }
 
