@@ -150,6 +150,48 @@ TEST_F(SqliteTest, OnlyTheRowThatAStatementInsertsHasTheLastId) {
       << "SQL still knows it";
 }
 
+TEST_F(SqliteTest, ATriggerThatInsertsIntoTheSameTableHasNoSayInTheLastId) {
+  const auto connection = SqliteDatabase(Options())->Open();
+  connection->Execute("CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT)");
+  connection->Execute(
+      "CREATE TRIGGER before_insert BEFORE INSERT ON words WHEN new.word NOT LIKE 'of %' BEGIN "
+      "INSERT INTO words (word) VALUES ('of ' || new.word); END");
+  connection->Execute(
+      "CREATE TRIGGER after_insert AFTER INSERT ON words WHEN new.word NOT LIKE 'of %' BEGIN "
+      "INSERT INTO words (word) VALUES ('of ' || new.word), ('of it'); END");
+  const auto id_of = [&](std::string_view word) {
+    return connection->Query("SELECT id FROM words WHERE word = ?", word).Next()->Get<int>(0);
+  };
+  EXPECT_EQ(connection->Execute("INSERT INTO words (word) VALUES ('one')").last_id, id_of("one"));
+  EXPECT_EQ(connection->Execute("INSERT INTO words (word) VALUES ('a'), ('b')").last_id,
+            id_of("b"));
+}
+
+TEST_F(SqliteTest, ATableOfTheSameNameElsewhereIsAnother) {
+  const auto connection = SqliteDatabase(Options())->Open();
+  connection->Execute("CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT UNIQUE)");
+  connection->Execute("CREATE TEMP TABLE words (id INTEGER PRIMARY KEY, word TEXT UNIQUE)");
+  connection->Execute("INSERT INTO temp.words VALUES (7, 'temporary')");
+  EXPECT_EQ(connection->Execute("INSERT INTO main.words VALUES (3, 'kept')").last_id, 3);
+  EXPECT_EQ(connection->Execute("INSERT INTO words (word) VALUES ('more')").last_id, 8);
+}
+
+TEST_F(SqliteTest, RowsOfVirtualTablesHaveIdsAndRowsWithoutRowidHaveNone) {
+  const auto connection = SqliteDatabase(Options())->Open();
+  connection->Execute("CREATE TABLE plain (id INTEGER PRIMARY KEY)");
+  connection->Execute("INSERT INTO plain VALUES (42)");
+  connection->Execute("CREATE TABLE keyed (word TEXT PRIMARY KEY) WITHOUT ROWID");
+  EXPECT_EQ(connection->Execute("INSERT INTO keyed VALUES ('one')").last_id, 0);
+  try {
+    connection->Execute("CREATE VIRTUAL TABLE Texts USING fts5(body)");
+  } catch (const DbError&) {
+    return;  // a library without it
+  }
+  EXPECT_EQ(connection->Execute("INSERT INTO texts (body) VALUES ('one')").last_id, 1);
+  EXPECT_EQ(connection->Execute("INSERT INTO texts (rowid, body) VALUES (9, 'two')").last_id, 9);
+  EXPECT_EQ(connection->Execute("UPDATE texts SET body = 'three'").last_id, 0);
+}
+
 // sqlite3_step() of a statement that has failed begins it anew.
 TEST_F(SqliteTest, RowsThatHaveFailedAreOver) {
   SqliteOptions options = Options();

@@ -76,15 +76,22 @@ auto IsBlank(std::string_view sql) noexcept -> bool {
   }
 }
 
+// A table that a statement inserts into; none: `table` is empty.
+struct Target {
+  std::string schema;  // "main", "temp", or the name of what is attached
+  std::string table;
+};
+
 // The state of a connection that its statements need as well.
 struct Shared {
   std::unique_ptr<sqlite3, CloseDatabase> handle;
   std::chrono::milliseconds timeout{};
   Clock::time_point deadline = Clock::time_point::max();  // of the statement that is being stepped
   bool broken = false;
-  std::string* inserts_into = nullptr;      // where the statement that is being prepared says it
-  const std::string* filled = nullptr;      // the table of the statement that is being stepped
-  std::optional<sqlite3_int64> inserted{};  // the id of its last new row
+  Target* prepared = nullptr;       // of the statement that is being prepared, which fills it in
+  const Target* stepped = nullptr;  // of the statement that is being stepped
+  bool has_inserted = false;        // a row of that table
+  bool has_touched = false;         // any of its rows
 
   [[noreturn]] void Fail(int code, std::string_view where) {
     const DbErrorKind kind = KindOf(code);
@@ -118,11 +125,11 @@ class SqliteStatement : public DbDriverStatement {
   SqliteStatement(Shared& shared, std::string_view sql) : shared_(shared) {
     sqlite3_stmt* statement = nullptr;
     const char* rest = nullptr;
-    shared_.inserts_into = &table_;
+    shared_.prepared = &target_;
     const int code =
         sqlite3_prepare_v3(shared_.handle.get(), sql.data(), static_cast<int>(sql.size()),
                            SQLITE_PREPARE_PERSISTENT, &statement, &rest);
-    shared_.inserts_into = nullptr;
+    shared_.prepared = nullptr;
     statement_.reset(statement);
     if (code != SQLITE_OK) {
       shared_.Fail(code, sql);
@@ -146,18 +153,19 @@ class SqliteStatement : public DbDriverStatement {
     }
     end_ = Clock::now() + shared_.timeout;
     changes_ = sqlite3_total_changes64(shared_.handle.get());
-    inserted_.reset();
+    last_id_ = 0;
     started_ = true;
   }
 
   auto Step() -> bool override {
     shared_.deadline = end_;
-    shared_.filled = &table_;
-    shared_.inserted = inserted_;
+    shared_.stepped = &target_;
+    shared_.has_inserted = false;
+    shared_.has_touched = false;
     const int code = sqlite3_step(statement_.get());
-    inserted_ = shared_.inserted;
-    shared_.filled = nullptr;
+    shared_.stepped = nullptr;
     shared_.deadline = Clock::time_point::max();
+    ReadLastId();
     if (std::exchange(started_, false)) {
       // By now: a table that was altered has had the statement prepared anew.
       ReadColumns();
@@ -203,7 +211,7 @@ class SqliteStatement : public DbDriverStatement {
     if (sqlite3_total_changes64(handle) == changes_) {
       return {};  // else it would be told what the statement before has done
     }
-    return {static_cast<std::uint64_t>(sqlite3_changes64(handle)), inserted_.value_or(0)};
+    return {static_cast<std::uint64_t>(sqlite3_changes64(handle)), last_id_};
   }
 
   void Reset() noexcept override {
@@ -213,6 +221,39 @@ class SqliteStatement : public DbDriverStatement {
 
  private:
   [[nodiscard]] auto Text() const -> std::string_view { return sqlite3_sql(statement_.get()); }
+
+  // Behind the step: where triggers have inserted as well, the library's value is the statement's
+  // own row again.
+  void ReadLastId() {
+    sqlite3* const handle = shared_.handle.get();
+    if (shared_.has_inserted || InsertsUnseen()) {
+      last_id_ = sqlite3_last_insert_rowid(handle);
+    }
+  }
+
+  // Of a virtual table's rows the hook is not told, nor of a table's WITHOUT ROWID, which have no
+  // ids.
+  [[nodiscard]] auto InsertsUnseen() const -> bool {
+    sqlite3* const handle = shared_.handle.get();
+    return !target_.table.empty() && !shared_.has_touched &&
+           sqlite3_total_changes64(handle) != changes_ && IsVirtual();
+  }
+
+  // Such a table has no pages of its own. https://www.sqlite.org/schematab.html
+  [[nodiscard]] auto IsVirtual() const -> bool {
+    const std::unique_ptr<char, decltype(&sqlite3_free)> sql(
+        sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name = %Q COLLATE NOCASE "
+                        "AND type = 'table' AND IFNULL(rootpage, 0) = 0",
+                        target_.schema.c_str(), target_.table.c_str()),
+        &sqlite3_free);
+    sqlite3_stmt* statement = nullptr;
+    if (sql == nullptr ||
+        sqlite3_prepare_v2(shared_.handle.get(), sql.get(), -1, &statement, nullptr) != SQLITE_OK) {
+      return false;
+    }
+    const std::unique_ptr<sqlite3_stmt, Finalize> look(statement);
+    return sqlite3_step(look.get()) == SQLITE_ROW;
+  }
 
   // The first row comes when the values that were given have gone: so they are copied.
   auto Bind(int index, const DbValue& value) noexcept -> int {
@@ -250,9 +291,9 @@ class SqliteStatement : public DbDriverStatement {
 
   Shared& shared_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  std::string table_;  // that an INSERT names; empty: it is none
+  Target target_;
   std::vector<std::string> columns_;
-  std::optional<sqlite3_int64> inserted_;
+  std::int64_t last_id_ = 0;
   Clock::time_point end_;
   sqlite3_int64 changes_ = 0;  // of all statements before this one
   bool started_ = false;
@@ -321,25 +362,27 @@ class SqliteDriver : public DbDriver {
 
  private:
   // sqlite3_last_insert_rowid() is the id of whatever was inserted last: after an UPDATE, of
-  // another statement's row. So we note which rows are new, and leave out those that triggers make.
+  // another statement's row. So we note whether the statement itself inserts.
   void WatchInserts() {
     sqlite3_set_authorizer(
         shared_.handle.get(),
-        [](void* shared, int action, const char* table, const char*, const char*,
+        [](void* shared, int action, const char* table, const char*, const char* schema,
            const char* trigger) {
-          std::string* const to = static_cast<Shared*>(shared)->inserts_into;
-          if (to != nullptr && action == SQLITE_INSERT && trigger == nullptr) {
-            *to = table;
+          Target* const target = static_cast<Shared*>(shared)->prepared;
+          if (target != nullptr && action == SQLITE_INSERT && trigger == nullptr) {
+            *target = {schema, table};
           }
           return SQLITE_OK;
         },
         &shared_);
     sqlite3_update_hook(
         shared_.handle.get(),
-        [](void* context, int action, const char*, const char* table, sqlite3_int64 id) {
+        [](void* context, int action, const char* schema, const char* table, sqlite3_int64) {
           auto& shared = *static_cast<Shared*>(context);
-          if (action == SQLITE_INSERT && shared.filled != nullptr && *shared.filled == table) {
-            shared.inserted = id;
+          if (shared.stepped != nullptr && shared.stepped->table == table &&
+              shared.stepped->schema == schema) {
+            shared.has_touched = true;
+            shared.has_inserted = shared.has_inserted || action == SQLITE_INSERT;
           }
         },
         &shared_);
