@@ -5,12 +5,13 @@
 //   GET /…                  the files of FOLDER
 #include <atomic>
 #include <csignal>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "web/exchange.h"
 #include "web/http_server.h"
@@ -46,7 +47,7 @@ class OnePage : public RequestHandler {
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080));
 
   std::atomic<int> visits{0};  // not an int: each loop calls the handlers on its own thread
   server.Get("/api/visits", [&visits](const ServerRequest&, ServerResponse& res) {
@@ -67,6 +68,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "site_and_api: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "site_and_api: " << error.what() << '\n';
   return 1;

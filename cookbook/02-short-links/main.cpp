@@ -5,13 +5,14 @@
 //   GET  /{id}         sends you there, and counts
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "base/argument.h"
 #include "base/ascii.h"
 #include "core/signal_watch.h"
 #include "db/db_pool.h"
@@ -66,7 +67,7 @@ auto main(int argc, char** argv) -> int try {
       " visits INTEGER NOT NULL DEFAULT 0) STRICT");
 
   TaskPool tasks({limits.max_connections});  // a query may wait for the disk, and no loop may
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080));
   server.Use({nullptr, nullptr, TellError});
   const auto add = [&pool](const ServerRequest& req, ServerResponse& res) {
     const std::string url = UrlIn(req.Json());
@@ -104,6 +105,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "short_links: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "short_links: " << error.what() << '\n';
   return 1;

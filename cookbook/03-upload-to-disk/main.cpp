@@ -8,17 +8,18 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <list>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "base/argument.h"
 #include "base/mutex.h"
 #include "core/signal_watch.h"
 #include "http/http_error.h"
@@ -82,10 +83,14 @@ struct Uploads {
 auto main(int argc, char** argv) -> int try {
   const std::string folder = argc > 2 ? argv[2] : ".";
   HttpOptions limits;
-  limits.body.max_body_bytes = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 10ULL << 30U;
+  limits.body.max_body_bytes = std::uint64_t{10} << 30U;
+  if (argc > 3) {
+    limits.body.max_body_bytes =
+        ReadNumber<std::uint64_t>("most bytes", argv[3], 0, std::uint64_t{1} << 50U);
+  }
   ThreadPool disk(1);
   Uploads uploads;
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080), limits);
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080), limits);
   server.Put("/files/{name}", [&](const ServerRequest& req, const RequestBody& body,
                                   const Responder& responder) {
     const auto file = std::make_shared<Incoming>(folder, req.Parameter("name"));
@@ -121,6 +126,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "upload_to_disk: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "upload_to_disk: " << error.what() << '\n';
   return 1;

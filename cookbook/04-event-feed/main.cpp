@@ -2,20 +2,23 @@
 //
 //   POST /news    its text is told to all
 //   GET  /news    server-sent events; who comes back with Last-Event-ID is told what was missed
+//
+// An id is RUN-NUMBER: each run of the program numbers its news from 1.
 #include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <iostream>
 #include <list>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include "base/argument.h"
 #include "base/mutex.h"
 #include "core/signal_watch.h"
 #include "http/http_error.h"
@@ -37,22 +40,18 @@ class Feed {
     }
     // Who reads too slowly is let go. The browser comes back, and says what it has seen.
     const News& news = kept_.back();
-    listeners_.remove_if([&news](const EventChannel& each) { return !Tell(each, news); });
+    listeners_.remove_if([this, &news](const EventChannel& each) { return !Tell(each, news); });
   }
 
-  // `id` is the client's word: of an earlier run, or whatever is no id of ours, it has seen
-  // nothing.
+  // `id` is the client's word. If it is of another run, or no id at all, the client has seen
+  // nothing of this one.
   void Join(const Responder& responder, std::string_view id) {
     const MutexLock lock(mutex_);
-    std::uint64_t seen = 0;
-    const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), seen);
-    if (error != std::errc() || end != id.data() + id.size() || seen > last_) {
-      seen = 0;
-    }
+    const std::uint64_t seen = NumberOf(id, last_);
     const EventChannel& listener = listeners_.emplace_back(responder);
     for (const News& news : kept_) {
       if (news.number > seen) {
-        Tell(listener, news);
+        static_cast<void>(Tell(listener, news));  // if it has gone already, the next beat finds out
       }
     }
   }
@@ -80,14 +79,30 @@ class Feed {
     std::string text;
   };
 
-  static auto Tell(const EventChannel& listener, const News& news) -> bool {
-    const std::string id = std::to_string(news.number);
+  // The number in an id of this run, at most `last`; 0 for anything else.
+  [[nodiscard]] auto NumberOf(std::string_view id, std::uint64_t last) const -> std::uint64_t {
+    if (id.substr(0, run_.size()) != run_) {
+      return 0;
+    }
+    id.remove_prefix(run_.size());
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number);
+    return error == std::errc() && end == id.data() + id.size() && number <= last ? number : 0;
+  }
+
+  [[nodiscard]] auto Tell(const EventChannel& listener, const News& news) const -> bool {
+    const std::string id = run_ + std::to_string(news.number);
     ServerEvent event;
     event.data = news.text;
     event.id = id;
     return listener.Send(event) == StreamState::kOpen;
   }
 
+  // When it began, in microseconds: no two runs have the same.
+  const std::string run_ = std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(
+                                              std::chrono::system_clock::now().time_since_epoch())
+                                              .count()) +
+                           "-";
   Mutex mutex_;
   std::uint64_t last_ TURTLE_GUARDED_BY(mutex_) = 0;
   std::deque<News> kept_ TURTLE_GUARDED_BY(mutex_);
@@ -98,7 +113,7 @@ class Feed {
 
 auto main(int argc, char** argv) -> int try {
   Feed feed;
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080));
   server.Get("/news", [&feed](const ServerRequest& req, const Responder& responder) {
     feed.Join(responder, LastEventId(req.Head().headers).value_or(""));
   });
@@ -122,6 +137,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "event_feed: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "event_feed: " << error.what() << '\n';
   return 1;

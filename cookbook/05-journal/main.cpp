@@ -13,11 +13,13 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "base/argument.h"
 #include "base/mutex.h"
 #include "base/unique_fd.h"
 #include "core/signal_watch.h"
@@ -112,7 +114,7 @@ class Journal {
 
 auto main(int argc, char** argv) -> int try {
   Journal journal(argc > 2 ? argv[2] : "journal.txt");
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080));
   server.Post("/entries", [&journal](const ServerRequest& req, const Responder& responder) {
     if (req.Body().empty() || req.Body().find('\n') != std::string_view::npos) {
       throw HttpError(400, "an entry is a line");
@@ -126,6 +128,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "journal: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "journal: " << error.what() << '\n';
   return 1;

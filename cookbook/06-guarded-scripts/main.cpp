@@ -11,11 +11,13 @@
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/argument.h"
 #include "base/ascii.h"
 #include "core/cidr_set.h"
 #include "core/signal_watch.h"
@@ -77,7 +79,7 @@ auto main(int argc, char** argv) -> int try {
     std::cerr << "usage: AUTHORIZATION='Basic …' guarded_scripts PORT FOLDER [NETWORK…]\n";
     return 2;
   }
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])));
   server.Block(CidrSet(std::vector<std::string>(argv + 3, argv + argc)));
 
   CgiOptions programs;
@@ -93,6 +95,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "guarded_scripts: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "guarded_scripts: " << error.what() << '\n';
   return 1;

@@ -9,8 +9,10 @@
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "http/http_error.h"
 #include "task/task_pool.h"
@@ -60,7 +62,7 @@ auto main(int argc, char** argv) -> int try {
   OffloadOptions offload(Priority::kLow);
   offload.deadline = std::chrono::seconds(30);  // who has waited so long gets 503 as well
   offload.retry_after = std::chrono::seconds(5);
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080));
   server.Get("/primes/{below:int}", Offload(pool, offload, CountPrimes));
   server.Get("/load", [&pool](const ServerRequest&, ServerResponse& res) {
     const TaskFigures now = pool.Figures();
@@ -74,6 +76,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "heavy_work: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "heavy_work: " << error.what() << '\n';
   return 1;

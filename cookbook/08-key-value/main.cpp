@@ -7,13 +7,14 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "base/argument.h"
 #include "base/mutex.h"
 #include "core/signal_watch.h"
 #include "core/turtle_server.h"
@@ -92,8 +93,8 @@ void Serve(Connection* client, Store& store, std::chrono::seconds idle) {
 
 auto main(int argc, char** argv) -> int try {
   Store store;
-  const std::chrono::seconds idle(argc > 2 ? std::atoi(argv[2]) : 300);
-  TurtleServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080));
+  const std::chrono::seconds idle(argc > 2 ? ReadNumber("idle time", argv[2], 1, 86'400) : 300);
+  TurtleServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080));
   server
       .OnAccept([&](Connection* client) {
         client->GetLooper()->SetDeadline(client, client->GetLooper()->Now() + idle);
@@ -103,6 +104,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "key_value: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "key_value: " << error.what() << '\n';
   return 1;

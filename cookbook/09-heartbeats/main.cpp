@@ -6,12 +6,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <map>
+#include <stdexcept>
 #include <string>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "core/udp_server.h"
 #include "http/metrics_text.h"
@@ -64,12 +65,12 @@ class Heartbeats {
 auto main(int argc, char** argv) -> int try {
   ServerOptions one_loop;
   one_loop.threads = 1;
-  HttpServer http(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080), {}, one_loop);
+  HttpServer http(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080), {}, one_loop);
   Looper& loop = *http.Loopers().front();
 
   UdpOptions options;
   options.max_payload = 64;  // what is longer is cut, and says so
-  UdpServer udp(loop, NetAddress("127.0.0.1", argc > 2 ? std::atoi(argv[2]) : 8125), options);
+  UdpServer udp(loop, NetAddress("127.0.0.1", argc > 2 ? ReadPort(argv[2]) : 8125), options);
   Heartbeats heartbeats;
   udp.OnDatagram([&](const Datagram& beat) { heartbeats.Take(beat, loop.Now()); });
   http.Get("/metrics", [&](const ServerRequest&, ServerResponse& res) {
@@ -82,6 +83,9 @@ auto main(int argc, char** argv) -> int try {
             << "heartbeats to " << udp.LocalAddress().ToString() << ", UDP" << std::endl;
   http.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "heartbeats: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "heartbeats: " << error.what() << '\n';
   return 1;

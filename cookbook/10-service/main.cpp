@@ -12,10 +12,12 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "base/argument.h"
 #include "core/inherited_listeners.h"
 #include "core/service_notifier.h"
 #include "core/signal_watch.h"
@@ -51,7 +53,7 @@ class Beside {
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
-  const NetAddress address("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 8080);
+  const NetAddress address("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080);
   const char* const manager = std::getenv("NOTIFY_SOCKET");
   const ServiceNotifier notifier(manager != nullptr ? manager : "");
   InheritedListeners inherited(TakeListenEnvironment(), ::getpid());
@@ -72,7 +74,7 @@ auto main(int argc, char** argv) -> int try {
 
   ServerOptions one_loop;
   one_loop.threads = 1;
-  HttpServer admin(NetAddress("127.0.0.1", argc > 2 ? std::atoi(argv[2]) : 9507), {}, one_loop);
+  HttpServer admin(NetAddress("127.0.0.1", argc > 2 ? ReadPort(argv[2]) : 9507), {}, one_loop);
   Operations operations(server);
   operations.AddTo(admin);
 
@@ -87,6 +89,9 @@ auto main(int argc, char** argv) -> int try {
   static_cast<void>(loop.Post([&] { notifier.Ready(); }));  // when the loop runs, and not before
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "service: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "service: " << error.what() << '\n';
   return 1;

@@ -2,11 +2,12 @@
 //
 //   announcements PORT
 #include <csignal>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string_view>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "listeners.h"
 #include "web/http_server.h"
@@ -29,7 +30,7 @@ auto main(int argc, char** argv) -> int try {
     return 2;
   }
   Listeners listeners;
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])));
   server.Get("/events", [&listeners](const ServerRequest&, const Responder& responder) {
     listeners.Add(responder).Send(Saying("welcome"));
   });
@@ -44,6 +45,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "announcements: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "announcements: " << error.what() << '\n';
   return 1;

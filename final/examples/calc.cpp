@@ -16,10 +16,12 @@
 #include <exception>
 #include <iostream>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "http/http_error.h"
 #include "web/http_server.h"
@@ -93,7 +95,7 @@ auto main(int argc, char** argv) -> int try {
   TaskPool pool(pool_options);
   ServerOptions one_loop;
   one_loop.threads = 1;
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])), {}, one_loop);
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])), {}, one_loop);
   server.Get("/fib/{n:int}", Offload(pool, Priority::kLow, CalculateFibonacci));
   server.Get("/calc", Offload(pool, Priority::kNormal, CalculateLogarithm));
   server.Get("/hello", [](const ServerRequest&, ServerResponse& res) { res.Text("hello\n"); });
@@ -104,6 +106,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "calc: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "calc: " << error.what() << '\n';
   return 1;

@@ -1,17 +1,22 @@
 // GET /hello, in as few lines as it takes: hello_server [PORT]
 #include <csignal>
-#include <cstdlib>
 #include <iostream>
+#include <stdexcept>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "web/http_server.h"
 
 using namespace turtle;
 
-auto main(int argc, char** argv) -> int {
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 20080));
+auto main(int argc, char** argv) -> int try {
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 20080));
   const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
   server.Get("/hello", [](const ServerRequest&, ServerResponse& res) { res.Text("hello\n"); });
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
+  return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "hello_server: " << error.what() << '\n';
+  return 2;
 }

@@ -1,8 +1,11 @@
 // Sends back what it is sent, for programs that test how a server reads HTTP:
 //
-//   GET /      a short text; any other method: the body of the request
+//   GET /      a short text; any other method but TRACE: the body of the request
 //   /echo      the fields of the request as they came, a line each: "Name: Value"
 //   /cookie    its cookies, a line each: "name=value"
+//
+// TRACE is refused with 405: its response would have to be the whole request, as it came (RFC 9110,
+// section 9.3.8).
 //
 //   http_echo [--port N] [--threads N]
 //
@@ -28,6 +31,8 @@ using turtle::HeaderField;
 using turtle::Headers;
 using turtle::Method;
 using turtle::TextResponse;
+
+constexpr std::string_view kAllowed = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS";
 
 struct Options {
   int port = 20080;
@@ -87,7 +92,9 @@ class Echo : public turtle::RequestHandler {
   void Handle(Exchange& exchange) override {
     const turtle::Request& request = exchange.GetRequest();
     const std::string_view path = request.uri.Path();
-    if (path == "/echo") {
+    if (request.method == Method::kTrace) {
+      exchange.Reply(turtle::ErrorResponse(405).Set("Allow", kAllowed));
+    } else if (path == "/echo") {
       exchange.Reply(TextResponse(200, FieldLines(request.headers)));
     } else if (path == "/cookie") {
       exchange.Reply(TextResponse(200, CookieLines(request.headers)));

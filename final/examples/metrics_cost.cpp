@@ -13,14 +13,15 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "base/argument.h"
 #include "base/unique_fd.h"
 #include "core/socket.h"
 #include "core/udp_socket.h"
@@ -127,13 +128,16 @@ void OverUdp(int count) {
 
 auto main(int argc, char** argv) -> int try {
   const std::string how = argc == 3 ? argv[1] : "";
-  const int count = argc == 3 ? std::atoi(argv[2]) : 0;
-  if ((how != "tcp" && how != "udp") || count < 1 || count > 1'000'000) {
+  const int count = argc == 3 ? ReadNumber("requests", argv[2], 1, 1'000'000) : 0;
+  if (how != "tcp" && how != "udp") {
     std::cerr << "usage: metrics_cost tcp|udp REQUESTS\n";
     return 2;
   }
   how == "tcp" ? OverTcp(count) : OverUdp(count);
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "metrics_cost: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "metrics_cost: " << error.what() << '\n';
   return 1;

@@ -12,15 +12,16 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <iostream>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/argument.h"
 #include "core/looper.h"
 #include "core/signal_watch.h"
 #include "core/udp_server.h"
@@ -72,22 +73,22 @@ auto Describe(StatsdTable& table, UdpServer& server) -> std::string {
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
-  const auto number = [&](int index, int otherwise) {
-    return argc > index ? std::atoi(argv[index]) : otherwise;
+  const auto port = [&](int index, int otherwise) {
+    return argc > index ? ReadPort(argv[index]) : otherwise;
   };
   const std::string address = argc > 4 ? argv[4] : "127.0.0.1";
-  const std::chrono::seconds interval(std::max(number(3, 10), 1));
+  const std::chrono::seconds interval(argc > 3 ? ReadNumber("seconds", argv[3], 1, 86'400) : 10);
 
   ServerOptions one_loop;  // so that table and socket belong to one thread
   one_loop.threads = 1;
-  HttpServer http(NetAddress(address, number(2, 20081)), {}, one_loop);
+  HttpServer http(NetAddress(address, port(2, 20081)), {}, one_loop);
   Looper& looper = *http.Loopers().front();
 
   StatsdTable table(kMaxNames);
   UdpOptions options;
   options.max_payload = 8192;
   options.receive_buffer = 4U << 20U;  // what comes while the loop is busy has to lie somewhere
-  UdpServer server(looper, NetAddress(address, number(1, 20080)), options);
+  UdpServer server(looper, NetAddress(address, port(1, 20080)), options);
   server.OnDatagram([&table](const Datagram& told) { table.Take(told.payload, told.truncated); });
   http.Get("/metrics",
            [&](const ServerRequest&, ServerResponse& res) { res.Text(Describe(table, server)); });
@@ -114,6 +115,9 @@ auto main(int argc, char** argv) -> int try {
   printer.Stop();
   std::cout << Describe(table, server) << std::endl;
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "statsd: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "statsd: " << error.what() << '\n';
   return 1;

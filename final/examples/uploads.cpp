@@ -12,10 +12,12 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "task/thread_pool.h"
 #include "web/http_server.h"
@@ -92,7 +94,7 @@ auto main(int argc, char** argv) -> int try {
   options.folder = folder;  // what goes to disk lies there at once, and only has to get a name
   HttpOptions limits;
   limits.body.max_body_bytes = std::uint64_t{1} << 30;
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])), limits);
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])), limits);
   server.Get("/", [](const ServerRequest&, ServerResponse& res) { res.Html(kPage); });
   const auto keep = [&folder](const ServerRequest&, const Upload& upload, ServerResponse& res) {
     res.Status(201).Text(KeepFiles(upload, folder));
@@ -105,6 +107,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "uploads: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "uploads: " << error.what() << '\n';
   return 1;

@@ -7,12 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "http/http_error.h"
 #include "web/http_server.h"
@@ -38,7 +39,7 @@ auto main(int argc, char** argv) -> int try {
     std::cerr << "usage: users PORT\n";
     return 2;
   }
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])));
   server
       .Get("/users",
            [](const ServerRequest&, ServerResponse& res) { res.Text("ada\ndennis\ngrace\n"); })
@@ -48,6 +49,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "users: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "users: " << error.what() << '\n';
   return 1;

@@ -161,6 +161,10 @@ TEST(ConfigTest, AMistakeIsTheKeyTheValueAndWhatIsWanted) {
       {R"({"http": {"max_body_size": true}})",
        "http.max_body_size: true is not a size such as 512, 64K, 16M or 1G, from 0 to "
        "18446744073709551615"},
+      {R"({"http": {"max_head_size": "2M"}})",
+       "http.max_head_size: \"2M\" is not a size such as 512, 64K, 16M or 1G, from 64 to 1M"},
+      {R"({"http": {"max_uri_size": "2M"}})",
+       "http.max_uri_size: \"2M\" is not a size such as 512, 64K, 16M or 1G, from 1 to 1M"},
       {R"({"http": {"root_path": "/no/such/place"}})",
        "http.root_path: \"/no/such/place\" is not an existing directory"},
       {R"({"http": 5})", "http: 5 is not an object with keys of its own"},

@@ -70,6 +70,19 @@ TEST(HttpSessionLimits, NothingBehindARefusedTunnelIsARequest) {
   EXPECT_TRUE(client.IsClosedByServer());
 }
 
+TEST(HttpSessionLimits, TheLongestHeadThatThereCanBeIsAnswered) {
+  HttpOptions options;
+  options.parser.max_head_bytes = Connection::kInputLimit;
+  RunningServer server(ReplyWithPath, options);
+  const std::size_t others = Get("/", "X: \r\n").size();
+  for (const std::size_t more : {0U, 1U}) {
+    HttpClient client(server.Port());
+    const std::string value(Connection::kInputLimit - others + more, 'a');
+    ASSERT_TRUE(client.Send(Get("/", "X: " + value + "\r\n")));
+    EXPECT_EQ(client.ReadReply().status, more == 0 ? 200 : 431);
+  }
+}
+
 TEST(HttpSessionLimits, AHeadThatNeverEndsIs408) {
   HttpOptions options;
   options.head_timeout = milliseconds(60);

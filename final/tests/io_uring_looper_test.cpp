@@ -2,8 +2,10 @@
 #ifdef __linux__
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -18,6 +20,7 @@
 #include "core/net_address.h"
 #include "core/poller.h"
 #include "core/socket.h"
+#include "support/captured_stderr.h"
 #include "support/client.h"
 #include "support/loop_thread.h"
 #include "support/needs_io_uring.h"
@@ -212,6 +215,34 @@ TEST_F(IoUringLooper, AListenerThatNoLongerAcceptsMayStillRest) {
     EXPECT_NO_THROW(looper.ChangeWatch(id, Interest::kRead));
     EXPECT_NO_THROW(looper.Unwatch(id));
   });
+}
+
+TEST_F(IoUringLooper, AListenerThatWasShutDownIsRestedOnAndLogged) {
+  const test::CapturedStderr log;
+  std::atomic<int> rounds{0};
+  loop_ = std::make_unique<LoopThread>(
+      [&rounds] {
+        ++rounds;
+        return Clock::now();
+      },
+      PollerKind::kIoUring);
+  Socket listener;
+  listener.Bind(NetAddress("127.0.0.1", 0));
+  listener.Listen();
+  const int fd = listener.GetFd();
+  ListenOptions options;
+  options.retry = std::chrono::hours(1);
+  Acceptor acceptor(loop_->Get(), std::move(listener), {&loop_->Get()}, echo_, options);
+  loop_->Ask([&] { acceptor.Start(); });
+  loop_->RunRounds(2);
+  ::shutdown(fd, SHUT_RDWR);
+  EXPECT_TRUE(loop_->Await(
+      [&] { return log.Text().find(": Invalid argument; again in ") != std::string::npos; }));
+  const int before = rounds;
+  LoopThread other;
+  other.RunRounds(200);
+  EXPECT_LT(rounds - before, 100) << "it spins";
+  loop_->Ask([&] { acceptor.Stop(); });
 }
 
 // Whoever is told that time is up has said a last word, and it has been handed over.

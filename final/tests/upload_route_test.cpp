@@ -99,6 +99,22 @@ TEST(UploadRouteTest, WhatIsNoSuchFormIsRefused) {
   EXPECT_EQ(early.status, 415) << "before it is sent";
 }
 
+// The server's own limit is 1 MiB here, as it is by default.
+TEST(UploadRouteTest, AFormMayBeAsLargeAsItsRouteSays) {
+  UploadOptions small;
+  small.limits.max_body_bytes = 300;
+  RunningServer server([&](HttpServer& http) {
+    http.Post("/photos/{album}", Describe).Put("/photos/{album}", UploadAction(Describe, small));
+  });
+  const auto status = [&](const std::string& method, std::size_t bytes) {
+    std::string request = Form(Part("name=a; filename=a", std::string(bytes, 'x')));
+    return HttpClient(server.Port()).Ask(method + request.substr(request.find(' '))).status;
+  };
+  EXPECT_EQ(status("POST", std::size_t{5} << 20), 201);
+  EXPECT_EQ(status("PUT", 10), 201);
+  EXPECT_EQ(status("PUT", 300), 413);
+}
+
 TEST(UploadRouteTest, ADiskThatTakesNothingIsA503AndLogged) {
   const test::CapturedStderr errors;
   UploadOptions options;

@@ -41,6 +41,13 @@ class Listener:
         self.socket.close()
 
 
+def numbered(event):
+    """An event without the mark of the run in its id."""
+    mark, dash, number = event[0].removeprefix("id: ").partition("-")
+    assert mark.isdigit() and dash, event
+    return [f"id: {number}", *event[1:]]
+
+
 def publish(feed, text):
     assert feed.ask("POST", "/news", text).status == 204
 
@@ -50,29 +57,30 @@ def test_all_hear_all_in_order(feed):
     for number in range(1, 6):
         publish(feed, f"news {number}")
     for listener in listeners:
-        assert [listener.event() for _ in range(5)] == [[f"id: {n}", f"data: news {n}"] for n in range(1, 6)]
+        assert [numbered(listener.event()) for _ in range(5)] == [[f"id: {n}", f"data: news {n}"] for n in range(1, 6)]
         listener.close()
 
 
 def test_who_comes_back_is_told_what_was_missed_and_no_more(feed):
     first = Listener(feed)
     publish(feed, "one")
-    assert first.event() == ["id: 1", "data: one"]
+    one = first.event()
+    assert numbered(one) == ["id: 1", "data: one"]
     first.close()
     publish(feed, "two")
     publish(feed, "three")
-    again = Listener(feed, seen=1)
-    assert again.event() == ["id: 2", "data: two"]
-    assert again.event() == ["id: 3", "data: three"]
+    again = Listener(feed, seen=one[0].removeprefix("id: "))
+    assert numbered(again.event()) == ["id: 2", "data: two"]
+    assert numbered(again.event()) == ["id: 3", "data: three"]
     publish(feed, "four")
-    assert again.event() == ["id: 4", "data: four"]
+    assert numbered(again.event()) == ["id: 4", "data: four"]
     again.close()
 
 
 def test_a_line_end_begins_no_event(feed):
     listener = Listener(feed)
     publish(feed, "a\n\nid: 99\nevent: forged")
-    assert listener.event() == ["id: 1", "data: a", "data: ", "data: id: 99", "data: event: forged"]
+    assert numbered(listener.event()) == ["id: 1", "data: a", "data: ", "data: id: 99", "data: event: forged"]
     listener.close()
 
 
@@ -80,8 +88,21 @@ def test_a_line_end_begins_no_event(feed):
 def test_an_id_that_is_none_means_from_the_beginning(feed, seen):
     publish(feed, "one")
     listener = Listener(feed, seen)
-    assert listener.event() == ["id: 1", "data: one"]
+    assert numbered(listener.event()) == ["id: 1", "data: one"]
     listener.close()
+
+
+def test_an_id_of_another_run_or_with_a_tail_means_from_the_beginning(feed):
+    publish(feed, "one")
+    publish(feed, "two")
+    first = Listener(feed)
+    first.event()
+    last = first.event()[0].removeprefix("id: ")
+    first.close()
+    for seen in ("2", "1-2", f"1{last}", f"{last}x", f"{last}0", last.replace("-", "-+"), last[:-1]):
+        listener = Listener(feed, seen)
+        assert numbered(listener.event()) == ["id: 1", "data: one"], seen
+        listener.close()
 
 
 def test_no_news_and_too_much_are_refused(feed):

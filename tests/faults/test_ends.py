@@ -64,7 +64,7 @@ def test_out_of_descriptors_it_rests_and_recovers(site):
         neighbour.ask("/large.bin", body=session.LARGE)
         clients = [crowd.enter_context(session.Client(server.port)) for _ in range(2 * FEW)]
         deadline = time.monotonic() + session.PATIENCE
-        while "accept: Too many open files" not in server.said():
+        while ": Too many open files; again in" not in server.said():
             assert time.monotonic() < deadline, "it does not say that it is out of descriptors"
             time.sleep(0.01)
         neighbour.ask("/middle.bin", body=session.MIDDLE)  # it is in memory

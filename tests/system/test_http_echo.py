@@ -46,6 +46,13 @@ def test_nothing_else(url):
     assert curl("-o", "/dev/null", "-w", "%{http_code}", url + "/other") == "404"
 
 
+@pytest.mark.parametrize("path", ["/", "/echo", "/cookie", "/other"])
+def test_trace_is_refused(url, path):
+    told = curl("-i", "-X", "TRACE", "-H", "Cookie: secret=1", url + path)
+    assert told.startswith("HTTP/1.1 405 ") and "\r\nAllow: GET, HEAD" in told
+    assert "secret" not in told
+
+
 def test_wrong_options_are_told(binary):
     for arguments in (["--port"], ["--port", "x"], ["--port", "99999"], ["--wrong", "1"]):
         done = subprocess.run(

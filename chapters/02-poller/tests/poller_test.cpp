@@ -194,6 +194,19 @@ TEST_F(PollerTest, ChangesWhatItWaitsForAndTheToken) {
   EXPECT_FALSE(event->readable);
 }
 
+// The kernel reports a hang-up whether it was asked for or not.
+TEST_F(PollerTest, AWatchThatRestsIsNotWokenForEver) {
+  Add(Interest::kRead);
+  pair_.theirs.Reset();
+  poller_->Change(pair_.ours.Get(), Interest::kNone, 7);
+  static_cast<void>(TURTLE_SERVER::Look(*poller_, 7));  // once is allowed
+  EXPECT_FALSE(TURTLE_SERVER::Look(*poller_, 7));
+  poller_->Change(pair_.ours.Get(), Interest::kRead, 7);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(TURTLE_SERVER::Look(*poller_, 7)) << "a state again";
+  }
+}
+
 TEST_F(PollerTest, ChangeTellsAnEdgeAgain) {
   Add(Interest::kRead | Interest::kEdge);
   Write(pair_.theirs, "x");

@@ -58,6 +58,13 @@ TEST(HttpServer, AMountIsAPath) {
   }
 }
 
+// The rest of a longer one would never be read, and its client would wait for a 408.
+TEST(HttpServer, AHeadHasToFitIntoAConnection) {
+  HttpOptions options;
+  options.parser.max_head_bytes = Connection::kInputLimit + 1;
+  EXPECT_THROW(HttpServer(NetAddress("127.0.0.1", 0), options), std::invalid_argument);
+}
+
 TEST(HttpServer, EveryLoopHasItsOwnHandlersAndTheyGoWithTheServing) {
   std::atomic<int> alive{0};
   std::set<Looper*> loops;

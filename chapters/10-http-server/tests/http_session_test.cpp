@@ -56,6 +56,19 @@ INSTANTIATE_TEST_SUITE_P(
         VersionCase{"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "keep-alive", true},
         VersionCase{"GET /a HTTP/1.2\r\nHost: t\r\n\r\n", "", true}));
 
+TEST(HttpSession, ASecondReplyIsRefusedAndTheFirstStays) {
+  const test::CapturedStderr log;
+  RunningServer server([](Exchange& exchange) {
+    exchange.Reply(TextResponse(200, exchange.GetRequest().uri.Path()));
+    exchange.Reply(TextResponse(200, "again"));
+  });
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(Get("/a")).body, "/a");
+  EXPECT_EQ(client.Ask(Get("/b")).body, "/b") << "on the same connection";
+  EXPECT_NE(log.Text().find("a handler has replied twice to one request"), std::string::npos)
+      << log.Text();
+}
+
 TEST(HttpSession, RepliesToPipelinedRequestsInOrderAndTogether) {
   RunningServer server(ReplyWithPath);
   HttpClient client(server.Port());

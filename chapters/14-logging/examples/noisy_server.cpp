@@ -5,12 +5,13 @@
 //
 // SIGUSR1: the file is opened anew. SIGINT, SIGTERM: the end.
 #include <csignal>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "core/turtle_server.h"
 #include "log/log.h"
@@ -49,7 +50,7 @@ auto main(int argc, char** argv) -> int try {
     return 2;
   }
   Logging logging(LogTo(argc == 3 ? argv[2] : nullptr));
-  TurtleServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));
+  TurtleServer server(NetAddress("127.0.0.1", ReadPort(argv[1])));
   server.OnHandle(Echo);
   const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM, SIGUSR1}, [&](int number) {
     number == SIGUSR1 ? logging.Reopen() : server.Stop();
@@ -57,6 +58,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "noisy_server: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "noisy_server: " << error.what() << '\n';
   return 1;

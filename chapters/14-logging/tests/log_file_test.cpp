@@ -100,6 +100,41 @@ TEST(LogFileTest, RollsWithoutLosingOrCuttingALine) {
   EXPECT_EQ(text, wanted);
 }
 
+// As copytruncate of logrotate(8) does.
+TEST(LogFileTest, AFileThatWasTruncatedRollsWhenItIsFullAgain) {
+  const LogFolder folder;
+  const std::string line = std::string(99, 'x') + "\n";
+  LogFile file(folder.Path("a.log"), 1000);
+  for (int i = 0; i < 9; ++i) {
+    file.Append(line);
+  }
+  file.Flush();
+  ASSERT_EQ(::truncate(folder.Path("a.log").c_str(), 0), 0);
+  for (int i = 0; i < 10; ++i) {
+    file.Append(line);
+    EXPECT_EQ(folder.Names(), std::vector<std::string>{"a.log"}) << i;
+  }
+  file.Append(line);
+  EXPECT_EQ(folder.Names().size(), 2U);
+}
+
+// As two servers do while one hands over to the other.
+TEST(LogFileTest, WhatOthersAddCountsToo) {
+  const LogFolder folder;
+  const std::string line = std::string(99, 'x') + "\n";
+  LogFile one(folder.Path("a.log"), 1000);
+  LogFile other(folder.Path("a.log"), 1000);
+  for (int i = 0; i < 5; ++i) {
+    one.Append(line);
+    one.Flush();
+    other.Append(line);
+    other.Flush();
+  }
+  EXPECT_EQ(folder.Names().size(), 1U);
+  other.Append(line);
+  EXPECT_EQ(folder.Names().size(), 2U);
+}
+
 TEST(LogFileTest, ALineLongerThanTheRollSizeGetsAFileOfItsOwn) {
   const LogFolder folder;
   {
@@ -286,6 +321,20 @@ TEST(LogFileTest, OnlyWhatDidNotGetThereIsMissingAndHalfALineIsEnded) {
   EXPECT_NE(text.find("WARN 3 lines of log are missing here\nthere is room again\n"),
             std::string::npos)
       << text;
+}
+
+TEST(LogFileTest, HalfALineThatWasTruncatedAwayNeedsNoEnd) {
+  const LogFolder folder;
+  LogFile file(folder.Path("a.log"), 0);
+  {
+    const FullDisk disk(5);
+    file.Append("line 0\n");
+    file.Flush();
+  }
+  ASSERT_EQ(::truncate(folder.Path("a.log").c_str(), 0), 0);
+  file.Append("line 1\n");
+  file.Flush();
+  EXPECT_NE(folder.Read("a.log").substr(0, 1), "\n");
 }
 
 TEST(LogFileTest, ItsTroublesCanBeToldByLog) {

@@ -5,14 +5,15 @@
 //   GET /long    5,000 bytes, made as cheaply as a handler can
 //   GET /slow    a line, for which the handler's thread waits 20 ms, as for a database
 #include <chrono>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "http/response.h"
 #include "web/exchange.h"
@@ -23,18 +24,26 @@ using namespace turtle;
 
 namespace {
 
+// Only what can be kept is answered.
+void ReplyText(Exchange& exchange, const std::string& text) {
+  const Method method = exchange.GetRequest().method;
+  if (method == Method::kGet || method == Method::kHead) {
+    exchange.Reply(TextResponse(200, text));
+  } else {
+    exchange.Reply(ErrorResponse(405).Set("Allow", "GET, HEAD"));
+  }
+}
+
 class Long : public RequestHandler {
  public:
-  void Handle(Exchange& exchange) override {
-    exchange.Reply(TextResponse(200, std::string(5000, 'x')));
-  }
+  void Handle(Exchange& exchange) override { ReplyText(exchange, std::string(5000, 'x')); }
 };
 
 class Slow : public RequestHandler {
  public:
   void Handle(Exchange& exchange) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    exchange.Reply(TextResponse(200, "slow and steady\n"));
+    ReplyText(exchange, "slow and steady\n");
   }
 };
 
@@ -48,7 +57,7 @@ auto main(int argc, char** argv) -> int try {
   }
   ServerOptions threads;
   threads.threads = 4;
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])), HttpOptions(), threads);
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])), HttpOptions(), threads);
   const auto mount = [&](const char* path, const HandlerFactory& factory) {
     server.Mount(path, kept == "on" ? Cached(ResponseCacheOptions(), factory) : factory);
   };
@@ -59,6 +68,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "kept_replies: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "kept_replies: " << error.what() << '\n';
   return 1;

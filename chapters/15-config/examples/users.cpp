@@ -6,13 +6,14 @@
 //   GET /users/NAME    a greeting
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "http/response.h"
 #include "web/exchange.h"
@@ -46,13 +47,16 @@ auto main(int argc, char** argv) -> int try {
     std::cerr << "usage: users PORT\n";
     return 2;
   }
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])));
   server.Mount("/users", [](Looper&) { return std::make_unique<Users>(); });
   const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
                             [&server](int) { server.Stop(); });
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "users: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "users: " << error.what() << '\n';
   return 1;

@@ -6,11 +6,12 @@
 //   GET /hello      something quick
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "http/http_error.h"
 #include "web/http_server.h"
@@ -41,7 +42,7 @@ auto main(int argc, char** argv) -> int try {
   }
   ServerOptions one_loop;
   one_loop.threads = 1;
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])), {}, one_loop);
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])), {}, one_loop);
   server.Get("/fib/{n:int}", Calculate);
   server.Get("/hello", [](const ServerRequest&, ServerResponse& res) { res.Text("hello\n"); });
   const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
@@ -49,6 +50,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "calc: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "calc: " << error.what() << '\n';
   return 1;

@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
+#include "base/argument.h"
 #include "web/http_server.h"
 
 using namespace turtle;
@@ -13,8 +15,8 @@ auto Number(double x) -> json {  // a whole one is written as such
   return std::trunc(x) == x && std::abs(x) < 1e15 ? json(std::llround(x)) : json(x);
 }
 
-auto main(int argc, char** argv) -> int {
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 20080));
+auto main(int argc, char** argv) -> int try {
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 20080));
   server.Post("/json", [](const ServerRequest& req, ServerResponse& res) {
     const double n = req.Json().value("value", 0.0);
     json object = {{"item1", Number(n)}, {"item2", true}, {"item3", Number(n - 3.14)}};
@@ -26,4 +28,8 @@ auto main(int argc, char** argv) -> int {
   });
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
+  return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "json_arithmetic: " << error.what() << '\n';
+  return 2;
 }

@@ -1,9 +1,10 @@
 // Says who asked for what: POST /query at once, POST /later from another thread.
 // query_daemon [PORT]
-#include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
+#include "base/argument.h"
 #include "task/thread_pool.h"
 #include "web/http_server.h"
 
@@ -13,8 +14,8 @@ auto Describe(const ServerRequest& req) -> nlohmann::json {
   return {{"from", req.Source().ToString()}, {"uri", req.Target()}, {"body", req.Body()}};
 }
 
-auto main(int argc, char** argv) -> int {
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? std::atoi(argv[1]) : 20080));
+auto main(int argc, char** argv) -> int try {
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 20080));
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   ThreadPool pool(4);
   pool.Start();
@@ -26,4 +27,8 @@ auto main(int argc, char** argv) -> int {
     static_cast<void>(left);  // if the pool has ended, the last Responder goes: 500
   });
   server.Begin();
+  return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "query_daemon: " << error.what() << '\n';
+  return 2;
 }

@@ -11,7 +11,6 @@
 //   GET    /api/events        says when something has changed (server-sent events)
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -25,6 +24,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/argument.h"
 #include "base/ascii.h"
 #include "core/signal_watch.h"
 #include "http/http_error.h"
@@ -228,7 +228,7 @@ auto main(int argc, char** argv) -> int try {
   }
   TodoList todos(kMaxTodos);
   Listeners listeners;
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])));
   server.Use(SecurityFields()).Use(JsonErrors());
   ServeTodos(server, todos, listeners);
   ServePage(server,
@@ -241,6 +241,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "todo: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "todo: " << error.what() << '\n';
   return 1;

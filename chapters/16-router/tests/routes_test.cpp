@@ -1,9 +1,12 @@
 // Routes on a live server: what handlers are given, what becomes of their answers and exceptions.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "http/http_error.h"
@@ -356,11 +359,73 @@ TEST(RoutesTest, AnHttpErrorIsAnError) {
   EXPECT_EQ(HttpError(599).Status(), 599);
 }
 
+TEST(RoutesTest, MiddlewareSeesWhatIsRefusedWhileABodyComes) {
+  HttpOptions options;
+  options.body.max_body_bytes = 100;
+  options.body_timeout = std::chrono::milliseconds(60);
+  RunningServer server(
+      [](HttpServer& http) {
+        Middleware around;
+        around.before = [](const ServerRequest&) -> std::optional<ServerResponse> {
+          return std::nullopt;
+        };
+        around.after = [](const ServerRequest& req, ServerResponse& res) {
+          res.Set("Access-Control-Allow-Origin", req.Path());
+        };
+        http.Use(around);
+        http.Post("/whole", [](const ServerRequest&, ServerResponse& res) { res.Text("fine"); });
+        http.Post("/pieces",
+                  [](const ServerRequest&, const RequestBody& body, const Responder& responder) {
+                    body.OnPiece([responder](std::string_view, bool last) {
+                      if (last) {
+                        responder.Reply(ServerResponse().Text("fine"));
+                      }
+                    });
+                  });
+        http.Mount("/", test::Answering([](Exchange& exchange) {
+                     exchange.OnBody([&exchange](std::string_view, bool last) {
+                       if (last) {
+                         exchange.Reply(TextResponse(200, "fine"));
+                       }
+                     });
+                   }));
+      },
+      options);
+  const std::string chunks = "Transfer-Encoding: chunked\r\n";
+  for (const std::string path : {"/whole", "/pieces", "/mounted"}) {
+    const std::pair<std::string, int> cases[] = {
+        {WithBody("POST", path, std::string(100, 'x')), 200},
+        {Bare("POST", path, "Content-Length: 101\r\n"), 413},
+        {Bare("POST", path, "Content-Length: 101\r\nExpect: 100-continue\r\n"), 413},
+        {Bare("POST", path, chunks) + "65\r\n" + std::string(101, 'x') + "\r\n0\r\n\r\n", 413},
+        {Bare("POST", path, chunks) + "z\r\n", 400},
+        {Bare("POST", path, "Content-Length: 9\r\n") + "slow", 408},
+    };
+    for (const auto& [request, status] : cases) {
+      HttpClient client(server.Port());
+      ASSERT_TRUE(client.Send(request));
+      const HttpReply reply = client.ReadReply();
+      EXPECT_EQ(reply.status, status) << request;
+      EXPECT_EQ(reply.Field("Access-Control-Allow-Origin"), path == "/mounted" ? "" : path)
+          << request;
+    }
+  }
+}
+
 TEST(RoutesTest, OnlyTheClientsJsonIsTheClientsMistake) {
   const test::CapturedStderr errors;
   RunningServer server([](HttpServer& http) {
     http.Post("/own", [](const ServerRequest&, ServerResponse&) {
       static_cast<void>(nlohmann::json{{"a", 1}}.at("b"));
+    });
+    http.Post("/after", [](const ServerRequest& req, ServerResponse&) {
+      static_cast<void>(req.Json().at("title").get<std::string>());
+      static_cast<void>(nlohmann::json{{"a", 1}}.at("b"));  // what it has of its own
+    });
+    http.Post("/pieces", [](const ServerRequest&, const RequestBody& body, const Responder&) {
+      body.OnPiece([](std::string_view, bool) {
+        static_cast<void>(nlohmann::json{{"a", 1}}.at("b"));
+      });
     });
     http.Post("/dump", [](const ServerRequest& req, ServerResponse& res) {
       static_cast<void>(req.Json());
@@ -373,10 +438,15 @@ TEST(RoutesTest, OnlyTheClientsJsonIsTheClientsMistake) {
   HttpClient client(server.Port());
   EXPECT_EQ(client.Ask(WithBody("POST", "/own", "{}")).status, 500);
   EXPECT_EQ(client.Ask(WithBody("POST", "/dump", "{}")).status, 500);
+  EXPECT_EQ(client.Ask(WithBody("POST", "/after", R"({"title": "x"})")).status, 500);
+  EXPECT_EQ(client.Ask(WithBody("POST", "/after", R"({"title": 5})")).status, 400);
   EXPECT_EQ(client.Ask(WithBody("POST", "/read", "{}")).status, 400);
+  EXPECT_EQ(HttpClient(server.Port()).Ask(WithBody("POST", "/pieces", "{}")).status, 500);
   const std::string log = errors.Text();
   EXPECT_NE(log.find("POST /own: request handler threw: "), std::string::npos) << log;
   EXPECT_NE(log.find("POST /dump: request handler threw: "), std::string::npos) << log;
+  EXPECT_NE(log.find("POST /after: request handler threw: "), std::string::npos) << log;
+  EXPECT_NE(log.find("POST /pieces: request handler threw: "), std::string::npos) << log;
   EXPECT_EQ(log.find("/read"), std::string::npos) << log;
 }
 

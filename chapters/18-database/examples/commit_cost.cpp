@@ -2,12 +2,13 @@
 //
 //   commit_cost FILE [ROWS]
 #include <chrono>
-#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <iostream>
 #include <optional>
+#include <stdexcept>
 
+#include "base/argument.h"
 #include "db/sqlite_database.h"
 
 using namespace TURTLE_SERVER;
@@ -40,7 +41,7 @@ auto main(int argc, char** argv) -> int try {
     std::cerr << "usage: commit_cost FILE [ROWS]\n";
     return 2;
   }
-  const int rows = argc > 2 ? std::atoi(argv[2]) : 1000;
+  const int rows = argc > 2 ? ReadNumber("rows", argv[2], 1, 1'000'000) : 1000;
   SqliteOptions options;
   options.file = argv[1];
   Measure("each on disk before the next", options, rows, false);
@@ -48,6 +49,9 @@ auto main(int argc, char** argv) -> int try {
   options.sync = SqliteSync::kNormal;
   Measure("each given to the kernel", options, rows, false);
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "commit_cost: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "commit_cost: " << error.what() << '\n';
   return 1;

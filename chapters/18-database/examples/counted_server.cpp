@@ -2,10 +2,11 @@
 //
 //   counted_server PORT SINK_PORT
 #include <csignal>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "core/socket.h"
 #include "log/log.h"
@@ -35,8 +36,8 @@ auto main(int argc, char** argv) -> int try {
   }
   ServerOptions one_loop;
   one_loop.threads = 1;
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])), {}, one_loop);
-  server.Get("/hello", [sink = std::atoi(argv[2])](const ServerRequest&, ServerResponse& res) {
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])), {}, one_loop);
+  server.Get("/hello", [sink = ReadPort(argv[2])](const ServerRequest&, ServerResponse& res) {
     Report(sink);
     res.Text("hello\n");
   });
@@ -45,6 +46,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "counted_server: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "counted_server: " << error.what() << '\n';
   return 1;

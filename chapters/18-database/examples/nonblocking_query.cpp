@@ -10,7 +10,6 @@
 #include <mysql.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -19,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/argument.h"
 #include "core/looper.h"
 
 using namespace turtle;
@@ -154,7 +154,7 @@ auto main(int argc, char** argv) -> int try {
   std::vector<std::unique_ptr<SleepQuery>> queries;
   int left = argc - 2;
   for (int i = 2; i < argc; ++i) {
-    const int tenths = std::atoi(argv[i]);
+    const int tenths = ReadNumber("tenths", argv[i], 0, 36'000);
     queries.push_back(std::make_unique<SleepQuery>(looper, argv[1], tenths, [&, tenths] {
       std::cout << "slept for " << tenths << " tenths of a second" << std::endl;
       if (--left == 0) {
@@ -164,6 +164,9 @@ auto main(int argc, char** argv) -> int try {
   }
   looper.Loop();
   return left == 0 ? 0 : 1;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "nonblocking_query: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "nonblocking_query: " << error.what() << '\n';
   return 1;

@@ -16,7 +16,6 @@
 //   GET    /api/events        says when something has changed (server-sent events)
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -30,6 +29,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/argument.h"
 #include "base/ascii.h"
 #include "core/signal_watch.h"
 #include "db/mariadb_database.h"
@@ -263,7 +263,7 @@ auto main(int argc, char** argv) -> int try {
   TodoList todos(connections, kMaxTodos);
   Listeners listeners;
   TaskPool pool({limits.max_connections});  // more threads would wait for a connection
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])));
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])));
   server.Use(SecurityFields()).Use(JsonErrors());
   ServeTodos(server, pool, todos, listeners);
   ServePage(server,
@@ -277,6 +277,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "todo: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "todo: " << error.what() << '\n';
   return 1;

@@ -3,11 +3,12 @@
 //   counted_server PORT SINK_PORT
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
+#include "base/argument.h"
 #include "core/signal_watch.h"
 #include "core/udp_socket.h"
 #include "web/http_server.h"
@@ -43,8 +44,8 @@ auto main(int argc, char** argv) -> int try {
   }
   ServerOptions one_loop;
   one_loop.threads = 1;
-  HttpServer server(NetAddress("127.0.0.1", std::atoi(argv[1])), {}, one_loop);
-  RequestCount count(std::atoi(argv[2]));
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])), {}, one_loop);
+  RequestCount count(ReadPort(argv[2]));
   server.Get("/hello", [&count](const ServerRequest&, ServerResponse& res) {
     count.Add();
     res.Text("hello\n");
@@ -54,6 +55,9 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "counted_server: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "counted_server: " << error.what() << '\n';
   return 1;

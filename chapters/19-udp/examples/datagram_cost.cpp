@@ -11,12 +11,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
 #include <string>
 
+#include "base/argument.h"
 #include "core/datagram_batch.h"
 #include "core/udp_socket.h"
 
@@ -58,12 +58,8 @@ void Print(const char* what, std::chrono::nanoseconds one, std::chrono::nanoseco
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
-  const int bytes = argc > 1 ? std::atoi(argv[1]) : 32;
-  const int rounds = argc > 2 ? std::atoi(argv[2]) : 2000;
-  if (bytes < 0 || bytes > 1400 || rounds < 1) {
-    std::cerr << "usage: datagram_cost [BYTES (0 to 1400) [ROUNDS]]\n";
-    return 2;
-  }
+  const int bytes = argc > 1 ? ReadNumber("bytes", argv[1], 0, 1400) : 32;
+  const int rounds = argc > 2 ? ReadNumber("rounds", argv[2], 1, 1'000'000) : 2000;
   UdpSocket receiver;
   receiver.Bind(NetAddress("127.0.0.1", 0));
   const NetAddress there = receiver.LocalAddress();
@@ -101,6 +97,9 @@ auto main(int argc, char** argv) -> int try {
   Print("send", send_one, send_many, rounds);
   Print("receive", receive_one, receive_many, rounds);
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "datagram_cost: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "datagram_cost: " << error.what() << '\n';
   return 1;

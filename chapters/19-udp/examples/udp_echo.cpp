@@ -12,15 +12,16 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/argument.h"
 #include "core/looper.h"
 #include "core/signal_watch.h"
 #include "core/udp_server.h"
@@ -57,8 +58,8 @@ void Tell(const UdpFigures& figures, std::uint64_t unanswered) {
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
-  const int port = argc > 1 ? std::atoi(argv[1]) : 20080;
-  const int wanted = argc > 3 ? std::atoi(argv[3]) : 1;
+  const int port = argc > 1 ? ReadPort(argv[1]) : 20080;
+  const int wanted = argc > 3 ? ReadNumber("loops", argv[3], 1, 64) : 1;
   UdpOptions options;
   options.max_payload = kMaxUdpPayload;  // pages that nobody uses cost nothing
   options.report_destination = true;
@@ -89,6 +90,9 @@ auto main(int argc, char** argv) -> int try {
     Tell(loop->server.Figures(), loop->unanswered);
   }
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "udp_echo: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "udp_echo: " << error.what() << '\n';
   return 1;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -285,6 +286,34 @@ TEST(UdpServer, NewsOfAnEarlierDatagramCostsNoneThatFollows) {
   EXPECT_EQ(served.Figures().sent, 2U);
   EXPECT_EQ(served.Figures().failed, 0U);
   EXPECT_EQ(served.Figures().errors, 1U);
+}
+
+// A socket that was shut down from outside is readable for ever, and nothing is to be had.
+TEST(UdpServer, ASocketThatWasShutDownIsRestedOnAndLogged) {
+  const test::CapturedStderr captured;
+  std::atomic<int> rounds{0};
+  test::ManualClock clock;
+  LoopThread loop([&rounds, now = clock.Source()] {
+    ++rounds;
+    return now();
+  });
+  UdpSocket socket;
+  socket.Bind(kLocal);
+  const int fd = socket.GetFd();
+  UdpServer server(loop.Get(), std::move(socket));
+  loop.Ask([&] {
+    server.OnDatagram([](const Datagram&) {}).Start();
+    ::shutdown(fd, SHUT_RDWR);
+  });
+  loop.RunRounds(5);
+  EXPECT_NE(captured.Text().find("receive at " + server.LocalAddress().ToString() + ": "),
+            std::string::npos)
+      << captured.Text();
+  const int before = rounds;
+  LoopThread other;
+  other.RunRounds(200);
+  EXPECT_LT(rounds - before, 100) << "it spins";
+  loop.Ask([&] { server.Stop(); });
 }
 
 TEST(UdpServer, WhoIsLateAtASharedSocketFindsNothing) {

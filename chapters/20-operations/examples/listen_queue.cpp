@@ -15,11 +15,13 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/argument.h"
 #include "core/socket.h"
 #include "core/socket_calls.h"
 
@@ -29,6 +31,7 @@ using TURTLE_SERVER::FdMode;
 using TURTLE_SERVER::IoStatus;
 using TURTLE_SERVER::NetAddress;
 using TURTLE_SERVER::OpenSocket;
+using TURTLE_SERVER::ReadNumber;
 using TURTLE_SERVER::Socket;
 using TURTLE_SERVER::UniqueFd;
 
@@ -79,7 +82,7 @@ void Tell(const char* what, int answered, int count) {
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
-  const int count = argc > 1 ? std::atoi(argv[1]) : 200;
+  const int count = argc > 1 ? ReadNumber("clients", argv[1], 1, 4096) : 200;
   Socket old = SharingItsPort(NetAddress("127.0.0.1", 0));
   Socket successor = SharingItsPort(old.LocalAddress());
   Tell("two sockets on one port (SO_REUSEPORT)",
@@ -90,6 +93,9 @@ auto main(int argc, char** argv) -> int try {
   Socket same(UniqueFd(Checked(::fcntl(alone.GetFd(), F_DUPFD_CLOEXEC, 0), "dup")));
   Tell("one socket, and both have it", Answered(std::move(alone), std::move(same), count), count);
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "listen_queue: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "listen_queue: " << error.what() << '\n';
   return 1;

@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
@@ -21,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/argument.h"
 #include "core/turtle_server.h"
 
 namespace {
@@ -28,6 +28,7 @@ namespace {
 using TURTLE_SERVER::Accepting;
 using TURTLE_SERVER::Connection;
 using TURTLE_SERVER::NetAddress;
+using TURTLE_SERVER::ReadNumber;
 using TURTLE_SERVER::ServerOptions;
 using TURTLE_SERVER::Socket;
 using TURTLE_SERVER::TurtleServer;
@@ -150,11 +151,7 @@ void Tell(Way& way, std::size_t loops) {
 }
 
 auto NumberAt(int index, int argc, char** argv, int otherwise) -> int {
-  const int number = argc > index ? std::atoi(argv[index]) : otherwise;
-  if (number < 1) {
-    throw std::runtime_error("'" + std::string(argv[index]) + "' is no number from 1 on");
-  }
-  return number;
+  return argc > index ? ReadNumber("number", argv[index], 1, 1'000'000) : otherwise;
 }
 
 }  // namespace
@@ -179,6 +176,9 @@ auto main(int argc, char** argv) -> int try {
     Tell(way, load.loops);
   }
   return 0;
+} catch (const std::invalid_argument& error) {
+  std::cerr << "accept_cost: " << error.what() << '\n';
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << "accept_cost: " << error.what() << '\n';
   return 1;

@@ -25,7 +25,8 @@ auto ToEpoll(Interest interest) -> std::uint32_t {
   if (Has(interest, Interest::kWrite)) {
     bits |= EPOLLOUT;
   }
-  if (Has(interest, Interest::kEdge)) {
+  // HUP and ERR come unasked, even to a watch that rests: let it be once, not for ever.
+  if (Has(interest, Interest::kEdge) || interest == Interest::kNone) {
     bits |= EPOLLET;
   }
   return bits;

@@ -1,5 +1,6 @@
 #include "core/udp_server.h"
 
+#include <cerrno>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -123,8 +124,12 @@ void UdpServer::OnReady(const PollEvent& event) {
     room_wanted_ = false;
     Flush();
   }
-  if (event.readable || event.error) {
-    static_cast<void>(ReceiveBatch());  // the socket stays readable if there is more
+  if (retry_ || (!event.readable && !event.error)) {
+    return;
+  }
+  // The socket stays readable if there is more; and for ever, if somebody has shut it down.
+  if (!ReceiveBatch() && event.peer_closed && !stopped_) {
+    Rest(EINVAL);
   }
 }
 
@@ -244,9 +249,12 @@ void UdpServer::Rest(int error) {
     SetInterest();
   });
   SetInterest();  // not before there is a timer that ends it
-  Log(LogLevel::kWarning, "receive at " + local_.ToString() + ": " +
-                              std::generic_category().message(error) + "; again in " +
-                              std::to_string(options_.retry.count()) + " ms");
+  if (!rest_logged_ || looper_.Now() - *rest_logged_ >= kLogPause) {
+    rest_logged_ = looper_.Now();
+    Log(LogLevel::kWarning, "receive at " + local_.ToString() + ": " +
+                                std::generic_category().message(error) + "; again in " +
+                                std::to_string(options_.retry.count()) + " ms");
+  }
 }
 
 }  // namespace TURTLE_SERVER

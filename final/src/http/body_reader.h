@@ -29,6 +29,13 @@ class BodyReader {
   /// True if the declared length is beyond the limit: Read() will say 413.
   [[nodiscard]] auto TooLarge() const noexcept -> bool { return too_large_; }
 
+  /// Sets how much content is accepted, before the first Read().
+  /// @param most in bytes, inclusive
+  void SetMaxBytes(std::uint64_t most) noexcept {
+    too_large_ = kind_ == BodyKind::kLength && left_ > most;
+    chunks_.SetMaxBytes(most);
+  }
+
   /// Reads on.
   ///
   /// To read all that has arrived, repeat it with what is left of the input until that is empty or

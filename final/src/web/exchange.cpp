@@ -1,8 +1,8 @@
 #include "web/exchange.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -15,8 +15,7 @@ namespace TURTLE_SERVER {
 
 void Exchange::Begin(int status) {
   if (begun_) {
-    Log(LogLevel::kFatal, "a handler has replied twice to one request");
-    std::abort();
+    throw std::logic_error("a handler has replied twice to one request");
   }
   begun_ = true;
   status_ = status;

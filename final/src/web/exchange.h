@@ -101,7 +101,7 @@ class Exchange {
   }
 
   /// Answers the request. The body is left away where HTTP wants none (HEAD, 304). A second reply
-  /// is a broken invariant and aborts.
+  /// sends nothing and throws std::logic_error; the first one stays as it is.
   void Reply(const Response& response);
 
   /// Answers the request by bytes that are ready: nothing is allocated, and a large body is not
@@ -124,6 +124,14 @@ class Exchange {
   /// Stops and resumes the bringing of the body, which then waits in the client: for a handler
   /// that can't take more at the moment.
   void HoldBody(bool hold);
+
+  /// Sets how long the request's body may be, in place of the server's own limit; beyond it: 413.
+  /// Before any of it was read.
+  /// @param most in bytes, inclusive
+  void LimitBody(std::uint64_t most) noexcept { body_->SetMaxBytes(most); }
+
+  /// True if the body's declared length is beyond its limit.
+  [[nodiscard]] auto BodyTooLarge() const noexcept -> bool { return body_->TooLarge(); }
 
   /// Begins a reply whose body follows by Write(). Its end is marked by Content-Length if `length`
   /// is given, else by chunks, or for HTTP/1.0 by the end of the connection.

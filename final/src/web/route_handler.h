@@ -40,6 +40,12 @@ class RouteHandler {
   /// nothing was done.
   auto TryHandle(Exchange& exchange) -> bool;
 
+  /// Answers `exchange`, whose body can't be read, by an error page, if TryHandle() has taken it.
+  /// @param status of the page
+  /// @param reason for its text
+  /// @return false: no route has its path, and nothing was done
+  auto TryRefuse(Exchange& exchange, int status, const char* reason) -> bool;
+
   /// Has the body brought to `callback`, Exchange::OnBody(), and answers what that throws.
   void BringBody(Exchange& exchange, BodyCallback callback);
 

@@ -27,7 +27,8 @@ namespace TURTLE_SERVER {
 
 /// Where an upload is kept, and how much of it. Each limit is inclusive; beyond it: 413.
 struct UploadOptions {
-  MultipartLimits limits{};  ///< of the body
+  /// Of the body, in place of the server's own limit (BodyLimits::max_body_bytes).
+  MultipartLimits limits{};
   /// Of all that has to stay in memory: the values of fields, and the names of all parts; bytes.
   std::size_t max_field_bytes = std::size_t{256} * 1024;
   /// Of the content of files that is kept in memory, all together; what is beyond goes to disk.

@@ -5,9 +5,10 @@
 //  * Each client goes to the loop that has the fewest.
 //
 // A batch of clients for another loop is one entry in its mailbox, so one lock and one wake-up.
-// Out of descriptors (EMFILE, ENFILE) or memory, a listener stays readable: a loop that tried
-// again at once would spin. Accepting rests for ListenOptions::retry instead; the clients wait in
-// the backlog, and those already connected notice nothing.
+// Out of descriptors (EMFILE, ENFILE) or memory, a listener stays readable, and so does one that
+// was shut down: a loop that tried again at once would spin. Accepting rests for
+// ListenOptions::retry instead, and the log gets at most a line a second. The clients wait in the
+// backlog, and those already connected notice nothing.
 //
 // Thread: the home loop's, before it runs or in it.
 #pragma once
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/listen_options.h"
@@ -60,6 +62,7 @@ class Acceptor {
     std::vector<UniqueFd> batch;
   };
 
+  void OnEvent(const PollEvent& event);
   void OnClients();
   void AcceptBatch();
   auto Fewest() -> Target&;
@@ -68,12 +71,15 @@ class Acceptor {
 
   Looper& home_;
   Socket listener_;
+  const std::string name_;  // its address; a listener that was shut down has none
   const ConnectionCallbacks& callbacks_;
   const ListenOptions options_;
   // Shared with the mailbox entries on their way, which may run after the acceptor has gone.
   std::vector<std::shared_ptr<Target>> targets_;
   std::optional<WatchId> watch_;
   std::optional<TimerId> retry_;
+  std::optional<TimePoint> logged_;
+  std::size_t failures_ = 0;  // clients that failed, one after the other
 };
 
 }  // namespace TURTLE_SERVER

@@ -14,7 +14,8 @@ namespace TURTLE_SERVER {
 struct ListenOptions {
   int backlog = SOMAXCONN;  ///< clients that wait in the kernel to be accepted, listen(2)
   std::size_t batch = 64;   ///< clients accepted in one go, before the loop serves the others
-  /// How long accepting rests when the process or the machine is out of descriptors or memory.
+  /// How long accepting rests after an error that stays: the process or the machine is out of
+  /// descriptors or memory, or the listener was shut down.
   std::chrono::milliseconds retry{100};
   /// Not 0: a client is accepted with its first byte, or after about that long. For protocols in
   /// which the client speaks first; core/deferred_accept.h tells the price. Where the system can't,

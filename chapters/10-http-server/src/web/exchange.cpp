@@ -1,17 +1,15 @@
 #include "web/exchange.h"
 
-#include <cstdlib>
+#include <stdexcept>
 
 #include "core/looper.h"
-#include "log/log.h"
 #include "web/http_session.h"
 
 namespace TURTLE_SERVER {
 
 void Exchange::Reply(const Response& response) {
   if (replied_) {
-    Log(LogLevel::kError, "a handler has replied twice to one request");
-    std::abort();
+    throw std::logic_error("a handler has replied twice to one request");
   }
   try {
     session_->SendReply(*this, response);

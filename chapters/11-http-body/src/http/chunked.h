@@ -32,6 +32,10 @@ class ChunkedDecoder {
   /// Stands at the start of a body.
   explicit ChunkedDecoder(const BodyLimits& limits) noexcept;
 
+  /// Sets how much content is accepted, before the first Read().
+  /// @param most in bytes, inclusive
+  void SetMaxBytes(std::uint64_t most) noexcept { body_left_ = most; }
+
   /// Reads on: up to the end of `input` or of the body, or to where a second run of content begins.
   /// What stands around the first run is read along with it, and so may be the end of the body.
   /// @param input what follows the bytes consumed so far

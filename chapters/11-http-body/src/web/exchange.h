@@ -79,7 +79,7 @@ class Exchange {
   }
 
   /// Answers the request. The body is left away where HTTP wants none (HEAD, 304). A second reply
-  /// is a broken invariant and aborts.
+  /// sends nothing and throws std::logic_error; the first one stays as it is.
   void Reply(const Response& response);
 
   /// Has the request's body brought to `callback`, which is called at least once, later and never

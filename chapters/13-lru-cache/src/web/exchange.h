@@ -99,7 +99,7 @@ class Exchange {
   }
 
   /// Answers the request. The body is left away where HTTP wants none (HEAD, 304). A second reply
-  /// is a broken invariant and aborts.
+  /// sends nothing and throws std::logic_error; the first one stays as it is.
   void Reply(const Response& response);
 
   /// Answers the request by bytes that are ready: nothing is allocated, and a large body is not

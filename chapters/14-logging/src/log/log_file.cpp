@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -69,17 +70,38 @@ auto LogFile::Open() noexcept -> bool {
   }
   file_ = std::move(file);
   size_ = static_cast<std::uint64_t>(status.st_size);
-  torn_ = torn_ && !(S_ISREG(status.st_mode) && size_ == 0);
-  rolls_ = roll_size_ != 0 && S_ISREG(status.st_mode);  // /dev/stdout keeps its name
+  kept_ = 0;
+  is_regular_ = S_ISREG(status.st_mode);
+  torn_ = torn_ && !(is_regular_ && size_ == 0);
+  rolls_ = roll_size_ != 0 && is_regular_;  // /dev/stdout keeps its name
   return true;
+}
+
+// Others may have truncated the file (copytruncate of logrotate(8)) or added to it: a count of what
+// we have written would know nothing of that.
+void LogFile::AskSize() noexcept {
+  struct stat status {};
+  if (is_regular_ && fstat(file_.Get(), &status) == 0) {
+    size_ = static_cast<std::uint64_t>(status.st_size);
+    kept_ = std::min(kept_, size_);
+    torn_ = torn_ && size_ != 0;
+  }
+}
+
+// Is the file too large for `more` bytes?
+auto LogFile::IsFull(std::uint64_t more) const noexcept -> bool {
+  return size_ != kept_ && size_ - kept_ + more > roll_size_;
 }
 
 void LogFile::Append(std::string_view lines) noexcept {
   if (stale_) {
     stale_ = !Open();
-  } else if (rolls_ && size_ + pending_.size() + lines.size() > roll_size_ &&
-             size_ + pending_.size() != 0) {
-    Roll();
+  } else if (rolls_ && size_ - kept_ + pending_.size() + lines.size() > roll_size_) {
+    Flush();
+    AskSize();
+    if (IsFull(lines.size())) {
+      Roll();
+    }
   }
   if (pending_.size() + lines.size() > kMaxPending) {
     Flush();
@@ -109,6 +131,9 @@ void LogFile::WriteLines(std::string_view lines) noexcept {
     lost_ = 0;
   }
   const std::size_t written = WriteOut(lines);
+  if (rolls_) {
+    AskSize();  // once for each batch
+  }
   if (lost_ != 0 && written == lines.size()) {
     std::array<char, LogLine::kMaxBytes> text{};
     std::snprintf(text.data(), text.size(), "log file: %llu lines are missing in %s",
@@ -121,6 +146,9 @@ void LogFile::WriteLines(std::string_view lines) noexcept {
 
 // @return how many of the bytes are written
 auto LogFile::WriteOut(std::string_view bytes) noexcept -> std::size_t {
+  if (torn_) {
+    AskSize();  // the half line may have gone
+  }
   if (std::exchange(torn_, false) && WriteOut("\n") == 0) {
     torn_ = true;
     return 0;
@@ -139,16 +167,15 @@ auto LogFile::WriteOut(std::string_view bytes) noexcept -> std::size_t {
 }
 
 void LogFile::Roll() noexcept try {
-  Flush();
   // ENOENT: somebody else has moved it.
   if (rename(path_.c_str(), RolledName(path_).c_str()) == 0 || errno == ENOENT) {
     OpenAnew("roll");
   } else {
-    size_ = 0;  // goes on in the file that is open, and tries again after as many bytes
+    kept_ = size_;  // goes on in the file that is open, and tries again after as many bytes
     Complain("roll", errno);
   }
 } catch (const std::exception&) {
-  size_ = 0;  // no memory for a name
+  kept_ = size_;  // no memory for a name
 }
 
 void LogFile::Reopen() noexcept {

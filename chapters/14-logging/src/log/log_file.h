@@ -5,7 +5,8 @@
 //  * Reopen() follows a file that logrotate(8) has renamed: the old one is closed, a new one made.
 //
 // A file of `roll_size` bytes gets the time into its name, turtle.2026-01-31T23-59-59.123456Z.log,
-// and a new turtle.log begins. No file is ever removed.
+// and a new turtle.log begins. No file is ever removed. Before it rolls, the file is asked for its
+// size, which others may have changed.
 //
 // What the file does not take (the disk is full, nobody reads the FIFO) is lost and counted. A line
 // in the file tells of it once there is room again; or Log() does, where a file has a format of its
@@ -64,6 +65,8 @@ class LogFile {
 
  private:
   auto Open() noexcept -> bool;
+  void AskSize() noexcept;
+  auto IsFull(std::uint64_t more) const noexcept -> bool;
   auto WriteOut(std::string_view bytes) noexcept -> std::size_t;
   void WriteLines(std::string_view lines) noexcept;
   void Roll() noexcept;
@@ -74,10 +77,12 @@ class LogFile {
   const std::uint64_t roll_size_;
   const Troubles troubles_;
   UniqueFd file_;
+  bool is_regular_ = false;
   bool rolls_ = false;
   bool stale_ = false;      // moved away, and there was no new one yet
   bool torn_ = false;       // the file ends in half a line
-  std::uint64_t size_ = 0;  // of the file
+  std::uint64_t size_ = 0;  // of the file, when the kernel was last asked
+  std::uint64_t kept_ = 0;  // so much of it could not be rolled away
   std::string pending_;     // has its memory from the beginning
   std::uint64_t lost_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 #include "web/http_session.h"
 
@@ -13,10 +14,21 @@ auto SessionOf(Connection* connection) -> HttpSession& {
   return *static_cast<HttpSession*>(connection->State());
 }
 
+// A head is parsed where it has arrived, and has to fit there: the rest of a longer one would never
+// be read.
+auto Checked(const HttpOptions& options) -> const HttpOptions& {
+  if (options.parser.max_head_bytes > Connection::kInputLimit) {
+    throw std::invalid_argument("max_head_bytes " + std::to_string(options.parser.max_head_bytes) +
+                                ": a connection keeps at most " +
+                                std::to_string(Connection::kInputLimit) + " bytes");
+  }
+  return options;
+}
+
 }  // namespace
 
 HttpServer::HttpServer(const NetAddress& local, HttpOptions options, ServerOptions server_options)
-    : options_(options), server_(local, server_options) {
+    : options_(Checked(options)), server_(local, server_options) {
   server_
       .OnAccept([this](Connection* connection) {
         connection->SetState(

@@ -34,7 +34,8 @@ namespace TURTLE_SERVER {
 class HttpServer {
  public:
   /// Binds and listens. Throws std::system_error, which names the address, when that is not
-  /// possible.
+  /// possible, and std::invalid_argument for a head that is
+  /// longer than a connection can keep.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
   /// @param options limits and time-outs of the clients
   /// @param server_options threads, stop timeout, the listener

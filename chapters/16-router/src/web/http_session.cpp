@@ -155,10 +155,6 @@ void HttpSession::Dispatch(Exchange& exchange) {
     exchange.Reply(ErrorResponse(417));
     return;
   }
-  if (exchange.body_->TooLarge()) {
-    exchange.Reply(ErrorResponse(413));
-    return;
-  }
   Guard(exchange, [&] { Answer(exchange); });
 }
 
@@ -166,6 +162,10 @@ void HttpSession::Dispatch(Exchange& exchange) {
 void HttpSession::Answer(Exchange& exchange) {
   RouteHandler* const routes = loop_.Routes();
   if (routes != nullptr && routes->TryHandle(exchange)) {
+    return;
+  }
+  if (exchange.BodyTooLarge()) {
+    exchange.Reply(ErrorResponse(413));
     return;
   }
   const Uri& uri = exchange.GetRequest().uri;
@@ -180,6 +180,19 @@ void HttpSession::Answer(Exchange& exchange) {
   }
   exchange.prefix_bytes_ = match.prefix_bytes;
   match.handler->Handle(exchange);
+}
+
+// The body can't be had. Where a route was to answer, this is a response of that route, with all
+// that is done around it.
+void HttpSession::RefuseBody(Exchange& exchange, int status, const char* reason) {
+  RouteHandler* const routes = loop_.Routes();
+  bool refused = false;
+  if (routes != nullptr && !exchange.Begun()) {
+    Guard(exchange, [&] { refused = routes->TryRefuse(exchange, status, reason); });
+  }
+  if (!refused) {
+    exchange.Abort(status, reason);
+  }
 }
 
 // The place where a handler's code is called: what it throws costs its client the answer, and
@@ -243,7 +256,7 @@ void HttpSession::TakeBody(Exchange& exchange) {
   if (result.state == BodyState::kBad) {
     exchange.body_done_ = true;
     keep_alive_ = false;
-    exchange.Abort(result.status, result.reason);
+    RefuseBody(exchange, result.status, result.reason);
     return;
   }
   exchange.continue_due_ = false;  // the client did not wait for it
@@ -533,7 +546,7 @@ void HttpSession::OnBodyTimeout(Exchange& exchange) {
   if (exchange.Replied()) {
     Close(Closing::kLinger);  // it was only to be dropped
   } else {
-    exchange.Abort(408, "The request's body did not end in time.");
+    RefuseBody(exchange, 408, "The request's body did not end in time.");
   }
 }
 

@@ -29,8 +29,8 @@
 
 namespace TURTLE_SERVER {
 
-/// Answers at once. It may throw: HttpError becomes its status, whatever else a logged 500. JSON
-/// that is of another form than it takes apart is 400 if it has asked for the body.
+/// Answers at once. It may throw: HttpError becomes its status, whatever else a logged 500, also an
+/// exception of nlohmann::json. What a RequestJson throws is an HttpError.
 using SyncHandler = std::function<void(const ServerRequest&, ServerResponse&)>;
 
 /// Answers later, from any thread. It may throw as well.
@@ -43,7 +43,8 @@ using StreamingHandler = std::function<void(const ServerRequest&, const RequestB
 using UploadHandler = std::function<void(const ServerRequest&, const Upload&, ServerResponse&)>;
 
 /// An UploadHandler, and how much it is given. What is no such form is refused for it (415), as is
-/// one that is malformed (400) or too large (413).
+/// one that is malformed (400) or too large (413). How large a form may be is said by its own
+/// limits, also where the server's limit for bodies is another.
 struct UploadAction {
   /// @param what called with the form
   /// @param limits how much is kept, and where
@@ -69,12 +70,13 @@ struct Middleware {
 
   /// Called with each reply before it is sent, an error's too, unless a `before` further out has
   /// answered. The last added comes first: what was outermost on the way in is outermost on the way
-  /// out. An HttpError takes the reply's place. What is refused while a body comes is not seen
-  /// here: too large, malformed, too slow.
+  /// out. An HttpError takes the reply's place. What is refused while a body comes (too large,
+  /// malformed, too slow) is seen here as well.
   std::function<void(const ServerRequest&, ServerResponse&)> after{};
 
-  /// Called with what was thrown, and with the error page that is going to be sent for it. Whatever
-  /// is no HttpError is logged, unless the page's status is made less than 500.
+  /// Called with what was thrown, or an HttpError for a body that can't be read, and with the error
+  /// page that is going to be sent for it. Whatever is no HttpError is logged, unless the page's
+  /// status is made less than 500.
   std::function<void(const ServerRequest&, ServerResponse&, const std::exception&)> error{};
 };
 

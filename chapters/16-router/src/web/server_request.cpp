@@ -70,7 +70,7 @@ auto ServerRequest::Form() const -> const TURTLE_SERVER::Form& {
   return fields_.form;
 }
 
-auto ServerRequest::Json() const -> nlohmann::json { return ParseJson(Body()); }
+auto ServerRequest::Json() const -> RequestJson { return RequestJson(ParseJson(Body())); }
 
 auto ServerRequest::Source() const -> NetAddress {
   return exchange_.GetConnection().GetPeerAddress();

@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +21,7 @@
 #include "http/cookies.h"
 #include "http/form.h"
 #include "http/request.h"
+#include "http/request_json.h"
 #include "http/router.h"
 
 namespace TURTLE_SERVER {
@@ -91,18 +91,12 @@ class ServerRequest {
   }
 
   /// The whole body; "" without one, and within Middleware::before.
-  [[nodiscard]] auto Body() const noexcept -> std::string_view {
-    body_asked_ = true;
-    return body_;
-  }
-
-  /// Has Body(), Json() or Form() been called? What a handler finds wrong with JSON may then be the
-  /// client's doing.
-  [[nodiscard]] auto BodyAsked() const noexcept -> bool { return body_asked_; }
+  [[nodiscard]] auto Body() const noexcept -> std::string_view { return body_; }
 
   /// The body, understood as JSON, whatever Content-Type says.
+  /// @return to be read: what is not of the wanted form is HttpError 400 as well
   /// @throws HttpError 400, with the place of the mistake, if it is none
-  [[nodiscard]] auto Json() const -> nlohmann::json;
+  [[nodiscard]] auto Json() const -> RequestJson;
 
   /// The body, understood as a form.
   /// @throws HttpError 415 when it is not application/x-www-form-urlencoded, 400 when it has too
@@ -120,7 +114,6 @@ class ServerRequest {
   const RouteParameters parameters_;
   const std::string_view body_;
   RequestFields& fields_;
-  mutable bool body_asked_ = false;
 };
 
 }  // namespace TURTLE_SERVER

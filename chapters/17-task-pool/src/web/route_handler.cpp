@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -101,9 +100,26 @@ void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
   }
 }
 
+auto RouteHandler::TryRefuse(Exchange& exchange, int status, const char* reason) -> bool {
+  const RouteMatch match = Match(exchange);
+  if (match.result == RouteResult::kNoPath) {
+    return false;
+  }
+  const ServerRequest request(exchange, match.parameters, nullptr, fields_);
+  ReplyNow(exchange, request, [&] { throw HttpError(status, reason); });
+  return true;
+}
+
 void RouteHandler::Begin(Exchange& exchange, const RouteMatch& match,
                          const ServerRequest& request) {
   const RouteAction& action = routes_.All()[match.route].action;
+  if (const auto* upload = std::get_if<UploadAction>(&action)) {
+    exchange.LimitBody(upload->options.limits.max_body_bytes);
+  }
+  if (exchange.BodyTooLarge()) {
+    ReplyNow(exchange, request, [] { throw HttpError(413); });
+    return;
+  }
   if (const auto* streaming = std::get_if<StreamingHandler>(&action)) {
     ReplyLater(exchange, request, [&](const Responder& responder) {
       (*streaming)(request, RequestBody(exchange, *this), responder);
@@ -128,7 +144,6 @@ void RouteHandler::BringBody(Exchange& exchange, BodyCallback callback) {
           }
           const RouteMatch match = Match(exchange);
           const ServerRequest request(exchange, match.parameters, nullptr, fields_);
-          static_cast<void>(request.Body());  // it is what the callback was given
           MakeErrorReply(request, response_);
           Reply(exchange, request, response_);
         }
@@ -212,7 +227,6 @@ void RouteHandler::ReplyLate(Exchange& exchange, ServerResponse& response) noexc
 
 void RouteHandler::FailLate(Exchange& exchange, const std::exception_ptr& thrown) noexcept {
   const auto make = [&](const ServerRequest& request) {
-    static_cast<void>(request.Body());  // nobody knows here whether it was looked at there
     try {
       std::rethrow_exception(thrown);
     } catch (...) {
@@ -287,15 +301,6 @@ void RouteHandler::MakeErrorReply(const ServerRequest& request, ServerResponse& 
   } catch (const HttpError& error) {
     response.Page(error.Status(), error.what());
     TellError(request, response, error);
-  } catch (const nlohmann::json::exception& error) {
-    // JSON of another form than the handler takes apart: the client's doing, if the handler has
-    // looked at any. What can't be written was not read: the client's would have been refused.
-    constexpr int kNoUtf8 = 316;
-    const bool sent =
-        request.Head().framing.HasBody() && request.BodyAsked() && error.id != kNoUtf8;
-    response.Page(sent ? 400 : 500, sent ? "The JSON is not of the form that is wanted here." : "");
-    TellError(request, response, error);
-    LogUnhandled(request, response);
   } catch (const std::exception& error) {
     response.Page(500);
     TellError(request, response, error);

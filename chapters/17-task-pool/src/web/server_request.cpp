@@ -93,7 +93,7 @@ auto ServerRequest::Form() const -> const TURTLE_SERVER::Form& {
   return fields_.form;
 }
 
-auto ServerRequest::Json() const -> nlohmann::json { return ParseJson(Body()); }
+auto ServerRequest::Json() const -> RequestJson { return RequestJson(ParseJson(Body())); }
 
 auto ServerRequest::Source() const -> NetAddress {
   return ends_ != nullptr ? ends_->source : exchange_->GetConnection().GetPeerAddress();

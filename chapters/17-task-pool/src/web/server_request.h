@@ -15,7 +15,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +23,7 @@
 #include "http/cookies.h"
 #include "http/form.h"
 #include "http/request.h"
+#include "http/request_json.h"
 #include "http/router.h"
 
 namespace TURTLE_SERVER {
@@ -108,17 +108,13 @@ class ServerRequest {
 
   /// The whole body; "" without one, and within Middleware::before.
   [[nodiscard]] auto Body() const noexcept -> std::string_view {
-    body_asked_ = true;
     return body_ != nullptr ? std::string_view(*body_) : std::string_view();
   }
 
-  /// Has Body(), Json() or Form() been called? What a handler finds wrong with JSON may then be the
-  /// client's doing.
-  [[nodiscard]] auto BodyAsked() const noexcept -> bool { return body_asked_; }
-
   /// The body, understood as JSON, whatever Content-Type says.
+  /// @return to be read: what is not of the wanted form is HttpError 400 as well
   /// @throws HttpError 400, with the place of the mistake, if it is none
-  [[nodiscard]] auto Json() const -> nlohmann::json;
+  [[nodiscard]] auto Json() const -> RequestJson;
 
   /// The body, understood as a form.
   /// @throws HttpError 415 when it is not application/x-www-form-urlencoded, 400 when it has too
@@ -150,7 +146,6 @@ class ServerRequest {
   std::string* const body_;
   RequestFields& fields_;
   const std::atomic<bool>* const cancelled_;  // of a copy
-  mutable bool body_asked_ = false;
 };
 
 }  // namespace TURTLE_SERVER

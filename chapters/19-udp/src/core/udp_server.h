@@ -169,6 +169,7 @@ class UdpServer {
   std::optional<TimerId> retry_;
   std::optional<TimerId> flush_;
   std::optional<TimePoint> logged_;  // the last exception
+  std::optional<TimePoint> rest_logged_;
   bool stopped_ = false;
   bool in_round_ = false;     // replies are sent at its end
   bool room_wanted_ = false;  // the kernel has taken no more: wait until it does

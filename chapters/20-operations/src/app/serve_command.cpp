@@ -73,6 +73,8 @@ auto CgiOf(const ServeOptions& options) -> CgiOptions {
   // The programs run in their own folder, so a relative path would mean another one to them.
   cgi.document_root = std::filesystem::canonical(options.directory).string();
   cgi.timeout = options.cgi_timeout;
+  // Or a body that the server accepts might fit nowhere.
+  cgi.max_spooled_bytes = std::max(cgi.max_spooled_bytes, options.max_body);
   return cgi;
 }
 

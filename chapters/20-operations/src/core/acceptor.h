@@ -7,9 +7,10 @@
 //  * Each client goes to the loop that has the fewest; who is blocked is closed at once.
 //
 // A batch of clients for another loop is one entry in its mailbox, so one lock and one wake-up.
-// Out of descriptors (EMFILE, ENFILE) or memory, a listener stays readable: a loop that tried
-// again at once would spin. Accepting rests for ListenOptions::retry instead; the clients wait in
-// the backlog, and those already connected notice nothing.
+// Out of descriptors (EMFILE, ENFILE) or memory, a listener stays readable, and so does one that
+// was shut down: a loop that tried again at once would spin. Accepting rests for
+// ListenOptions::retry instead, and the log gets at most a line a second. The clients wait in the
+// backlog, and those already connected notice nothing.
 //
 // Thread: the home loop's, before it runs or in it.
 #pragma once
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/counter.h"
@@ -78,6 +80,7 @@ class Acceptor {
   // What ended a batch.
   enum class BatchEnd : std::uint8_t { kFull, kQueueEmpty, kOutOfResources };
 
+  void OnEvent(const PollEvent& event);
   void OnClients();
   auto AcceptBatch() -> BatchEnd;
   auto IsBlocked(const NetAddress& client) const noexcept -> bool;
@@ -87,6 +90,7 @@ class Acceptor {
 
   Looper& home_;
   Socket listener_;
+  const std::string name_;  // its address; a listener that was shut down has none
   const ConnectionCallbacks& callbacks_;
   const ListenOptions options_;
   const CidrSet* const blocked_;
@@ -95,6 +99,8 @@ class Acceptor {
   std::vector<std::shared_ptr<Target>> targets_;
   std::optional<WatchId> watch_;
   std::optional<TimerId> retry_;
+  std::optional<TimePoint> logged_;
+  std::size_t failures_ = 0;  // clients that failed, one after the other
 };
 
 }  // namespace TURTLE_SERVER

@@ -15,6 +15,17 @@ auto SessionOf(Connection* connection) -> HttpSession& {
   return *static_cast<HttpSession*>(connection->State());
 }
 
+// A head is parsed where it has arrived, and has to fit there: the rest of a longer one would never
+// be read.
+auto Checked(const HttpOptions& options) -> const HttpOptions& {
+  if (options.parser.max_head_bytes > Connection::kInputLimit) {
+    throw std::invalid_argument("max_head_bytes " + std::to_string(options.parser.max_head_bytes) +
+                                ": a connection keeps at most " +
+                                std::to_string(Connection::kInputLimit) + " bytes");
+  }
+  return options;
+}
+
 }  // namespace
 
 HttpServer::HttpServer(const NetAddress& local, HttpOptions options, ServerOptions server_options)
@@ -23,7 +34,7 @@ HttpServer::HttpServer(const NetAddress& local, HttpOptions options, ServerOptio
 }
 
 HttpServer::HttpServer(HttpOptions options, ServerOptions server_options)
-    : options_(options), server_(server_options) {
+    : options_(Checked(options)), server_(server_options) {
   server_
       .OnAccept([this](Connection* connection) {
         connection->SetState(
@@ -70,6 +81,7 @@ auto HttpServer::AlsoListen(Socket listener) -> HttpServer& {
 }
 
 void HttpServer::SetOptions(const HttpOptions& options) {
+  static_cast<void>(Checked(options));
   if (loops_.empty()) {
     options_ = options;  // for those that Begin() makes
   }

@@ -47,7 +47,8 @@ namespace TURTLE_SERVER {
 class HttpServer {
  public:
   /// Binds and listens. Throws std::system_error, which names the address, when that is not
-  /// possible.
+  /// possible, and std::invalid_argument for a head that is
+  /// longer than a connection can keep.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
   /// @param options limits and time-outs of the clients
   /// @param server_options threads, stop timeout, the listener
@@ -123,7 +124,7 @@ class HttpServer {
   auto AlsoListen(Socket listener) -> HttpServer&;
 
   /// Sets other limits and time-outs, for clients that are there as well. Before Begin(), or on
-  /// a loop's thread; the other loops have them soon.
+  /// a loop's thread; the other loops have them soon. Throws as the constructor does.
   void SetOptions(const HttpOptions& options);
 
   /// Sets another limit than ServerOptions::max_connections. Who comes above it is answered by 503.

@@ -20,10 +20,38 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Would the next accept(2) fail for the same reason? The other errors are those of one client,
-// who has gone: accept(2), "Error handling".
-auto OutOfResources(int error) noexcept -> bool {
-  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+// The log gets at most one line in this time.
+constexpr std::chrono::seconds kLogPause{1};
+
+// Is this the error of one client, which has gone? See accept(2), "Error handling". The next call
+// meets any other error again: no descriptors, no memory, a listener that was shut down.
+auto IsOfOneClient(int error) noexcept -> bool {
+  switch (error) {
+    case ECONNABORTED:
+    case ECONNRESET:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case ENOPROTOOPT:
+    case EPERM:  // a rule of the firewall
+    case EPROTO:
+    case ETIMEDOUT:
+#ifdef ENONET
+    case ENONET:
+#endif
+      return true;
+    default:
+      return false;
+  }
+}
+
+auto NameOf(const Socket& listener) -> std::string {
+  try {
+    return listener.LocalAddress().ToString();
+  } catch (const std::system_error&) {
+    return "(no address)";
+  }
 }
 
 // One client that can't be added, for want of memory, is closed; the others are not its fault.
@@ -52,6 +80,7 @@ Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& ta
                    const CidrSet* blocked, Counter* turned_away)
     : home_(home),
       listener_(std::move(listener)),
+      name_(NameOf(listener_)),
       callbacks_(callbacks),
       options_(options),
       blocked_(blocked),
@@ -76,7 +105,8 @@ Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& ta
 Acceptor::~Acceptor() { Stop(); }
 
 void Acceptor::Start() {
-  watch_ = home_.WatchListener(listener_.GetFd(), [this](const PollEvent&) { OnClients(); });
+  watch_ =
+      home_.WatchListener(listener_.GetFd(), [this](const PollEvent& event) { OnEvent(event); });
 }
 
 void Acceptor::Stop() {
@@ -103,6 +133,17 @@ void Acceptor::TakeAccepted() noexcept {
     }
   } catch (...) {
     LogException("accept");
+  }
+}
+
+// A listener that was shut down is readable for ever. Some systems then report that nobody waits.
+void Acceptor::OnEvent(const PollEvent& event) {
+  if (retry_) {
+    return;
+  }
+  OnClients();
+  if (event.peer_closed || event.error) {
+    Rest(EINVAL);
   }
 }
 
@@ -161,13 +202,14 @@ auto Acceptor::AcceptBatch() -> BatchEnd {
       continue;  // and is closed
     }
     if (client) {
+      failures_ = 0;
       Target& target = Fewest();
       ++target.load;
       target.batch.push_back(std::move(client));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       end = BatchEnd::kQueueEmpty;
       break;
-    } else if (OutOfResources(errno)) {
+    } else if (!IsOfOneClient(errno) || ++failures_ >= options_.batch) {
       Rest(errno);
       end = BatchEnd::kOutOfResources;
       break;
@@ -224,17 +266,21 @@ void Acceptor::HandOver(const std::shared_ptr<Target>& target) {
 }
 
 void Acceptor::Rest(int error) {
-  if (retry_) {
+  if (retry_ || !watch_) {
     return;
   }
+  failures_ = 0;
   retry_ = home_.RunAfter(options_.retry, [this] {
     retry_.reset();
     home_.ChangeWatch(*watch_, Interest::kRead);
     OnClients();  // there may be some who were accepted before, and could not be handed over
   });
   home_.ChangeWatch(*watch_, Interest::kNone);  // not before there is a timer that ends it
-  Log(LogLevel::kWarning, "accept: " + std::generic_category().message(error) + "; again in " +
-                              std::to_string(options_.retry.count()) + " ms");
+  if (!logged_ || home_.Now() - *logged_ >= kLogPause) {
+    Log(LogLevel::kWarning, "accept at " + name_ + ": " + std::generic_category().message(error) +
+                                "; again in " + std::to_string(options_.retry.count()) + " ms");
+    logged_ = home_.Now();
+  }
 }
 
 }  // namespace TURTLE_SERVER

@@ -1,0 +1,91 @@
+// The JSON of a request, for a handler to take apart.
+//
+//   const int n = req.Json().at("n").get<int>();  // 400 if there is no n, or if it is no number
+//
+// An exception of nlohmann::json does not say whose JSON it is about. If a handler takes apart a
+// reply of a database or a file of its own, a member that is missing there is the server's mistake,
+// and has to be a logged 500. So what a client has sent is read by way of this class, whose
+// functions throw HttpError 400; every exception of nlohmann::json that a handler lets through is
+// the server's own.
+//
+// Interface:
+//  * at(), value() and get() are those of nlohmann::json.
+//  * Value(), and the conversion, give the plain value: from there on mistakes are the handler's.
+//
+// Whoever calls them includes <nlohmann/json.hpp>; here its name will do.
+//
+// Thread: any; copies share what they look at, which never changes.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+
+namespace TURTLE_SERVER {
+
+/// A value within a request's JSON.
+class RequestJson {
+ public:
+  /// Takes over `root`.
+  explicit RequestJson(nlohmann::json root);
+
+  /// The plain value. Valid as long as this object, or a copy of it.
+  [[nodiscard]] auto Value() const noexcept -> const nlohmann::json& { return *value_; }
+
+  /// The plain value, NOLINTNEXTLINE: as which it is often wanted.
+  operator const nlohmann::json&() const noexcept { return *value_; }  // NOLINT
+
+  /// The member or element `key`. Throws HttpError 400 if there is none.
+  template <typename Key, typename Json = nlohmann::json>
+  [[nodiscard]] auto at(const Key& key) const -> RequestJson {
+    const auto find = [&] { return &static_cast<const Json&>(*value_).at(key); };
+    return RequestJson(root_, Read(find));
+  }
+
+  /// The value as a `Wanted`. Throws HttpError 400 if it is of another type.
+  template <typename Wanted, typename Json = nlohmann::json>
+  [[nodiscard]] auto get() const -> Wanted {
+    return Read([&] { return static_cast<const Json&>(*value_).template get<Wanted>(); });
+  }
+
+  /// The member `key` as a `Wanted`, or `otherwise` if there is none. Throws HttpError 400 if it is
+  /// of another type, or if this is no object.
+  template <typename Wanted, typename Json = nlohmann::json>
+  [[nodiscard]] auto value(const std::string& key, const Wanted& otherwise) const -> Wanted {
+    return Read([&] { return static_cast<const Json&>(*value_).value(key, otherwise); });
+  }
+
+  /// The same, for a text.
+  template <typename Json = nlohmann::json>
+  [[nodiscard]] auto value(const std::string& key, const char* otherwise) const -> std::string {
+    return value<std::string, Json>(key, otherwise);
+  }
+
+  /// True if this is an object that has the member `key`.
+  template <typename Json = nlohmann::json>
+  [[nodiscard]] auto contains(const std::string& key) const -> bool {
+    return static_cast<const Json&>(*value_).contains(key);
+  }
+
+ private:
+  RequestJson(std::shared_ptr<const nlohmann::json> root, const nlohmann::json* value) noexcept
+      : root_(std::move(root)), value_(value) {}
+
+  template <typename Action>
+  static auto Read(const Action& action) -> decltype(action()) {
+    try {
+      return action();
+    } catch (...) {
+      ThrowRefusal();
+    }
+  }
+
+  // Within a catch block: throws on, an exception of nlohmann::json as HttpError 400.
+  [[noreturn]] static void ThrowRefusal();
+
+  std::shared_ptr<const nlohmann::json> root_;  // shared with the copies, and with what is inside
+  const nlohmann::json* value_;
+};
+
+}  // namespace TURTLE_SERVER
