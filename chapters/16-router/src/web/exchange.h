@@ -68,14 +68,15 @@ enum class ReadyStatus : std::uint8_t {
   kNotModified,  ///< 304
 };
 
-/// A reply that is in memory, ready to be sent.
+/// A reply that is ready to be sent.
 struct ReadyReply {
   ReadyStatus status = ReadyStatus::kOk;  ///< what the status line says
   /// "Name: value\r\n" for each field, with Content-Length if there is a body, an empty line, and
-  /// the body.
+  /// the body, unless it is in `file`.
   std::string_view text{};
-  std::size_t body_bytes = 0;  ///< of `text`, at its end; left away for HEAD
-  Pin pin{};                   ///< keeps `text` alive until it is sent
+  std::size_t body_bytes = 0;  ///< of `text`, at its end, or of `file`; left away for HEAD
+  Pin pin{};                   ///< keeps `text` alive and `file` open until they are sent
+  int file = -1;               ///< an open file that is the body; -1: `text` has it
 };
 
 /// A piece of a request's body; `last`: it is complete. The last piece may be empty.
