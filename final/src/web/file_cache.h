@@ -31,6 +31,7 @@
 #include "core/looper.h"
 #include "web/file_validators.h"
 #include "web/file_watch.h"
+#include "web/root_folder.h"
 
 namespace TURTLE_SERVER {
 
@@ -90,7 +91,7 @@ class CachedFile : public Pinned {
 class FileCache {
  public:
   /// How long an entry is trusted if nobody tells of a change.
-  static constexpr std::chrono::seconds kTrustTime{1};
+  static constexpr std::chrono::seconds kTrustTime = RootFolder::kTrustTime;
 
   /// @param looper outlives this object
   /// @param root the open root folder, borrowed for as long as this object lives
@@ -109,6 +110,10 @@ class FileCache {
   auto Load(const std::string& name, int file, const struct stat& status, std::string_view type)
       -> PinTo<CachedFile>;
 
+  /// The root is another folder from now on: forgets everything.
+  /// @param root as of the constructor
+  void SetRoot(int root) noexcept;
+
   /// Hits, misses and sizes.
   [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return entries_.Stats(); }
 
@@ -123,7 +128,7 @@ class FileCache {
   auto IsFresh(CachedFile& file) const -> bool;
 
   Looper& looper_;
-  const int root_;
+  int root_;
   const FileCacheOptions options_;
   LruCache<std::string, PinTo<CachedFile>> entries_;
   FileWatch watch_;
