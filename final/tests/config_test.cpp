@@ -33,7 +33,7 @@ TEST(ConfigTest, EveryKindOfValueArrives) {
     "port": 80, "address": "::1", "worker_processes": 2,
     "http": {"root_path": ")" +
                      folder.Path() + R"(", "max_body_size": "1M", "max_fields": 7,
-             "max_head_size": 4096, "cache_check": "always"},
+             "max_head_size": 4096, "cache_check": "always", "dot_files": true},
     "timeouts": {"idle": 5},
     "log": {"level": "WARN", "ansync_started": true, "when_full": "block", "file": "a.log"}
   })");
@@ -46,6 +46,7 @@ TEST(ConfigTest, EveryKindOfValueArrives) {
   EXPECT_EQ(read.options.max_fields, 7U);
   EXPECT_EQ(read.options.max_head, 4096U);
   EXPECT_EQ(read.options.cache_check, CacheCheck::kAlways);
+  EXPECT_TRUE(read.options.dot_files);
   EXPECT_EQ(read.options.idle_timeout, std::chrono::seconds(5));
   EXPECT_EQ(read.options.log.level, LogLevel::kWarning);
   EXPECT_EQ(read.options.log.writer.by, WriteBy::kThread);

@@ -5,6 +5,7 @@ TURTLE_BINARY  the program; without it build/final/turtle. The example programs 
 """
 
 import contextlib
+import os
 import pathlib
 import sys
 
@@ -52,6 +53,8 @@ def site(tmp_path):
     (folder / "docs" / "index.html").write_text("<h1>docs</h1>\n")
     (folder / "style.css").write_text("body { color: green }\n")
     (folder / "large.bin").write_bytes(bytes(range(256)) * 40_000)  # 10 MB
+    for path in folder.rglob("*.*"):
+        os.utime(path, (1_600_000_000, 1_600_000_000))  # what has just been written has no final date
     return folder
 
 

@@ -14,7 +14,7 @@ OTHERS |= {"--block", "--cpu-affinity", "--poller", "--response-cache", "--task-
 OTHERS |= {"--log-level", "--log-file", "--log-async", "--log-when-full", "--log-flush"}
 OTHERS |= {"--log-path", "--log-base-name", "--drain-time"}
 OTHERS |= {"--access-log", "--access-log-format"}
-OTHERS |= {"--operations", "--accept"}
+OTHERS |= {"--operations", "--accept", "--dot-files"}
 OTHERS |= {f"--mysql{what}" for what in ("", "-address", "-port", "-socket", "-user", "-password", "-database", "-flags")}
 UNITS = {"": 1, "s": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 

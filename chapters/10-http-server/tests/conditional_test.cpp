@@ -177,6 +177,26 @@ TEST(ConditionalTest, TwoIfRangeProveNothing) {
   EXPECT_FALSE(Evaluate({{"If-Range", "\"a\""}, {"If-Range", "\"a\""}}).range_applies);
 }
 
+// What was sent within a second that is not over may be followed by another state of that second.
+TEST(ConditionalTest, ADateWhoseSecondIsNotOverProvesNothing) {
+  Validators young = kStrong;
+  young.second_over = false;
+  EXPECT_FALSE(Evaluate({{"If-Range", kSame}}, young).range_applies);
+  EXPECT_TRUE(Evaluate({{"If-Range", "\"a\""}}, young).range_applies);
+  EXPECT_EQ(ActionFor({{"If-Modified-Since", kBefore}}, young), Action::kServe);
+  EXPECT_EQ(ActionFor({{"If-Modified-Since", kSame}}, young), Action::kServe);
+  EXPECT_EQ(ActionFor({{"If-Modified-Since", kAfter}}, young), Action::kNotModified);
+  EXPECT_EQ(ActionFor({{"If-Unmodified-Since", kBefore}}, young), Action::kPreconditionFailed);
+  EXPECT_EQ(ActionFor({{"If-Unmodified-Since", kSame}}, young), Action::kPreconditionFailed);
+  EXPECT_EQ(ActionFor({{"If-Unmodified-Since", kAfter}}, young), Action::kServe);
+  std::string text;
+  AppendLastModified(young, text);
+  EXPECT_EQ(text, kBefore);
+  text.clear();
+  AppendLastModified(kStrong, text);
+  EXPECT_EQ(text, kSame);
+}
+
 TEST(ConditionalTest, WritesTheEtag) {
   std::string text;
   AppendEtag(kStrong, text);

@@ -110,6 +110,39 @@ TEST(StaticFiles, AllFiveConditions) {
   EXPECT_EQ(status(field("If-Match", "\"other\"") + field("If-None-Match", tag)), 412);
 }
 
+// Whoever has the first version must not be given a part of the second, nor be told that it is new.
+TEST(StaticFiles, TwoVersionsOfOneSecondHaveTwoDates) {
+  StaticSite site;
+  site.Folder().Write("a.txt", "0123456789");
+  site.SetTime("a.txt", std::time(nullptr) + 1);  // not over when the reply is made
+  const std::string date = site.Ask("/a.txt").Field("Last-Modified");
+  site.Folder().Write("a.txt", "abcdefghij");
+  const std::string final_date = site.AwaitFinalDate("a.txt");
+  ASSERT_NE(final_date, "");
+  EXPECT_NE(date, final_date);
+  const auto ask = [&](const std::string& field, const std::string& value) {
+    return site.Ask("/a.txt", "Range: bytes=0-3\r\n" + field + ": " + value + "\r\n");
+  };
+  EXPECT_EQ(ask("If-Range", date).status, 200);
+  EXPECT_EQ(ask("If-Range", final_date).body, "abcd");
+  EXPECT_EQ(ask("If-Modified-Since", date).status, 206);
+  EXPECT_EQ(ask("If-Modified-Since", final_date).status, 304);
+  EXPECT_EQ(ask("If-Unmodified-Since", date).status, 412);
+  EXPECT_EQ(ask("If-Unmodified-Since", final_date).status, 206);
+}
+
+TEST(StaticFiles, ACopyThatKeepsItsTimesHasTheSameTag) {
+  StaticSite one;
+  StaticSite other;
+  for (const StaticSite* site : {&one, &other}) {
+    site->Folder().Write("a.txt", "0123456789");
+    site->SetTime("a.txt", kTime);
+  }
+  const std::string tag = one.AwaitStrongTag("/a.txt");
+  EXPECT_EQ(other.AwaitStrongTag("/a.txt"), tag);
+  EXPECT_EQ(other.Ask("/a.txt", "Range: bytes=0-3\r\nIf-Range: " + tag + "\r\n").status, 206);
+}
+
 TEST(StaticFiles, NotModifiedHasTheTagAndNothingThatDescribesABody) {
   StaticSite site;
   site.Folder().Write("a.txt", "0123456789");

@@ -6,11 +6,13 @@
 #include <csignal>
 #include <filesystem>
 #include <list>
+#include <memory>
 #include <string>
 
 #include "support/cgi_server.h"
 #include "support/http_client.h"
 #include "support/no_descriptors.h"
+#include "support/nobody_here.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -76,6 +78,49 @@ TEST(CgiLimitsTest, AFolderThatIsNotThereIsAnErrorAtOnce) {
     EXPECT_NE(std::string(error.what()).find("/nowhere/at/all"), std::string::npos);
   }
 }
+
+TEST(CgiLimitsTest, AFolderThatIsMadeAnewHasItsPrograms) {
+  const ProgramFolder folder;
+  folder.Program("1/program", std::string(kText) + "echo old\n");
+  folder.Program("1/other", std::string(kText) + "echo other\n");
+  folder.Program("2/program", std::string(kText) + "echo new\n");
+  folder.Program("3/program", std::string(kText) + "echo newest\n");
+  folder.Link("current", "1");
+  test::ClockedServer server([&](Looper& looper, LoopHttp& http) {
+    CgiOptions options;
+    options.directory = folder.Path("current");
+    http.Mount("/cgi-bin", std::make_unique<Cgi>(looper, options));
+  });
+  HttpClient client(server.Port());
+  const auto turn_to = [&](const char* release) {
+    folder.Link("next", release);
+    std::filesystem::rename(folder.Path("next"), folder.Path("current"));
+  };
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/program")).body, "old\n");
+  turn_to("2");
+  server.Advance(RootFolder::kTrustTime);
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/program")).body, "new\n");
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/other")).status, 404);
+  std::filesystem::remove_all(folder.Path("2"));
+  turn_to("3");
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/program")).body, "newest\n") << "without any wait";
+}
+
+#ifdef __linux__
+TEST(CgiLimitsTest, AFolderThatMayNotBeListedHasItsPrograms) {
+  const ProgramFolder folder;
+  folder.Program("cgi/program", std::string(kText) + "echo here\n");
+  const test::Passable passable(folder, {"cgi"});
+  test::ClockedServer server([&](Looper& looper, LoopHttp& http) {
+    const test::NobodyHere nobody;
+    CgiOptions options;
+    options.directory = folder.Path("cgi");
+    http.Mount("/cgi-bin", std::make_unique<Cgi>(looper, options));
+  });
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/program")).body, "here\n");
+}
+#endif
 
 TEST(CgiLimitsTest, ASilentProgramIsKilledWithItsChildren) {
   const ProgramFolder programs;

@@ -81,8 +81,7 @@ TEST(ServeCommandTest, RunsPrograms) {
   folder.Write("site/page", "page");
   Turtle turtle({folder.Path("site"), "--port", "0", "--cgi-dir", folder.Path("cgi-bin")});
   HttpClient client(turtle.Port());
-  EXPECT_EQ(client.Ask(Get("/cgi-bin/show/page")).body,
-            std::filesystem::canonical(folder.Path("site/page")).string() + "\n");
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/show/page")).body, folder.Path("site/page") + "\n");
   EXPECT_EQ(client.Ask(Get("/page")).body, "page");
 }
 

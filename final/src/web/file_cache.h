@@ -34,6 +34,7 @@
 #include "core/looper.h"
 #include "web/file_validators.h"
 #include "web/file_watch.h"
+#include "web/root_folder.h"
 
 namespace TURTLE_SERVER {
 
@@ -95,7 +96,7 @@ class CachedFile : public Pinned {
 class FileCache {
  public:
   /// How long an entry is trusted if nobody tells of a change.
-  static constexpr std::chrono::seconds kTrustTime{1};
+  static constexpr std::chrono::seconds kTrustTime = RootFolder::kTrustTime;
 
   /// What an open file counts, whatever its size: a descriptor is dear, too.
   static constexpr std::size_t kOpenFileBytes = std::size_t{128} * 1024;
@@ -117,6 +118,10 @@ class FileCache {
   auto Load(const std::string& name, UniqueFd& file, const struct stat& status, std::string_view type)
       -> PinTo<CachedFile>;
 
+  /// The root is another folder from now on: forgets everything.
+  /// @param root as of the constructor
+  void SetRoot(int root) noexcept;
+
   /// Hits, misses and sizes.
   [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return entries_.Stats(); }
 
@@ -131,7 +136,7 @@ class FileCache {
   auto IsFresh(CachedFile& file) const -> bool;
 
   Looper& looper_;
-  const int root_;
+  int root_;
   const FileCacheOptions options_;
   const int descriptor_bound_;  // the rest of the numbers is for clients
   LruCache<std::string, PinTo<CachedFile>> entries_;

@@ -3,11 +3,16 @@
 // Interface: a FileValidators made from stat(2) gives the Validators that a conditional request is
 // compared with (http/conditional.h).
 //
-// The tag is made of what the kernel knows: inode, size, and the times of the last change to the
-// content and to the inode, in nanoseconds: unsigned numbers of 64 bits, in hexadecimal, with
-// hyphens between them. It is strong, "same tag, same bytes", only when that is certain: a file
-// that changes twice within one tick of the file system's clock has the same times after both, so
-// as long as that tick may last, the tag is weak.
+// The tag is made of the size and the time of the last change to the content, in nanoseconds:
+// unsigned numbers of 64 bits, in hexadecimal, with a hyphen between them. A copy that keeps its
+// times (`rsync -a`, `cp -p`) has the same tag on each machine. The inode's number and the time of
+// its change would differ there; they are added only if the time of the content is a placeholder,
+// as some build tools and archives set it: 0 or 1 second after 1970.
+//
+// The tag is strong, "same tag, same bytes", only when the file can't change again and keep it: a
+// file that changes twice within one tick of the file system's clock has the same times after both,
+// so as long as that tick may last, the tag is weak. Who puts back the time after a change that
+// leaves the size as it was, says that nothing has changed, and is believed.
 //
 // Thread: any.
 #pragma once
@@ -30,7 +35,8 @@ class FileValidators {
   FileValidators(const struct stat& status, const timespec& now) noexcept;
 
   /// As conditional requests want them. The views last as long as this object stays where it is.
-  /// No time is later than `now`: clients would take their copy for newer than the file.
+  /// No time is later than `now`: clients would take their copy for newer than the file. For as
+  /// long as the file may change within the second of its time, Validators::second_over is false.
   [[nodiscard]] auto Get() const noexcept -> Validators;
 
  private:
@@ -38,6 +44,7 @@ class FileValidators {
   std::size_t tag_bytes_ = 0;
   HttpTime last_modified_;
   bool strong_ = false;
+  bool second_over_ = false;
 };
 
 }  // namespace TURTLE_SERVER

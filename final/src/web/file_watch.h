@@ -14,6 +14,8 @@
 // Thread: the loop's.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -54,24 +56,37 @@ class FileWatch {
   /// False where the kernel can't tell.
   [[nodiscard]] auto Available() const noexcept -> bool { return static_cast<bool>(queue_); }
 
-  /// Watches `folder`, a path relative to the root, "" for the root itself; cheap if it is watched
-  /// already. Call it before reading what must not become stale.
+  /// The root is another folder from now on: gives up all watches and tells that everything has
+  /// changed.
+  /// @param root as of the constructor
+  void SetRoot(int root) noexcept;
+
+  /// Watches `folder`, a path relative to the root, "" for the root itself. If it is watched
+  /// already, that costs a look whether the path still means that folder: a file system that is
+  /// mounted there raises no event. Call it before reading what must not become stale.
   /// @return false: it can't be watched, as when the limits of inotify(7) are reached, or this was
   ///     the one too many that ended all watches
   auto Add(const std::string& folder) -> bool;
 
  private:
+  struct Folder {
+    int number;  // the kernel's
+    dev_t device;
+    ino_t inode;
+  };
+
   void OnEvents();
+  auto IsStillThere(const std::string& path, const Folder& folder) const noexcept -> bool;
   void Forget(const std::string& folder);
   void ForgetAll();
 
   Looper& looper_;
-  const int root_;
+  int root_;
   const ChangeCallback on_change_;
   UniqueFd queue_;
   WatchId watch_{-1, 0};
-  std::unordered_map<std::string, int> folders_;  // to the kernel's number
-  std::unordered_map<int, std::string> names_;    // and back
+  std::unordered_map<std::string, Folder> folders_;
+  std::unordered_map<int, std::string> names_;  // by the kernel's number
 };
 
 }  // namespace TURTLE_SERVER

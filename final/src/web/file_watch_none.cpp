@@ -13,6 +13,11 @@ FileWatch::FileWatch(Looper& looper, int root, ChangeCallback on_change)
 
 FileWatch::~FileWatch() = default;
 
+void FileWatch::SetRoot(int root) noexcept {
+  root_ = root;
+  on_change_("", Subject::kFolder);
+}
+
 auto FileWatch::Add(const std::string&) -> bool { return false; }
 
 }  // namespace TURTLE_SERVER

@@ -2,9 +2,12 @@
 //
 // Checking the path's text is not enough: a symbolic link may lead out, and between a check and
 // the open(2) somebody may put one there. So the kernel is asked to open the path in such a way
-// that no step of it leaves the folder, openat2(2) with RESOLVE_BENEATH: links within the folder
-// work, others fail. Where the kernel has no such call, each segment is opened by itself and no
-// symbolic link is followed at all.
+// that no step of it leaves the folder, openat2(2) with RESOLVE_BENEATH.
+//
+// That refuses links which stay inside by a way that leads over the outside, such as one with an
+// absolute path. Then, and where the kernel has no such call, the links are read here, and what
+// they come to is opened segment by segment, following none. Reading them only proposes a path:
+// whoever changes a link meanwhile gains nothing.
 //
 // Thread: any.
 #pragma once
@@ -15,14 +18,25 @@
 
 namespace TURTLE_SERVER {
 
-/// Opens `path` for reading, non-blocking (a pipe in the folder can't hang the loop).
+/// Opens `path` for reading, non-blocking (a pipe in the folder can't hang the loop). Links are
+/// followed, absolute ones too, if the place that they mean is in the folder.
 /// @param folder an open directory
 /// @param path relative to it: no slash at its front; "" or "." is the folder itself
 /// @return an owned descriptor, or an empty one and errno; EXDEV: the path leads out
 [[nodiscard]] auto OpenBeneath(int folder, const std::string& path) noexcept -> UniqueFd;
 
-/// The way without openat2(2): segment by segment, following no symbolic link. OpenBeneath() falls
-/// back to it. Same parameters, same result.
+/// The way without openat2(2). OpenBeneath() falls back to it. Same parameters, same result; it
+/// refuses `..` in `path`.
 [[nodiscard]] auto OpenBeneathBySegments(int folder, const std::string& path) noexcept -> UniqueFd;
+
+/// Opens a folder only to go through it: the right to search it is enough, and to list it is not
+/// needed. Links are followed.
+/// @return an owned descriptor for openat(2), fstat(2) and fchdir(2), or an empty one and errno
+[[nodiscard]] auto OpenFolder(const std::string& path) noexcept -> UniqueFd;
+
+/// Whether `path` is a folder that may be passed through, whoever may list it.
+/// @param folder an open directory
+/// @param path as of OpenBeneath()
+[[nodiscard]] auto IsFolderBeneath(int folder, const std::string& path) noexcept -> bool;
 
 }  // namespace TURTLE_SERVER

@@ -26,7 +26,8 @@ auto OpenBeneath(int folder, const std::string& path) noexcept -> UniqueFd {
       break;
     }
   }
-  if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {  // an old kernel, or a sandbox
+  // An old kernel, a sandbox, or a link that the kernel can't judge: an absolute one, perhaps.
+  if (fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EXDEV)) {
     return OpenBeneathBySegments(folder, path);
   }
   return UniqueFd(static_cast<int>(fd));

@@ -83,15 +83,21 @@ auto DateToCompare(const Headers& fields, KnownField field, const Validators& cu
   return ParseHttpDate(*fields.Find(field), now);
 }
 
-// Is the state that If-Range names the current one, beyond doubt? A date proves it only as far as
-// nothing else can have happened in its second, which is what `strong` says.
+// A date whose second is not over proves nothing: the next write may have it too.
+auto IsModifiedSince(const Validators& current, HttpTime date) -> bool {
+  return *current.last_modified > date || (!current.second_over && *current.last_modified == date);
+}
+
+// Is the state that If-Range names the current one, beyond doubt? A date proves it only if nobody
+// was told that date while the file could still change within its second (RFC 9110, section
+// 8.8.2.2).
 auto IfRangeHolds(std::string_view value, const Validators& current, HttpTime now) -> bool {
   std::string_view rest = value;
   if (const auto tag = TakeTag(rest)) {
     return rest.empty() && Matches(*tag, current, Comparison::kStrong);
   }
   const auto date = ParseHttpDate(value, now);
-  return date && current.strong && current.last_modified == date;
+  return date && current.strong && current.second_over && current.last_modified == date;
 }
 
 }  // namespace
@@ -112,7 +118,7 @@ auto EvaluateConditions(Method method, const Headers& fields, const Validators& 
     }
   } else if (const auto date =
                  DateToCompare(fields, KnownField::kIfUnmodifiedSince, validators, now);
-             date && *validators.last_modified > *date) {
+             date && IsModifiedSince(validators, *date)) {
     return {Action::kPreconditionFailed, false};
   }
   // Steps 3 and 4: does the client have it already?
@@ -122,7 +128,7 @@ auto EvaluateConditions(Method method, const Headers& fields, const Validators& 
     }
   } else if (reads) {
     if (const auto date = DateToCompare(fields, KnownField::kIfModifiedSince, validators, now);
-        date && *validators.last_modified <= *date) {
+        date && !IsModifiedSince(validators, *date)) {
       return {Action::kNotModified, false};
     }
   }
@@ -133,6 +139,11 @@ auto EvaluateConditions(Method method, const Headers& fields, const Validators& 
   const auto if_range = fields.Find(KnownField::kIfRange);
   const bool once = !fields.IsRepeated(KnownField::kIfRange);
   return {Action::kServe, !if_range || (once && IfRangeHolds(*if_range, validators, now))};
+}
+
+void AppendLastModified(const Validators& validators, std::string& out) {
+  const HttpTime early(validators.second_over ? 0 : 1);
+  AppendHttpDate(*validators.last_modified - early, out);
 }
 
 void AppendEtag(const Validators& validators, std::string& out) {

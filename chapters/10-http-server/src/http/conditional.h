@@ -24,8 +24,11 @@ namespace TURTLE_SERVER {
 struct Validators {
   std::string_view opaque_tag{};            ///< with its quotes, without W/; "" for no ETag
   bool strong = false;                      ///< two states never share these validators
-  std::optional<HttpTime> last_modified{};  ///< as sent in Last-Modified
+  std::optional<HttpTime> last_modified{};  ///< of the content, to the second
   bool exists = true;                       ///< false: there is no representation yet (PUT)
+  /// False: there may be other states with this last_modified, since its second is not over. Then
+  /// AppendLastModified() gives an earlier date, and this one proves nothing.
+  bool second_over = true;
 };
 
 /// What the conditions of a request come to.
@@ -53,6 +56,11 @@ struct ConditionResult {
 [[nodiscard]] auto EvaluateConditions(Method method, const Headers& fields,
                                       const Validators& validators, HttpTime now)
     -> ConditionResult;
+
+/// Appends the value of the Last-Modified field, or of one second before while other states may get
+/// the same: what a client has of such a second is older than what is there when it is over.
+/// @param validators with last_modified
+void AppendLastModified(const Validators& validators, std::string& out);
 
 /// Appends the value of the ETag field: the tag, with W/ before it if it is weak.
 void AppendEtag(const Validators& validators, std::string& out);

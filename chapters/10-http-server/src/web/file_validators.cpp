@@ -29,19 +29,36 @@ auto IsBefore(const timespec& a, const timespec& b) noexcept -> bool {
   return std::pair(a.tv_sec, a.tv_nsec) < std::pair(b.tv_sec, b.tv_nsec);
 }
 
+constexpr std::int64_t kTick = kNanosecondsPerSecond / 50;
+
 // How long the file system's clock may stand still. Kernels that keep nanoseconds take them from
 // the timer tick, at least 100 a second; a time of whole seconds comes from one that keeps two
 // seconds at worst (FAT).
 auto ClockGrain(const timespec& time) noexcept -> std::int64_t {
-  return time.tv_nsec == 0 ? 2 * kNanosecondsPerSecond : kNanosecondsPerSecond / 50;
+  return time.tv_nsec == 0 ? 2 * kNanosecondsPerSecond : kTick;
+}
+
+// In nanoseconds; of what is long ago, or far in the future, only that.
+auto Age(const timespec& time, const timespec& now) noexcept -> std::int64_t {
+  constexpr std::int64_t kSeconds = 4;  // longer than any age that somebody asks for
+  const std::int64_t second =
+      std::clamp<std::int64_t>(time.tv_sec, now.tv_sec - kSeconds, now.tv_sec + kSeconds);
+  return (now.tv_sec - second) * kNanosecondsPerSecond + now.tv_nsec - time.tv_nsec;
 }
 
 auto IsSettled(const timespec& time, const timespec& now) noexcept -> bool {
-  constexpr std::int64_t kSeconds = 3;  // longer than any grain
-  const std::int64_t second =
-      std::clamp<std::int64_t>(time.tv_sec, now.tv_sec - kSeconds, now.tv_sec + kSeconds);
-  return (now.tv_sec - second) * kNanosecondsPerSecond + now.tv_nsec - time.tv_nsec >
-         ClockGrain(time);
+  return Age(time, now) > ClockGrain(time);
+}
+
+// Can no write any more have a time of the same second?
+auto IsSecondOver(const timespec& time, const timespec& now) noexcept -> bool {
+  const std::int64_t seconds = time.tv_nsec == 0 ? 2 : 1;
+  return Age({time.tv_sec, 0}, now) > seconds * kNanosecondsPerSecond + kTick;
+}
+
+// Is it a time that says nothing, given to every file alike?
+auto IsPlaceholder(const timespec& time) noexcept -> bool {
+  return time.tv_nsec == 0 && (time.tv_sec == 0 || time.tv_sec == 1);
 }
 
 }  // namespace
@@ -49,20 +66,20 @@ auto IsSettled(const timespec& time, const timespec& now) noexcept -> bool {
 FileValidators::FileValidators(const struct stat& status, const timespec& now) noexcept {
   const timespec content = ContentTime(status);
   const timespec inode = InodeTime(status);
-  const std::array<std::uint64_t, 4> parts = {static_cast<std::uint64_t>(status.st_ino),
-                                              static_cast<std::uint64_t>(status.st_size),
-                                              Nanoseconds(content), Nanoseconds(inode)};
+  const std::array<std::uint64_t, 4> parts = {
+      static_cast<std::uint64_t>(status.st_size), Nanoseconds(content),
+      static_cast<std::uint64_t>(status.st_ino), Nanoseconds(inode)};
+  const std::size_t count = IsPlaceholder(content) ? parts.size() : 2;
   char* end = tag_.data();
-  char separator = '"';
-  for (const std::uint64_t part : parts) {
-    *end++ = separator;
-    end = std::to_chars(end, tag_.data() + tag_.size(), part, 16).ptr;
-    separator = '-';
+  for (std::size_t i = 0; i < count; ++i) {
+    *end++ = i == 0 ? '"' : '-';
+    end = std::to_chars(end, tag_.data() + tag_.size(), parts[i], 16).ptr;
   }
   *end++ = '"';
   tag_bytes_ = static_cast<std::size_t>(end - tag_.data());
 
   strong_ = IsSettled(IsBefore(content, inode) ? inode : content, now);
+  second_over_ = IsSecondOver(content, now);
   // A time in the future would tell clients that their copy is newer than the file.
   last_modified_ = HttpTime(std::min<std::int64_t>(content.tv_sec, now.tv_sec));
 }
@@ -72,6 +89,7 @@ auto FileValidators::Get() const noexcept -> Validators {
   validators.opaque_tag = std::string_view(tag_.data(), tag_bytes_);
   validators.strong = strong_;
   validators.last_modified = last_modified_;
+  validators.second_over = second_over_;
   return validators;
 }
 

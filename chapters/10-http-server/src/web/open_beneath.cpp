@@ -3,39 +3,86 @@
 
 #include <fcntl.h>
 
+#include <array>
 #include <cerrno>
 #include <string_view>
+#include <utility>
+
+#include "web/link_reader.h"
 
 namespace TURTLE_SERVER {
 
-auto OpenBeneathBySegments(int folder, const std::string& path) noexcept -> UniqueFd {
-  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
+namespace {
+
+#ifdef __linux__
+constexpr int kSearch = O_PATH;
+#elif defined(O_SEARCH)
+constexpr int kSearch = O_SEARCH;
+#else
+constexpr int kSearch = O_RDONLY;
+#endif
+constexpr int kFolder = kSearch | O_DIRECTORY | O_CLOEXEC;
+
+// @param flags how the last segment is opened
+auto OpenFollowingNoLink(int folder, std::string_view path, int flags) noexcept -> UniqueFd {
   UniqueFd current;
   int base = folder;
-  std::size_t begin = 0;
   while (true) {
-    std::size_t end = path.find('/', begin);
-    const bool last = end == std::string::npos;
-    end = last ? path.size() : end;
-    const std::string_view segment(path.data() + begin, end - begin);
+    const std::size_t end = path.find('/');
+    const bool last = end == std::string_view::npos;
+    const std::string_view segment = path.substr(0, end);
     if (segment == "..") {
       errno = EXDEV;
       return UniqueFd();
     }
-    char name[256];  // NAME_MAX and its NUL
-    if (segment.size() >= sizeof name) {
+    std::array<char, 256> name{};  // NAME_MAX and its NUL
+    if (segment.size() >= name.size()) {
       errno = ENAMETOOLONG;
       return UniqueFd();
     }
-    name[segment.copy(name, segment.size())] = '\0';
-    UniqueFd next(openat(base, segment.empty() ? "." : name, last ? kFlags : kFlags | O_DIRECTORY));
+    segment.copy(name.data(), segment.size());
+    UniqueFd next(
+        openat(base, segment.empty() ? "." : name.data(), O_NOFOLLOW | (last ? flags : kFolder)));
     if (!next || last) {
       return next;
     }
     current = std::move(next);
     base = current.Get();
-    begin = end + 1;
+    path.remove_prefix(end + 1);
   }
+}
+
+// What open(2) says of a link that it shall not follow: ENOTDIR if it was to be a folder, and
+// FreeBSD has EMLINK.
+auto MayBeALink(int error) noexcept -> bool {
+  return error == ELOOP || error == ENOTDIR || error == EMLINK;
+}
+
+auto OpenBySegments(int folder, std::string_view path, int flags) noexcept -> UniqueFd {
+  UniqueFd file = OpenFollowingNoLink(folder, path, flags);
+  if (file || !MayBeALink(errno)) {
+    return file;
+  }
+  LinkReader links(folder);
+  if (const int error = links.Resolve(path); error != 0) {
+    errno = error;
+    return UniqueFd();
+  }
+  return OpenFollowingNoLink(folder, links.Place(), flags);
+}
+
+}  // namespace
+
+auto OpenBeneathBySegments(int folder, const std::string& path) noexcept -> UniqueFd {
+  return OpenBySegments(folder, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+auto OpenFolder(const std::string& path) noexcept -> UniqueFd {
+  return UniqueFd(open(path.c_str(), kFolder));
+}
+
+auto IsFolderBeneath(int folder, const std::string& path) noexcept -> bool {
+  return static_cast<bool>(OpenBySegments(folder, path, kFolder));
 }
 
 #ifndef __linux__

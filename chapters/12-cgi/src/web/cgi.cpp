@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "http/response.h"
@@ -20,14 +19,6 @@ namespace {
 
 // Where the kernel can't tell of a program's end (ChildProcess::ExitFd), we ask this often.
 constexpr std::chrono::milliseconds kPollTime{50};
-
-auto OpenDirectory(const std::string& directory) -> UniqueFd {
-  UniqueFd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) {
-    throw std::system_error(errno, std::generic_category(), "open CGI folder " + directory);
-  }
-  return folder;
-}
 
 // 200: there is a program of this name; else the status that says why there is none. A symbolic
 // link is none: what it leads to may lie outside the folder.
@@ -52,7 +43,7 @@ auto LookFor(int folder, const std::string& name) -> int {
 Cgi::Cgi(Looper& looper, CgiOptions options)
     : looper_(looper),
       options_(std::move(options)),
-      directory_(OpenDirectory(options_.directory)),
+      directory_(options_.directory, "CGI folder"),
       inherited_(InheritVariables(options_.inherit)) {}
 
 Cgi::~Cgi() {
@@ -64,7 +55,7 @@ Cgi::~Cgi() {
 void Cgi::Handle(Exchange& exchange) {
   std::optional<CgiTarget> target =
       ParseCgiTarget(exchange.SubPath(), exchange.GetRequest().uri.RawPath());
-  const int found = target ? LookFor(directory_.Get(), target->program) : 404;
+  const int found = target ? Find(target->program) : 404;
   if (found != 200) {
     exchange.Reply(ErrorResponse(found));
   } else if (exchange.GetRequest().method == Method::kTrace) {
@@ -134,6 +125,14 @@ void Cgi::Forget(const Leaving& leaving) {
   if (leaving.watch.fd >= 0) {
     looper_.Unwatch(leaving.watch);
   }
+}
+
+// What the old folder lacks may be in the one that has taken its name meanwhile.
+auto Cgi::Find(const std::string& program) -> int {
+  directory_.Refresh(looper_.Now(), RootFolder::Look::kNowAndThen);
+  const int found = LookFor(directory_.Get(), program);
+  const bool another = found == 404 && directory_.Refresh(looper_.Now(), RootFolder::Look::kAtOnce);
+  return another ? LookFor(directory_.Get(), program) : found;
 }
 
 }  // namespace TURTLE_SERVER

@@ -28,10 +28,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/unique_fd.h"
 #include "core/looper.h"
 #include "web/child_process.h"
 #include "web/request_handler.h"
+#include "web/root_folder.h"
 
 namespace TURTLE_SERVER {
 
@@ -81,10 +81,11 @@ class Cgi : public RequestHandler {
   void Forget(const Leaving& leaving);
   void Reap(std::list<Leaving>::iterator leaving);
   void Poll(std::list<Leaving>::iterator leaving);
+  auto Find(const std::string& program) -> int;
 
   Looper& looper_;
   const CgiOptions options_;
-  const UniqueFd directory_;
+  RootFolder directory_;
   const std::vector<std::string> inherited_;
   std::size_t running_ = 0;
   std::uint64_t spooled_bytes_ = 0;

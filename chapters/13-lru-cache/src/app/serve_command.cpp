@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
-#include <filesystem>
 #include <memory>
 #include <new>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "core/signal_watch.h"
 #include "web/cgi.h"
 #include "web/http_server.h"
+#include "web/root_folder.h"
 #include "web/static_files.h"
 
 namespace TURTLE_SERVER {
@@ -48,7 +48,7 @@ auto CgiOf(const ServeOptions& options) -> CgiOptions {
   CgiOptions cgi;
   cgi.directory = options.cgi_dir;
   // The programs run in their own folder, so a relative path would mean another one to them.
-  cgi.document_root = std::filesystem::canonical(options.directory).string();
+  cgi.document_root = AbsolutePath(options.directory);
   cgi.timeout = options.cgi_timeout;
   return cgi;
 }

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "http/conditional.h"
-#include "http/http_date.h"
 #include "web/read_file.h"
 
 namespace TURTLE_SERVER {
@@ -49,8 +48,13 @@ auto BodyFields(const Validators& validators, std::string_view type, std::size_t
     -> std::string {
   std::string fields = "Content-Length: " + std::to_string(size) + "\r\nContent-Type: ";
   fields.append(type).append("\r\nAccept-Ranges: bytes\r\nLast-Modified: ");
-  AppendHttpDate(*validators.last_modified, fields);
+  AppendLastModified(validators, fields);
   return fields += "\r\n";
+}
+
+// Do these fields stay as they are for as long as the file does?
+auto IsSettled(const Validators& validators) noexcept -> bool {
+  return validators.strong && validators.second_over;
 }
 
 auto TagField(const Validators& validators) -> std::string {
@@ -98,7 +102,7 @@ auto FileCache::Load(const std::string& name, UniqueFd& file, const struct stat&
   // What is done by another name of the file, nobody tells us.
   const bool watched =
       options_.check == FileCheck::kWatch && status.st_nlink == 1 && WatchPath(name);
-  if (!watched && !(copied && validators.strong)) {
+  if (!watched && !(copied && IsSettled(validators))) {
     // It may change once more without a trace in its times; or be deleted, and nobody closes it.
     return {};
   }
@@ -124,6 +128,11 @@ auto FileCache::Load(const std::string& name, UniqueFd& file, const struct stat&
     entry->file_ = std::move(file);
   }
   return entry;
+}
+
+void FileCache::SetRoot(int root) noexcept {
+  root_ = root;
+  watch_.SetRoot(root);  // which tells that everything has changed
 }
 
 // A file is one entry. A folder is whatever lies in it, and that is rare enough to look at them
@@ -168,7 +177,7 @@ auto FileCache::IsFresh(CachedFile& file) const -> bool {
   if (!file.check_always_ && now - file.checked_ < kTrustTime) {
     return true;
   }
-  if (!file.GetValidators().strong) {
+  if (!IsSettled(file.GetValidators())) {
     return false;  // read anew, it is old enough for a strong tag by now
   }
   struct stat status {};

@@ -1,7 +1,9 @@
 #ifdef __linux__
 
+#include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -55,8 +57,12 @@ FileWatch::~FileWatch() {
 }
 
 auto FileWatch::Add(const std::string& folder) -> bool {
-  if (folders_.count(folder) != 0) {
-    return true;
+  if (const auto known = folders_.find(folder); known != folders_.end()) {
+    if (IsStillThere(folder, known->second)) {
+      return true;
+    }
+    Forget(folder);
+    on_change_(folder, Subject::kFolder);
   }
   if (folders_.size() >= kMaxFolders) {
     ForgetAll();
@@ -64,7 +70,8 @@ auto FileWatch::Add(const std::string& folder) -> bool {
   }
   // By descriptor, so that what is watched is what the path means beneath the root, and now.
   const UniqueFd opened = OpenBeneath(root_, folder);
-  if (!queue_ || !opened) {
+  struct stat status {};
+  if (!queue_ || !opened || fstat(opened.Get(), &status) != 0) {
     return false;
   }
   const std::string path = "/proc/self/fd/" + std::to_string(opened.Get());
@@ -73,8 +80,20 @@ auto FileWatch::Add(const std::string& folder) -> bool {
     return false;  // or a folder that is known by another path already
   }
   names_[number] = folder;  // first: without it, what is told of the folder would be lost
-  folders_[folder] = number;
+  folders_[folder] = {number, status.st_dev, status.st_ino};
   return true;
+}
+
+void FileWatch::SetRoot(int root) noexcept {
+  root_ = root;
+  ForgetAll();
+}
+
+auto FileWatch::IsStillThere(const std::string& path, const Folder& folder) const noexcept -> bool {
+  struct stat status {};
+  return path.empty() ||  // the root is a descriptor, which means one folder only
+         (fstatat(root_, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+          status.st_dev == folder.device && status.st_ino == folder.inode);
 }
 
 void FileWatch::OnEvents() {
@@ -123,8 +142,8 @@ void FileWatch::OnEvents() {
 void FileWatch::Forget(const std::string& folder) {
   for (auto entry = folders_.begin(); entry != folders_.end();) {
     if (IsBeneath(entry->first, folder)) {
-      inotify_rm_watch(queue_.Get(), entry->second);
-      names_.erase(entry->second);
+      inotify_rm_watch(queue_.Get(), entry->second.number);
+      names_.erase(entry->second.number);
       entry = folders_.erase(entry);
     } else {
       ++entry;

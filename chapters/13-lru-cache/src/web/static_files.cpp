@@ -1,13 +1,12 @@
 #include "web/static_files.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <ctime>
-#include <system_error>
 #include <utility>
 
+#include "core/looper.h"
 #include "http/conditional.h"
 #include "http/mime.h"
 #include "http/range.h"
@@ -23,12 +22,13 @@ namespace {
 
 constexpr std::string_view kAllowed = "GET, HEAD, OPTIONS";
 
-auto OpenRoot(const std::string& root) -> UniqueFd {
-  UniqueFd folder(open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) {
-    throw std::system_error(errno, std::generic_category(), "open folder " + root);
-  }
-  return folder;
+// Is there a segment that begins with a dot, other than .well-known as the first one? Dot segments
+// are gone from a path (http/uri.h).
+auto IsHidden(std::string_view path) noexcept -> bool {
+  constexpr std::string_view kWellKnown = "/.well-known";
+  const bool well_known = path.substr(0, kWellKnown.size()) == kWellKnown &&
+                          (path.size() == kWellKnown.size() || path[kWellKnown.size()] == '/');
+  return path.find("/.", well_known ? kWellKnown.size() : 0) != std::string_view::npos;
 }
 
 // The client learns whether something is there only where it may: a path that leads out of the
@@ -38,6 +38,7 @@ auto StatusOf(int error) noexcept -> int {
     case ENOENT:
     case ENOTDIR:
     case ELOOP:
+    case EMLINK:  // of a link that is not followed, on FreeBSD
     case EXDEV:
     case ENAMETOOLONG:
     case ENXIO:
@@ -143,7 +144,7 @@ void SetValidators(const Validators& validators, Response& response) {
   AppendEtag(validators, text);
   response.Set("ETag", text);
   text.clear();
-  AppendHttpDate(*validators.last_modified, text);
+  AppendLastModified(validators, text);
   response.Set("Last-Modified", text);
 }
 
@@ -160,7 +161,7 @@ auto NotModified(const Validators& validators) -> Response {
 }  // namespace
 
 StaticFiles::StaticFiles(Looper& looper, StaticFilesOptions options)
-    : options_(std::move(options)), root_(OpenRoot(options_.root)) {
+    : looper_(looper), options_(std::move(options)), root_(options_.root, "folder") {
   if (options_.cache.max_bytes != 0) {
     cache_ = std::make_unique<FileCache>(looper, root_.Get(), options_.cache);
   }
@@ -172,10 +173,14 @@ void StaticFiles::Handle(Exchange& exchange) {
     exchange.Reply(Response(204).Set("Allow", kAllowed));
   } else if (request.method != Method::kGet && request.method != Method::kHead) {
     exchange.Reply(ErrorResponse(405).Set("Allow", kAllowed));
-  } else if (const PinTo<CachedFile> file = FindCached(exchange)) {
-    AnswerCached(exchange, file);
   } else {
-    Answer(exchange);
+    LookUpRoot(options_.cache.check == FileCheck::kAlways ? RootFolder::Look::kAtOnce
+                                                          : RootFolder::Look::kNowAndThen);
+    if (const PinTo<CachedFile> file = FindCached(exchange)) {
+      AnswerCached(exchange, file);
+    } else {
+      Answer(exchange);
+    }
   }
 }
 
@@ -227,10 +232,14 @@ void StaticFiles::Answer(Exchange& exchange) {
   const std::string_view path = exchange.SubPath();
   const bool folder_named = !path.empty() && path.back() == '/';  // "": mounted under a name
   const std::string name(FileNameOf(path));
-  UniqueFd file = OpenBeneath(root_.Get(), name);
+  if (!options_.dot_files && IsHidden(path)) {
+    exchange.Reply(ErrorResponse(404));
+    return;
+  }
+  UniqueFd file = Open(name);
   struct stat status {};
   if (!file || fstat(file.Get(), &status) != 0) {
-    exchange.Reply(ErrorResponse(StatusOf(errno)));
+    AnswerFailure(exchange, name, errno);
   } else if (S_ISDIR(status.st_mode) && !folder_named) {
     exchange.Reply(RedirectToFolder(request));
   } else if (!S_ISREG(status.st_mode)) {
@@ -241,6 +250,37 @@ void StaticFiles::Answer(Exchange& exchange) {
     AnswerCached(exchange, cached);
   } else {
     exchange.Reply(AnswerFile(request, MimeType(name), std::move(file), status));
+  }
+}
+
+// @return true: it is another folder from now on
+auto StaticFiles::LookUpRoot(RootFolder::Look look) -> bool {
+  const bool another = root_.Refresh(looper_.Now(), look);
+  if (another && cache_) {
+    cache_->SetRoot(root_.Get());
+  }
+  return another;
+}
+
+// What the old folder lacks may be in the one that has taken its name meanwhile.
+auto StaticFiles::Open(const std::string& name) -> UniqueFd {
+  UniqueFd file = OpenBeneath(root_.Get(), name);
+  if (!file && errno == ENOENT) {
+    const bool another = LookUpRoot(RootFolder::Look::kAtOnce);
+    errno = ENOENT;
+    return another ? OpenBeneath(root_.Get(), name) : UniqueFd();
+  }
+  return file;
+}
+
+// A folder that may only be passed through can't be opened for reading, and yet it is there.
+void StaticFiles::AnswerFailure(Exchange& exchange, const std::string& name, int error) const {
+  if (error == EACCES && IsFolderBeneath(root_.Get(), name)) {
+    const std::string_view path = exchange.SubPath();
+    exchange.Reply(!path.empty() && path.back() == '/' ? ErrorResponse(404)
+                                                       : RedirectToFolder(exchange.GetRequest()));
+  } else {
+    exchange.Reply(ErrorResponse(StatusOf(error)));
   }
 }
 

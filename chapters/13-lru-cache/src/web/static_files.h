@@ -4,7 +4,11 @@
 // by a redirect if the slash is missing. Nothing outside the folder can be reached: the path comes
 // decoded and without dot segments (http/uri.h), and the kernel opens it beneath the folder
 // (web/open_beneath.h). What is checked is what is sent: everything after the open(2) asks the
-// descriptor, never the name again.
+// descriptor, never the name again. The folder's own name is looked up again now and then
+// (web/root_folder.h).
+//
+// Names that begin with a dot are not there (`/.env`, `/.git/config`), except for what is beneath
+// `/.well-known/` (RFC 8615).
 //
 // A file that the cache has is sent from memory without a system call for the file. Otherwise a
 // small file is read, and leaves with its head by one send; a large one is sent by sendfile(2).
@@ -26,6 +30,7 @@
 #include "http/response.h"
 #include "web/file_cache.h"
 #include "web/request_handler.h"
+#include "web/root_folder.h"
 
 namespace TURTLE_SERVER {
 
@@ -33,6 +38,7 @@ namespace TURTLE_SERVER {
 struct StaticFilesOptions {
   std::string root = ".";                    ///< the folder
   std::string index = "index.html";          ///< the page of a folder; "" for none
+  bool dot_files = false;                    ///< true: names that begin with a dot are served
   std::size_t max_copied_bytes = 32 * 1024;  ///< larger files are sent by sendfile(2)
   FileCacheOptions cache{};  ///< this loop's share of the cache; without max_bytes there is none
 };
@@ -58,11 +64,15 @@ class StaticFiles : public RequestHandler {
   auto Cacheable(const Request& request) const noexcept -> bool;
   void AnswerCached(Exchange& exchange, const PinTo<CachedFile>& file);
   void Answer(Exchange& exchange);
+  void AnswerFailure(Exchange& exchange, const std::string& name, int error) const;
+  auto Open(const std::string& name) -> UniqueFd;
+  auto LookUpRoot(RootFolder::Look look) -> bool;
   auto AnswerFile(const Request& request, std::string_view type, UniqueFd file,
                   const struct stat& status) const -> Response;
 
+  Looper& looper_;
   const StaticFilesOptions options_;
-  const UniqueFd root_;
+  RootFolder root_;
   std::unique_ptr<FileCache> cache_;
   std::string index_name_;  // of a folder's page; its memory is used again
 };

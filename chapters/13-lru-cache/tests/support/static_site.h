@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "http/http_date.h"
 #include "support/http_client.h"
 #include "support/running_server.h"
 #include "support/site_folder.h"
@@ -65,6 +66,24 @@ class StaticSite {
         return tag;
       }
     }
+  }
+
+  /// The Last-Modified of a file once it is the date of its content; "" if it never is.
+  auto AwaitFinalDate(std::string_view name) const -> std::string {
+    struct stat status {};
+    if (::stat(folder_.Path(name).c_str(), &status) != 0) {
+      return "";
+    }
+    std::string wanted;
+    AppendHttpDate(HttpTime(status.st_mtime), wanted);
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    HttpClient client(Port());
+    while (std::chrono::steady_clock::now() < deadline) {
+      if (client.Ask(Get(std::string("/").append(name))).Field("Last-Modified") == wanted) {
+        return wanted;
+      }
+    }
+    return "";
   }
 
   /// Sets the time of a file's content, in seconds since 1970.

@@ -50,6 +50,7 @@ struct ServeOptions {
   std::size_t max_connections = 0;       ///< --max-connections of each loop; 0: any number.
   std::string blocked;                   ///< --block: SplitList() of addresses and networks.
   bool cpu_affinity = false;             ///< --cpu-affinity: each loop has a CPU of its own.
+  bool dot_files = false;                ///< --dot-files: names that begin with a dot are served.
   std::string cgi_dir;                   ///< --cgi-dir: an existing directory; empty: no CGI.
   std::chrono::seconds cgi_timeout{30};  ///< --cgi-timeout: how long a program may take.
   std::uint64_t cache_size = std::uint64_t{64} << 20;  ///< --cache-size in bytes; 0: no cache.

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstdint>
 #include <exception>
-#include <filesystem>
 #include <memory>
 #include <new>
 #include <optional>
@@ -28,6 +27,7 @@
 #include "web/cgi.h"
 #include "web/http_server.h"
 #include "web/response_cache.h"
+#include "web/root_folder.h"
 #include "web/static_files.h"
 
 namespace TURTLE_SERVER {
@@ -51,6 +51,7 @@ void RaiseDescriptorLimit() noexcept {
 auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
   StaticFilesOptions files;
   files.root = options.directory;
+  files.dot_files = options.dot_files;
   files.cache.max_bytes = options.cache_size / options.threads;
   files.cache.check =
       options.cache_check == CacheCheck::kAlways ? FileCheck::kAlways : FileCheck::kWatch;
@@ -61,7 +62,7 @@ auto CgiOf(const ServeOptions& options) -> CgiOptions {
   CgiOptions cgi;
   cgi.directory = options.cgi_dir;
   // The programs run in their own folder, so a relative path would mean another one to them.
-  cgi.document_root = std::filesystem::canonical(options.directory).string();
+  cgi.document_root = AbsolutePath(options.directory);
   cgi.timeout = options.cgi_timeout;
   // Or a body that the server accepts might fit nowhere.
   cgi.max_spooled_bytes = std::max(cgi.max_spooled_bytes, options.max_body);

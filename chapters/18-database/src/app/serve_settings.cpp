@@ -35,6 +35,9 @@ void AddServer(SettingList& list, ServeOptions& options) {
       "number of threads for what takes long, here to read settings anew; 0: a loop does it");
   list.Switch({"cpu_affinity", "--cpu-affinity"}, options.cpu_affinity, true, false,
               "on: each loop keeps to a CPU of its own");
+  list.Switch({"http.dot_files", "--dot-files"}, options.dot_files, true, false,
+              "on: names that begin with a dot, such as .env, are served; off: only what is in "
+              ".well-known");
   list.Folder({"http.cgi_path", "--cgi-dir"}, "DIR", options.cgi_dir,
               "programs for /cgi-bin/; without it there are none");
   list.Seconds({"timeouts.cgi", "--cgi-timeout"}, options.cgi_timeout, 1,

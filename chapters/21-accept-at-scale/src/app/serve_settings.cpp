@@ -43,6 +43,9 @@ void AddServer(SettingList& list, ServeOptions& options) {
             "shared: one loop accepts, and hands each client to the loop that has the fewest; "
             "per-loop: each accepts whom the kernel deals it; per-cpu: likewise, by the CPU that "
             "hears of the client, with a CPU for each loop");
+  list.Switch({"http.dot_files", "--dot-files"}, options.dot_files, true, false,
+              "on: names that begin with a dot, such as .env, are served; off: only what is in "
+              ".well-known");
   list.Folder({"http.cgi_path", "--cgi-dir"}, "DIR", options.cgi_dir,
               "programs for /cgi-bin/; without it there are none");
   list.Seconds({"timeouts.cgi", "--cgi-timeout"}, options.cgi_timeout, 1,

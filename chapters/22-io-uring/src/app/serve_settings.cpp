@@ -49,6 +49,9 @@ void AddServer(SettingList& list, ServeOptions& options) {
              {"io_uring", PollerKind::kIoUring},
              {"kqueue", PollerKind::kKqueue}},
             "how the loops speak to the kernel; what it refuses is replaced by what it has");
+  list.Switch({"http.dot_files", "--dot-files"}, options.dot_files, true, false,
+              "on: names that begin with a dot, such as .env, are served; off: only what is in "
+              ".well-known");
   list.Folder({"http.cgi_path", "--cgi-dir"}, "DIR", options.cgi_dir,
               "programs for /cgi-bin/; without it there are none");
   list.Seconds({"timeouts.cgi", "--cgi-timeout"}, options.cgi_timeout, 1,

@@ -1,0 +1,69 @@
+// A folder that is named once and may be another one later.
+//
+// A site is often replaced by its name: the folder is removed and made again, or a symbolic link
+// (`current`) is turned to the next release. An open descriptor never notices, so the name is
+// looked up again now and then, and the descriptor is replaced when the name means another folder.
+//
+// Interface:
+//  * Refresh() looks the name up if the last time is long enough ago, or if that is asked for.
+//  * Get() is the folder, for openat(2) and its like.
+//
+// The folder is only passed through, so the right to search it is enough; nobody has to be allowed
+// to list it.
+//
+// Thread: one.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "base/unique_fd.h"
+#include "core/clock.h"
+
+namespace TURTLE_SERVER {
+
+/// The folder that a path means.
+class RootFolder {
+ public:
+  /// How long an answer of the file system is trusted.
+  static constexpr std::chrono::seconds kTrustTime{1};
+
+  /// When Refresh() asks the file system.
+  enum class Look : std::uint8_t {
+    kNowAndThen,  ///< once in kTrustTime
+    kAtOnce,      ///< in any case
+  };
+
+  /// Throws std::system_error, which names the folder, when it can't be opened.
+  /// @param path of the folder; a relative one is completed now
+  /// @param what names it in an error: "folder"
+  RootFolder(const std::string& path, const std::string& what);
+
+  /// The open folder, until the next Refresh().
+  [[nodiscard]] auto Get() const noexcept -> int { return folder_.Get(); }
+
+  /// The folder's name, absolute; links are not resolved.
+  [[nodiscard]] auto Path() const noexcept -> const std::string& { return path_; }
+
+  /// Looks the name up again. As long as it means no folder that can be opened, the old one stays.
+  /// @param now the loop's time
+  /// @param look whether it may be put off
+  /// @return true: Get() is another folder from now on
+  auto Refresh(TimePoint now, Look look) noexcept -> bool;
+
+ private:
+  const std::string path_;
+  UniqueFd folder_;  // open, so nothing else can get its inode number
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  TimePoint looked_{};
+};
+
+/// The absolute form of `path`, by the current directory; links and dots stay, slashes at its end
+/// don't. A path that can't be completed stays as it is.
+[[nodiscard]] auto AbsolutePath(const std::string& path) -> std::string;
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,106 @@
+// A folder that is looked up again by its name.
+#include "web/root_folder.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "support/site_folder.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr TimePoint kStart{std::chrono::hours(1)};
+constexpr auto kAtOnce = RootFolder::Look::kAtOnce;
+constexpr auto kNowAndThen = RootFolder::Look::kNowAndThen;
+
+class RootFolderTest : public testing::Test {
+ protected:
+  static auto Has(const RootFolder& root, const char* name) -> bool {
+    struct stat status {};
+    return fstatat(root.Get(), name, &status, 0) == 0;
+  }
+
+  void Replace() const {
+    fs::remove_all(site_.Path("root"));
+    site_.Write("root/new", "");
+  }
+
+  test::SiteFolder site_;
+};
+
+TEST_F(RootFolderTest, AFolderThatIsMadeAnew) {
+  site_.Write("root/old", "");
+  RootFolder root(site_.Path("root"), "folder");
+  EXPECT_FALSE(root.Refresh(kStart, kNowAndThen));
+  EXPECT_TRUE(Has(root, "old"));
+  Replace();
+  const TimePoint later = kStart + RootFolder::kTrustTime;
+  EXPECT_FALSE(root.Refresh(later - std::chrono::milliseconds(1), kNowAndThen));
+  EXPECT_TRUE(root.Refresh(later, kNowAndThen));
+  EXPECT_TRUE(Has(root, "new"));
+  EXPECT_FALSE(root.Refresh(later, kAtOnce));
+}
+
+TEST_F(RootFolderTest, AtOnceIfThatIsAskedFor) {
+  site_.Write("root/old", "");
+  RootFolder root(site_.Path("root"), "folder");
+  static_cast<void>(root.Refresh(kStart, kNowAndThen));
+  Replace();
+  EXPECT_TRUE(root.Refresh(kStart, kAtOnce));
+  EXPECT_TRUE(Has(root, "new"));
+}
+
+TEST_F(RootFolderTest, WhileThereIsNoneTheOldOneStays) {
+  site_.Write("1/old", "");
+  site_.Write("2/new", "");
+  site_.Link("root", "1");
+  RootFolder root(site_.Path("root"), "folder");
+  fs::remove(site_.Path("root"));
+  EXPECT_FALSE(root.Refresh(kStart, kAtOnce));
+  site_.Write("root", "a file");
+  EXPECT_FALSE(root.Refresh(kStart, kAtOnce));
+  EXPECT_TRUE(Has(root, "old"));
+  fs::remove(site_.Path("root"));
+  site_.Link("root", "2");
+  EXPECT_TRUE(root.Refresh(kStart, kAtOnce));
+  EXPECT_TRUE(Has(root, "new"));
+}
+
+TEST_F(RootFolderTest, ALinkOnTheWayIsTurned) {
+  site_.Write("1/root/old", "");
+  site_.Write("2/root/new", "");
+  site_.Link("current", "1");
+  RootFolder root(site_.Path("current/root"), "folder");
+  site_.Link("next", "2");
+  fs::rename(site_.Path("next"), site_.Path("current"));
+  EXPECT_TRUE(root.Refresh(kStart, kAtOnce));
+  EXPECT_TRUE(Has(root, "new"));
+}
+
+TEST_F(RootFolderTest, APathIsMadeAbsolute) {
+  const std::string here = fs::current_path().string();
+  EXPECT_EQ(AbsolutePath("."), here);
+  EXPECT_EQ(AbsolutePath("site//"), here + "/site");
+  EXPECT_EQ(AbsolutePath("/"), "/");
+  EXPECT_EQ(AbsolutePath("/srv/site"), "/srv/site");
+  EXPECT_EQ(RootFolder(".", "folder").Path(), here);
+}
+
+TEST_F(RootFolderTest, OneThatIsNotThereIsNamed) {
+  try {
+    const RootFolder root("/nowhere/at/all", "folder");
+    FAIL();
+  } catch (const std::system_error& error) {
+    EXPECT_NE(std::string(error.what()).find("folder /nowhere/at/all"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER

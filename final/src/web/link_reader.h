@@ -1,0 +1,63 @@
+// Where a path leads that has symbolic links in it: its place beneath a folder, without links.
+//
+// Interface: Resolve() a path; Place() is where it leads.
+//
+// A link may be absolute, lead over other links, or climb out of the folder and in again, as long
+// as it ends inside: an absolute path is followed from "/" until it comes to the folder, which is
+// known by its inode, whatever its name is. Each segment of the path itself must end inside.
+//
+// This is readlink(2) and stat(2) of names, one after the other, so what it finds may be outdated
+// when it is found. Open Place() in a way that follows no link.
+//
+// Thread: one. No memory is asked for.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace TURTLE_SERVER {
+
+/// Reads the links of one path.
+class LinkReader {
+ public:
+  /// How many links a path may lead over, as Linux has it.
+  static constexpr int kMaxLinks = 40;
+
+  /// @param folder an open directory, borrowed
+  explicit LinkReader(int folder) noexcept;
+
+  /// @param path relative to the folder
+  /// @return 0, or an errno: EXDEV when it leads out, also when what lies outside is not there
+  [[nodiscard]] auto Resolve(std::string_view path) noexcept -> int;
+
+  /// Where the path leads, relative to the folder; "" is the folder itself. With a slash at its end
+  /// if the path has one. Valid until the next call.
+  [[nodiscard]] auto Place() const noexcept -> std::string_view { return {place_.data(), size_}; }
+
+ private:
+  static constexpr std::size_t kMaxBytes = 4096;
+  using Text = std::array<char, kMaxBytes>;
+
+  // As long as it is outside, place_ is an absolute path, or one that begins with "..".
+  auto Step(std::string_view segment) noexcept -> int;
+  auto TakeLeft() noexcept -> std::string_view;
+  auto Append(std::string_view segment) noexcept -> bool;
+  auto StepUp() noexcept -> int;
+  auto Follow(std::string_view link) noexcept -> int;
+  void EnterIfFolder() noexcept;
+
+  const int folder_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  bool inside_ = true;
+  int links_ = 0;
+  Text place_{};
+  std::size_t size_ = 0;
+  Text left_{};  // what is still to be walked, at its end: links are put before it
+  std::size_t left_at_ = 0;
+};
+
+}  // namespace TURTLE_SERVER
