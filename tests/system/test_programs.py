@@ -125,11 +125,11 @@ def test_closed_standard_descriptors_are_the_null_device(binary, site, script, t
         def answer():
             try:
                 with httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), timeout=20) as client:
-                    return client.get("http://t/cgi-bin/writes").text
+                    return client.get("http://t/cgi-bin/writes")
             except httpx.ConnectError:
                 return None
 
-        text = await_condition(answer, "a server")
+        text = await_condition(answer, "a server").text
         assert text.startswith("/dev/null" if "2>&-" in closed else "pipe:")
         for number, how in enumerate(("0<&-", "1>&-", "2>&-")):
             if how in closed:
