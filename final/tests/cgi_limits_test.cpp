@@ -67,6 +67,54 @@ TEST(CgiLimitsTest, RunsWhatIsInTheFolderAndNothingElse) {
   EXPECT_EQ(other.Ask(Get("/cgi-bin/nonsense")).status, 502);
 }
 
+// The kernel has one number for "no such program" and "no such interpreter".
+TEST(CgiLimitsTest, AProgramThatIsThereButCannotRunIsNot404) {
+  const ProgramFolder programs;
+  const auto write = [&](const char* name, std::string_view text) {
+    programs.Write(name, std::string(text));
+    std::filesystem::permissions(programs.Path(name), std::filesystem::perms(0755));
+  };
+  programs.Write("plain", "no program\n");
+  std::filesystem::permissions(programs.Path("plain"), std::filesystem::perms(0644));
+  write("dos", "#!/bin/sh\r\necho\r\n");
+  write("missing", "#!/no/such\n");
+  write("no-folder", "#!/bin/sh/sh\n");
+  write("a-folder", "#!/\n");
+  write("not-executable", "#!" + programs.Path("plain") + "\n");
+  write("circle", "#!" + programs.Path("circle") + "\n");
+  write("long", "#!/" + std::string(5000, 'x') + "\n");
+  write("empty", "");
+  write("nameless", "#!\n");
+  write("elf",
+        "\x7f"
+        "ELF\n");
+  CgiServer server(programs);
+  HttpClient client(server.Port());
+  for (const char* name : {"dos", "missing", "no-folder", "a-folder", "not-executable", "circle",
+                           "long", "empty", "nameless", "elf"}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(client.Ask(Get(std::string("/cgi-bin/") + name)).status, 502) << name;
+    const std::string log = testing::internal::GetCapturedStderr();
+    EXPECT_NE(log.find(std::string("cgi ") + name + ": execve: "), std::string::npos) << log;
+  }
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/plain")).status, 403);
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/none")).status, 404);
+}
+
+#ifdef __linux__
+// One argument has 128 KiB at most (execve(2): MAX_ARG_STRLEN).
+TEST(CgiLimitsTest, ARequestThatDoesNotFitIntoArgumentsIs431) {
+  const ProgramFolder programs;
+  programs.Program("list", std::string(kText));
+  HttpOptions http;
+  http.parser.max_target_bytes = std::size_t{256} * 1024;
+  http.parser.max_head_bytes = std::size_t{256} * 1024;
+  CgiServer server(programs, {}, http);
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/list&" + std::string(140'000, 'x'))).status, 431);
+}
+#endif
+
 TEST(CgiLimitsTest, AFolderThatIsNotThereIsAnErrorAtOnce) {
   Looper looper;
   CgiOptions options;
@@ -195,6 +243,82 @@ TEST(CgiLimitsTest, AProgramThatHasSaidAllMayEndInPeace) {
   EXPECT_FALSE(NoChildIsLeft());
   server.Advance(options.timeout);
   EXPECT_TRUE(line.AwaitEnd()) << "its time is over";
+  EXPECT_TRUE(AwaitNoChild(server));
+}
+
+// Where the framing ends a reply, the program does not.
+TEST(CgiLimitsTest, AWholeReplyDoesNotWaitForItsProgram) {
+  struct Case {
+    const char* method;
+    const char* head;
+    const char* body;
+    int status;
+  };
+  const Case cases[] = {
+      {"HEAD", "Content-Type: text/plain\\n\\n", "", 200},
+      {"HEAD", "Content-Type: text/plain\\nContent-Length: 9\\n\\n", "", 200},
+      {"GET", "Status: 204 Done\\nContent-Type: text/plain\\n\\n", "", 204},
+      {"GET", "Status: 304 Same\\nContent-Type: text/plain\\n\\n", "", 304},
+      {"GET", "Content-Type: text/plain\\nContent-Length: 0\\n\\n", "", 200},
+      {"GET", "Content-Type: text/plain\\nContent-Length: 5\\n\\n", "hello", 200},
+      {"GET", "Content-Type: text/plain\\nContent-Length: 5\\n\\n", "hello and more", 200},
+  };
+  for (const Case& each : cases) {
+    const ProgramFolder programs;
+    programs.Program("program", LifeLine::kHold + std::string("printf '") + each.head + each.body +
+                                    "'\nexec sleep 1000\n");
+    LifeLine line(programs);
+    CgiOptions options;
+    options.max_programs = 1;
+    CgiServer server(programs, options);
+    HttpClient client(server.Port());
+    const bool is_head = std::string_view(each.method) == "HEAD";
+    const HttpReply reply =
+        client.Ask(std::string(each.method) + " /cgi-bin/program HTTP/1.1\r\nHost: t\r\n\r\n",
+                   is_head ? test::Asked::kHead : test::Asked::kGet);
+    EXPECT_EQ(reply.status, each.status) << each.head;
+    EXPECT_TRUE(reply.complete) << each.head;
+    EXPECT_EQ(reply.body, std::string(each.body).substr(0, 5)) << each.head;
+    ASSERT_TRUE(line.AwaitStart());
+    EXPECT_EQ(client.Ask(Get("/next")).body, "GET /next") << each.head;
+    EXPECT_EQ(client.Ask(Get("/cgi-bin/program")).status, 503) << "it runs, and counts";
+    EXPECT_FALSE(NoChildIsLeft()) << each.head;
+    server.Advance(options.timeout);
+    EXPECT_TRUE(line.AwaitEnd()) << "its time is over";
+    EXPECT_TRUE(AwaitNoChild(server));
+  }
+}
+
+// It may have more to do than to print, and SIGPIPE would end it in the middle.
+TEST(CgiLimitsTest, WhatAProgramPrintsAfterItsReplyIsDropped) {
+  const ProgramFolder programs;
+  programs.Program("program",
+                   std::string("exec 9>.alive\nprintf 'Content-Type: text/plain\\n\\n'\n") +
+                       "head -c 300000 /dev/zero && echo printed >&9\n");
+  LifeLine line(programs);
+  CgiServer server(programs);
+  HttpClient client(server.Port());
+  EXPECT_EQ(
+      client.Ask("HEAD /cgi-bin/program HTTP/1.1\r\nHost: t\r\n\r\n", test::Asked::kHead).status,
+      200);
+  EXPECT_TRUE(line.AwaitStart()) << "it could not print to its end";
+  EXPECT_TRUE(line.AwaitEnd());
+  EXPECT_TRUE(AwaitNoChild(server));
+}
+
+TEST(CgiLimitsTest, AChildThatKeepsTheOutputOfAWholeReplyIsKilledInTime) {
+  const ProgramFolder programs;
+  programs.Program("parent", LifeLine::kHold + std::string(kText) + "sleep 1000 &\n");
+  LifeLine line(programs);
+  CgiServer server(programs);
+  HttpClient client(server.Port());
+  EXPECT_EQ(
+      client.Ask("HEAD /cgi-bin/parent HTTP/1.1\r\nHost: t\r\n\r\n", test::Asked::kHead).status,
+      200);
+  ASSERT_TRUE(line.AwaitStart());
+  client.Reset();
+  server.Advance(CgiOptions().timeout);
+  EXPECT_TRUE(line.AwaitEnd()) << "the child of a program that has ended lives on";
   EXPECT_TRUE(AwaitNoChild(server));
 }
 

@@ -394,5 +394,77 @@ TEST(ChildProcessTest, WorksWithTheStandardDescriptorsClosed) {
   EXPECT_EQ(command.ReadOutput(), "in end\n");
 }
 
+// Closes some of the three for a while. Whoever has one has to be quiet meanwhile.
+class StandardClosed {
+ public:
+  explicit StandardClosed(int mask) {
+    for (std::size_t fd = 0; fd < saved_.size(); ++fd) {
+      if ((mask >> fd & 1) != 0) {
+        saved_[fd].Reset(fcntl(static_cast<int>(fd), F_DUPFD_CLOEXEC, 10));
+        close(static_cast<int>(fd));
+      }
+    }
+  }
+  StandardClosed(const StandardClosed&) = delete;
+  auto operator=(const StandardClosed&) -> StandardClosed& = delete;
+  ~StandardClosed() {
+    for (std::size_t fd = 0; fd < saved_.size(); ++fd) {
+      if (saved_[fd]) {
+        dup2(saved_[fd].Get(), static_cast<int>(fd));
+      }
+    }
+  }
+
+ private:
+  std::array<UniqueFd, 3> saved_;
+};
+
+// A file that a program opens must not become its standard error, whichever of ours are closed.
+TEST(ChildProcessTest, AProgramHasAllThreeWhicheverAreClosedHere) {
+  constexpr const char* kScript =
+      "for fd in 0 1 2; do [ -e /dev/fd/$fd ] || echo none; done\n"
+      "[ -c /dev/fd/0 ] && [ -p /dev/fd/1 ] && echo fine\n"
+      "echo lost >&2\n";
+  for (int mask = 0; mask < 8; ++mask) {
+    Pipe input;   // holds a number of the three, as any descriptor of a server may
+    Pipe output;  // and so does this
+    UniqueFd directory;
+    ChildProcess child;
+    SpawnResult result;
+    {
+      const StandardClosed closed(mask);
+      static_cast<void>(OpenPipe(PipeMode::kBlocking, input));
+      static_cast<void>(OpenPipe(PipeMode::kNonBlockingRead, output));
+      directory.Reset(open("/bin", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+      ChildOptions options;
+      options.directory_fd = directory.Get();
+      options.program = "sh";
+      options.arguments = {"-c", kScript};
+      options.stdout_fd = output.write_end.Get();
+      result = child.Start(options);
+      // To where they don't stand in the way of what was saved.
+      for (UniqueFd* const each : {&output.read_end, &output.write_end}) {
+        each->Reset(fcntl(each->Get(), F_DUPFD_CLOEXEC, 20));
+      }
+      input = Pipe();
+      directory.Reset();
+    }
+    ASSERT_TRUE(result) << mask << result.ToString();
+    output.write_end.Reset();
+    std::string text;
+    pollfd waiting{output.read_end.Get(), POLLIN, 0};
+    for (;;) {
+      std::array<char, 256> piece;
+      const IoResult read = ReadPipe(output.read_end.Get(), piece.data(), piece.size());
+      if (read.status == IoStatus::kBytes) {
+        text.append(piece.data(), read.bytes);
+      } else if (read.status != IoStatus::kWouldBlock || poll(&waiting, 1, 10000) != 1) {
+        break;
+      }
+    }
+    EXPECT_EQ(text, "fine\n") << mask;
+  }
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

@@ -37,6 +37,7 @@ PROGRAMS = {
     "crash-late": "printf 'Content-Type: text/plain\\nContent-Length: 10\\n\\nhal'\nkill -9 $$\n",
     "crash-chunked": "printf 'Content-Type: text/plain\\n\\nhal'\nkill -9 $$\n",
     "silent": "exit 0\n",
+    "runs-on": "printf 'Content-Type: text/plain\\nContent-Length: 2\\n\\nhi'\nexec sleep 1000\n",
     "fail": "printf 'Content-Type: text/plain\\n\\nstill said\\n'\nexit 3\n",
     "deaf": "exec 0<&-\nprintf 'Content-Type: text/plain\\n\\ndeaf\\n'\n",
     "large": "printf 'Content-Type: text/plain\\n\\n'\nhead -c 300000 /dev/zero | tr '\\0' x\n",

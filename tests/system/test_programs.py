@@ -1,10 +1,13 @@
 """Programs behind /cgi-bin/, among them the examples of the book."""
 
+import os
 import signal
 import subprocess
 
 import httpx
 import pytest
+
+from lineage import await_condition
 
 
 @pytest.fixture
@@ -66,6 +69,74 @@ def test_the_environment(turtle):
                  f"{turtle.port}"):
         assert line in lines
     assert "evil" not in text
+
+
+def test_the_environment_holds_nothing_else_of_ours(start, site, programs):
+    """What SECURITY.md says: of the server's own variables, PATH, TZ and LANG."""
+    server = start(
+        site, "--cgi-dir", programs,
+        environment={"PATH": "/bin:/usr/bin", "TZ": "UTC0", "LANG": "C", "SECRET": "hidden", "LC_ALL": "C"},
+    )
+    with server.connect() as client:
+        client.sendall(b"GET /cgi-bin/environment HTTP/1.0\r\nHost: t\r\n\r\n")
+        text = b"".join(iter(lambda: client.recv(65536), b"")).decode()
+    assert sorted(text.partition("\r\n\r\n")[2].splitlines()) == sorted([
+        "GATEWAY_INTERFACE=CGI/1.1", "HTTP_HOST=t", "LANG=C", "PATH=/bin:/usr/bin", "QUERY_STRING=",
+        "REMOTE_ADDR=127.0.0.1", "REMOTE_HOST=127.0.0.1", "REQUEST_METHOD=GET",
+        "SCRIPT_NAME=/cgi-bin/environment", "SERVER_NAME=t", f"SERVER_PORT={server.port}",
+        "SERVER_PROTOCOL=HTTP/1.0", "SERVER_SOFTWARE=turtle", "TZ=UTC0",
+    ])
+
+
+@pytest.mark.parametrize("first_line", ["#!/bin/sh\r", "#!/no/such", "#!/etc/passwd", "nothing"])
+def test_a_program_that_cannot_run_is_502_and_the_log_says_why(start, site, script, first_line):
+    folder = script("broken")
+    (folder / "broken").write_bytes(first_line.encode() + b"\n")
+    server = start(site, "--cgi-dir", folder)
+    assert httpx.get(server.url + "/cgi-bin/broken").status_code == 502
+    code, errors = server.stop()
+    assert code == 0
+    assert "cgi broken: execve: " in errors
+
+
+def test_a_whole_reply_does_not_wait_for_its_program(start, site, script):
+    folder = script("background", "printf 'Content-Type: text/plain\\nContent-Length: 2\\n\\nhi'",
+                    "exec sleep 1000")
+    server = start(site, "--cgi-dir", folder, "--cgi-timeout", "1000")
+    with httpx.Client(base_url=server.url, timeout=20) as client:
+        assert client.head("/cgi-bin/background").status_code == 200
+        assert client.get("/cgi-bin/background").text == "hi"
+        assert client.get("/").status_code == 200
+    assert server.stop()[0] == 0
+
+
+@pytest.mark.parametrize("closed", ["0<&-", "2>&-", "1>&-", "0<&- 2>&-", "0<&- 1>&- 2>&-"])
+def test_closed_standard_descriptors_are_the_null_device(binary, site, script, tmp_path, closed):
+    """Else a socket would be the server's standard error, and a program's, a file that it opens."""
+    folder = script("writes", "exec 5>opened; echo lost >&2; exec 5>&-",
+                    "printf 'Content-Type: text/plain\\n\\n'; cat opened; readlink /proc/$$/fd/2")
+    path = tmp_path / "socket"
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", f'exec "$@" {closed}', "sh", binary, "serve", site, "--cgi-dir", folder,
+         "--address", f"unix:{path}"],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )
+    try:
+        def answer():
+            try:
+                with httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), timeout=20) as client:
+                    return client.get("http://t/cgi-bin/writes")
+            except httpx.ConnectError:
+                return None
+
+        text = await_condition(answer, "a server").text
+        assert text.startswith("/dev/null" if "2>&-" in closed else "pipe:")
+        for number, how in enumerate(("0<&-", "1>&-", "2>&-")):
+            if how in closed:
+                assert os.readlink(f"/proc/{process.pid}/fd/{number}") == "/dev/null"
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_a_program_that_does_not_end_is_504(start, site, script):

@@ -6,12 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "http/cgi_header.h"
 #include "support/child.h"
+#include "support/clocked_server.h"
+#include "support/http_client.h"
+#include "web/cgi.h"
 #include "web/cgi_environment.h"
 #include "web/child_process.h"
 #include "web/pipe_io.h"
@@ -109,6 +115,73 @@ TEST(CgiProgramsTest, EnvironmentShowsWhatItWasGivenAndNothingElse) {
   }
   EXPECT_EQ(shown, lines);
 }
+
+// All that a program sees of the server's own environment is PATH, TZ and LANG (SECURITY.md).
+class CgiInheritedTest : public testing::Test {
+ protected:
+  CgiInheritedTest() {
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+      const char* const value = std::getenv(kNames[i]);
+      saved_[i] = value == nullptr ? std::nullopt : std::optional<std::string>(value);
+      ::unsetenv(kNames[i]);
+    }
+  }
+  ~CgiInheritedTest() override {
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+      if (saved_[i]) {
+        ::setenv(kNames[i], saved_[i]->c_str(), 1);
+      } else {
+        ::unsetenv(kNames[i]);
+      }
+    }
+  }
+
+  // The lines that `environment` shows, in order, and those that have to be there.
+  static void Compare(const std::vector<std::string>& inherited) {
+    CgiOptions options;
+    options.directory = test::ExamplePath("cgi-bin");
+    test::ClockedServer server([&](Looper& looper, LoopHttp& http) {
+      http.Mount("/cgi-bin", std::make_unique<Cgi>(looper, options));
+    });
+    test::HttpClient client(server.Port());
+    const std::string port = std::to_string(server.Port());
+    std::vector<std::string> expected = {"GATEWAY_INTERFACE=CGI/1.1",
+                                         "HTTP_HOST=t",
+                                         "QUERY_STRING=",
+                                         "REMOTE_ADDR=127.0.0.1",
+                                         "REMOTE_HOST=127.0.0.1",
+                                         "REQUEST_METHOD=GET",
+                                         "SERVER_NAME=t",
+                                         "SERVER_PORT=" + port,
+                                         "SERVER_PROTOCOL=HTTP/1.1",
+                                         "SERVER_SOFTWARE=turtle",
+                                         "SCRIPT_NAME=/cgi-bin/environment"};
+    expected.insert(expected.end(), inherited.begin(), inherited.end());
+    std::sort(expected.begin(), expected.end());
+    std::string lines;
+    for (const std::string& entry : expected) {
+      lines += entry + "\n";
+    }
+    EXPECT_EQ(client.Ask("GET /cgi-bin/environment HTTP/1.1\r\nHost: t\r\n\r\n").body, lines);
+  }
+
+ private:
+  static constexpr std::array<const char*, 8> kNames = {
+      "PATH", "TZ", "LANG", "LC_ALL", "HOME", "LISTEN_FDS", "TURTLE_READY_FD", "HTTP_PROXY"};
+  std::array<std::optional<std::string>, kNames.size()> saved_;
+};
+
+TEST_F(CgiInheritedTest, ThreeVariablesAndNoOther) {
+  for (const char* name : {"LC_ALL", "HOME", "LISTEN_FDS", "TURTLE_READY_FD", "HTTP_PROXY"}) {
+    ::setenv(name, "hidden", 1);
+  }
+  ::setenv("PATH", "/bin:/usr/bin", 1);
+  ::setenv("TZ", "UTC0", 1);
+  ::setenv("LANG", "C", 1);
+  Compare({"PATH=/bin:/usr/bin", "TZ=UTC0", "LANG=C"});
+}
+
+TEST_F(CgiInheritedTest, WithoutThemOnlyAPath) { Compare({"PATH=/usr/local/bin:/usr/bin:/bin"}); }
 
 TEST(CgiProgramsTest, UpperReadsAsMuchAsTheLengthSays) {
   const std::string body(20000, 'x');  // more than it reads at once

@@ -214,13 +214,36 @@ TEST_F(CacheAskTest, WhatMayChangeSomethingInvalidates) {
   }
 }
 
-TEST_F(CacheAskTest, TheKeyIsHostAndTargetAsSent) {
-  EXPECT_EQ(Key("GET /A/b?c=D"), "a.example:80 /A/b?c=D");
-  EXPECT_EQ(Key("GET /A/b?"), "a.example:80 /A/b?");
-  EXPECT_EQ(Key("GET /A/b"), "a.example:80 /A/b");
-  EXPECT_EQ(Key("GET /%41/b"), "a.example:80 /%41/b") << "a handler sees the difference";
+TEST_F(CacheAskTest, TheKeyIsHostAndTarget) {
+  EXPECT_EQ(Key("GET /A/b?c=D"), "a.example /A/b?c=D");
+  EXPECT_EQ(Key("GET /A/b"), "a.example /A/b");
+  EXPECT_EQ(Key("GET /A/b?d&c"), "a.example /A/b?d&c") << "order counts";
   EXPECT_EQ(Key("GET http://B.example/A?x"), "b.example /A?x") << "of the target, not of Host";
   EXPECT_EQ(Key("GET http://B.example"), "b.example /");
+  EXPECT_EQ(Key("GET http://B.example?x"), "b.example /?x");
+}
+
+TEST_F(CacheAskTest, OneTargetHasOneKeyHoweverItIsWritten) {
+  for (const char* target :
+       {"//A/b", "/A//b", "/./A/b", "/A/x/../b", "/x/../A/./b", "/%41/b", "/A/%62", "/%41/%2e/b",
+        "http://a.example/A/b", "http://A.EXAMPLE:80/A//b", "http://a.example:/A/b",
+        "http://a.example:080/A/b", "https://a.example:443/A/b"}) {
+    EXPECT_EQ(Key(std::string("GET ") + target), "a.example /A/b") << target;
+  }
+  EXPECT_EQ(Key("GET http://a.example:443/A/b"), "a.example:443 /A/b");
+  EXPECT_EQ(Key("GET https://a.example:80/A/b"), "a.example:80 /A/b");
+  EXPECT_EQ(Key("GET http://a.example:8080/A/b"), "a.example:8080 /A/b");
+  EXPECT_EQ(Key("GET http://[::1]:80/"), "[::1] /");
+  EXPECT_EQ(Key("GET http://[::80]/"), "[::80] /");
+  EXPECT_EQ(Key("GET /A/b/"), "a.example /A/b/") << "another target";
+}
+
+TEST_F(CacheAskTest, WhatAHandlerMaySeeHasALineOfItsOwn) {
+  EXPECT_EQ(Key("GET /a&b%26c"), "a.example /a&b&c\n/a&b%26c");
+  EXPECT_EQ(Key("GET /a%3Fb"), "a.example /a?b\n/a%3Fb") << "not /a?b";
+  EXPECT_EQ(Key("GET /a?b%41=%2f"), "a.example /a?bA=%2F\n?b%41=%2f");
+  EXPECT_EQ(Key("GET /a?"), "a.example /a\n?");
+  EXPECT_EQ(Key("GET /a?%zz"), "a.example /a?%zz");
 }
 
 TEST_F(CacheAskTest, AVariantIsALineForEachField) {

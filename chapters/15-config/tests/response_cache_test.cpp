@@ -265,6 +265,54 @@ TEST(ResponseCacheTest, ARequestThatMayChangeSomethingDropsWhatWasKept) {
   EXPECT_EQ(server.Ask("/a").body, "6");
 }
 
+TEST(ResponseCacheTest, AChangeDropsItsTargetHoweverItIsWritten) {
+  CachedServer server([number = 0](Exchange& exchange) mutable {
+    const bool get = exchange.GetRequest().method == Method::kGet;
+    exchange.Reply(TextResponse(200, get ? std::to_string(++number) : "done"));
+  });
+  const auto ask = [&](const std::string& method, const std::string& target,
+                       const std::string& host = "t") {
+    const std::string line = method + " " + target;
+    return HttpClient(server.Port()).Ask(line + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n").body;
+  };
+  int number = 0;
+  for (const char* target : {"//a/b&c?d=e", "/./a/b&c?d=e", "/a/x/../b&c?d=e", "/%61/%62&c?d=e",
+                             "/a/b%26c?d=e", "/a/b&c?%64=e", "http://T:80/a/b&c?d=e"}) {
+    EXPECT_EQ(ask("GET", "/a/b&c?d=e"), std::to_string(++number));
+    EXPECT_EQ(ask("GET", "/a/b&c?d=e"), std::to_string(number)) << target;
+    EXPECT_EQ(ask("POST", target), "done");
+  }
+  EXPECT_EQ(ask("GET", "/a/b&c?d=e"), std::to_string(++number));
+  EXPECT_EQ(ask("POST", "/a/b&c?d=e", "T:80"), "done");
+  EXPECT_EQ(ask("GET", "/a/b&c?d=e"), std::to_string(++number));
+  EXPECT_EQ(ask("GET", "//a/%62&c?d=e"), std::to_string(number)) << "it is the same resource";
+  EXPECT_EQ(ask("GET", "/a/b%26c?d=e"), std::to_string(number + 1)) << "it may be another one";
+  for (const char* other : {"/a/b&c?e=d", "/a/b&c", "/A/b&c?d=e", "/a/b&c/?d=e", "/a/b&c?d=e&"}) {
+    EXPECT_EQ(ask("POST", other), "done");
+    EXPECT_EQ(ask("GET", "/a/b&c?d=e"), std::to_string(number)) << other << " is another";
+  }
+}
+
+TEST(ResponseCacheTest, OnlyTheHandlersOwnWordsAreKept) {
+  CachedServer server([](Exchange& exchange) { exchange.Abort(404, {}); });
+  EXPECT_EQ(server.Ask("/").status, 404);
+  EXPECT_EQ(server.Ask("/").status, 404);
+  EXPECT_EQ(server.Calls(), 2);
+}
+
+TEST(ResponseCacheTest, WhatIsAbortedHasChangedNothing) {
+  CachedServer server([number = 0](Exchange& exchange) mutable {
+    if (exchange.GetRequest().method == Method::kGet) {
+      exchange.Reply(TextResponse(200, std::to_string(++number)));
+    } else {
+      exchange.Abort(403, {});
+    }
+  });
+  EXPECT_EQ(server.Ask("/").body, "1");
+  EXPECT_EQ(HttpClient(server.Port()).Ask("POST / HTTP/1.1\r\nHost: t\r\n\r\n").status, 403);
+  EXPECT_EQ(server.Ask("/").body, "1");
+}
+
 TEST(ResponseCacheTest, AReplyByAnotherPathDropsWhatWasKept) {
   CachedServer server([number = 0](Exchange& exchange) mutable {
     if (exchange.GetRequest().method == Method::kPost) {

@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,27 @@ TEST_F(ServeResponseCacheTest, AReplyThatIsCutOffIsNotKept) {
   EXPECT_FALSE(HttpClient(turtle.Port()).Ask(Get("/cgi-bin/dies")).complete);
   EXPECT_FALSE(HttpClient(turtle.Port()).Ask(Get("/cgi-bin/dies")).complete);
   EXPECT_EQ(Ask(turtle, "/cgi-bin/count"), "3");
+}
+
+TEST_F(ServeResponseCacheTest, AChangeCountsHoweverItsPathIsWritten) {
+  const Turtle turtle(Arguments({"--response-cache", "on", "--response-cache-time", "3600"}));
+  EXPECT_EQ(Ask(turtle, "/cgi-bin/count"), "1");
+  HttpClient client(turtle.Port());
+  EXPECT_EQ(client.Ask("POST //cgi-bin/%63ount HTTP/1.1\r\nHost: t\r\n\r\n").body, "2");
+  EXPECT_EQ(Ask(turtle, "/cgi-bin/count"), "3");
+}
+
+TEST_F(ServeResponseCacheTest, AProgramThatComesLaterIsRunAtOnce) {
+  const Turtle turtle(Arguments({"--response-cache", "on", "--response-cache-time", "3600"}));
+  HttpClient client(turtle.Port());
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/later")).status, 404);
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/plain")).status, 404);
+  folder_.Write("cgi-bin/plain", "no program");
+  std::filesystem::permissions(folder_.Path("cgi-bin/plain"), std::filesystem::perms(0644));
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/plain")).status, 403);
+  folder_.Program("cgi-bin/.new", "printf 'Content-Type: text/plain\\n\\nhere'\n");
+  std::filesystem::rename(folder_.Path("cgi-bin/.new"), folder_.Path("cgi-bin/later"));
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/later")).body, "here");
 }
 
 TEST_F(ServeResponseCacheTest, AFileByAnotherPathIsNeverStale) {

@@ -26,6 +26,73 @@ auto Holds(const std::array<int, kCount>& all, int status) -> bool {
   return std::find(all.begin(), all.end(), status) != all.end();
 }
 
+// What "%41" stands for; -1 if `text` does not begin with such a one.
+auto EncodedByte(std::string_view text) -> int {
+  if (text.size() < 3 || text[0] != '%') {
+    return -1;
+  }
+  const int high = ascii::HexValue(text[1]);
+  const int low = ascii::HexValue(text[2]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+// Needs no percent-encoding anywhere (RFC 3986, section 2.3).
+auto IsUnreserved(int byte) -> bool {
+  const char c = static_cast<char>(byte);
+  return ascii::IsLetter(c) || ascii::IsDigit(c) || c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+// May divide what it stands in (RFC 3986, section 2.2), unless it is encoded.
+auto IsReserved(int byte) -> bool {
+  return std::string_view(":/?#[]@!$&'()*+,;=").find(static_cast<char>(byte)) !=
+         std::string_view::npos;
+}
+
+auto IsAny(int /*byte*/) -> bool { return true; }
+
+auto HasEncoded(std::string_view text, bool (*kind)(int byte)) -> bool {
+  for (std::size_t at = text.find('%'); at < text.size(); at = text.find('%', at + 1)) {
+    const int byte = EncodedByte(text.substr(at));
+    if (byte >= 0 && kind(byte)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Appends `text` as its simplest equivalent (RFC 3986, section 6.2.2).
+void AppendPlainly(std::string_view text, std::string& to) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const int byte = EncodedByte(text.substr(i));
+    if (byte < 0) {
+      to += text[i];
+      continue;
+    }
+    if (IsUnreserved(byte)) {
+      to += static_cast<char>(byte);
+    } else {
+      to += '%';
+      to += kDigits[static_cast<std::size_t>(byte) / 16];
+      to += kDigits[static_cast<std::size_t>(byte) % 16];
+    }
+    i += 2;
+  }
+}
+
+// "a.example:80" and "a.example:" are "a.example" (RFC 9110, section 4.2.3).
+auto WithoutDefaultPort(const Request& request) -> std::string_view {
+  const std::string_view host = request.host;
+  const std::size_t colon = host.rfind(':');
+  if (colon == std::string_view::npos || host.find(']', colon) != std::string_view::npos) {
+    return host;
+  }
+  const bool is_https = ascii::EqualIgnoreCase(request.target.substr(0, 6), "https:");
+  std::string_view port = host.substr(colon + 1);
+  port.remove_prefix(std::min(port.find_first_not_of('0'), port.size()));
+  return port.empty() || port == (is_https ? "443" : "80") ? host.substr(0, colon) : host;
+}
+
 // One directive of Cache-Control (RFC 9111, section 5.2).
 struct Directive {
   std::string_view name;
@@ -222,15 +289,27 @@ auto KeepingOf(int status, const ReplyFields& fields, seconds standard, HttpTime
   return keeping;
 }
 
-void AppendCacheKey(const Request& request, std::string& key) {
+void AppendTargetKey(const Request& request, std::string& key) {
   const std::size_t host = key.size();
-  key.append(request.host);
+  AppendPlainly(WithoutDefaultPort(request), key);
   std::transform(key.begin() + static_cast<std::ptrdiff_t>(host), key.end(),
                  key.begin() + static_cast<std::ptrdiff_t>(host), ascii::ToLower);
-  const std::string_view path = request.uri.RawPath();
-  key.append(" ").append(path.empty() ? "/" : path);
-  if (request.uri.HasQuery()) {
-    key.append("?").append(request.uri.Query());
+  key.append(" ").append(request.uri.Path());
+  if (!request.uri.Query().empty()) {
+    key.append("?");
+    AppendPlainly(request.uri.Query(), key);
+  }
+}
+
+void AppendCacheKey(const Request& request, std::string& key) {
+  AppendTargetKey(request, key);
+  const Uri& uri = request.uri;
+  const bool path_says_more = HasEncoded(uri.RawPath(), IsReserved);
+  const bool query_says_more =
+      uri.HasQuery() && (uri.Query().empty() || HasEncoded(uri.Query(), IsAny));
+  if (path_says_more || query_says_more) {
+    key.append("\n").append(path_says_more ? uri.RawPath() : std::string_view());
+    key.append(uri.HasQuery() ? "?" : "").append(uri.Query());
   }
 }
 

@@ -22,12 +22,16 @@ void Exchange::Begin(int status) {
 }
 
 void Exchange::Reply(const Response& response) {
-  Begin(response.Status());
-  session_->SendReply(*this, response);
-  replied_ = true;
+  Send(response);
   if (tap_) {
     TellTap(response);
   }
+}
+
+void Exchange::Send(const Response& whole) {
+  Begin(whole.Status());
+  session_->SendReply(*this, whole);
+  replied_ = true;
 }
 
 void Exchange::TellTap(const Response& whole) noexcept {
@@ -160,7 +164,10 @@ void Exchange::End() {
 void Exchange::Abort(int status, std::string_view detail) {
   if (!begun_) {
     try {
-      Reply(ErrorResponse(status, detail));
+      Send(ErrorResponse(status, detail));
+      if (tap_) {
+        tap_->OnAbort(status);
+      }
       return;
     } catch (const std::bad_alloc&) {
       LogException("error page");

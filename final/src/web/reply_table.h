@@ -83,7 +83,7 @@ class ReplyTable : public std::enable_shared_from_this<ReplyTable> {
   [[nodiscard]] auto End(const Making& making) noexcept -> std::vector<ReplyWaiters*>;
 
   /// Says that the replies to one target are wrong from now on, all its variants.
-  /// @param key as AppendCacheKey() writes it
+  /// @param key as AppendTargetKey() writes it
   void Drop(std::string_view key);
 
   /// How many keys there are; for tests.

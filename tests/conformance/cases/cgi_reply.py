@@ -117,6 +117,10 @@ ROWS = [
          "A body that is shorter than its program said is not passed off as complete."),
     Row("program-crash-late", "3875 6.1", MUST, get("/cgi-bin/crash-late"), "200 cut", "Nor is that of a program that is killed while it speaks."),
     Row("program-crash-chunked", "3875 6.1", MUST, get("/cgi-bin/crash-chunked"), "200 cut", "Nor when nobody knew how long it would be."),
+    Row("program-runs-on", "9112 6.3", MUST, get("/cgi-bin/runs-on"), "200",
+        "A body is complete with its last byte, whatever its program does then.", body="hi"),
+    Row("program-runs-on-head", "9112 6.3", MUST, get("/cgi-bin/runs-on", method="HEAD"), "200", "A reply to HEAD with its head.",
+        has={"Content-Length": "2"}),
     Row("program-silent", "3875 6.1", MUST, get("/cgi-bin/silent"), "500/502", "A program that says nothing has failed."),
     Row("program-crash", "3875 6.1", MUST, get("/cgi-bin/crash"), "500/502", "So has one that is killed within its header."),
 ]

@@ -11,6 +11,11 @@
 // A program that does not end in time is killed with all its children: 504 while nothing was sent,
 // else the connection is cut. So is one that crashes. When the client goes, the program goes.
 //
+// A reply ends where its framing says so (RFC 9112, section 6.3): with the head, where there is no
+// body (HEAD, 204, 304), or with the last byte of a Content-Length. A program that runs on then has
+// the rest of its time. What it still prints is read and dropped, so that no SIGPIPE ends it, and
+// it counts among the programs that run.
+//
 // How a program ended is asked of the kernel. A process that ignores SIGCHLD, or has inherited
 // that, gets no answer, wait(2), and a crash counts as success: set it to SIG_DFL, as `turtle
 // serve` does.
@@ -71,14 +76,20 @@ class Cgi : public RequestHandler {
   // A program whose exchange is over, until it can be reaped.
   struct Leaving {
     ChildProcess child;
-    WatchId watch{-1, 0};  // of its end; without one, polled
+    UniqueFd output;       // until its end: what comes there is dropped
+    WatchId watch{-1, 0};  // of the output, then of its end; without one, polled
     TimerId deadline{};
     TimerId poll{};
   };
 
-  void TakeLeave(ChildProcess child, Clock::duration time_left) noexcept;
+  void TakeLeave(ChildProcess child, UniqueFd output, Clock::duration time_left) noexcept;
   void AwaitEnd(std::list<Leaving>::iterator leaving, Clock::duration time_left);
-  void Forget(const Leaving& leaving);
+  void Drain(std::list<Leaving>::iterator leaving);
+  void EndTime(std::list<Leaving>::iterator leaving);
+  void AwaitExit(std::list<Leaving>::iterator leaving);
+  void WatchExit(std::list<Leaving>::iterator leaving);
+  void Unwatch(Leaving& leaving);
+  void Forget(Leaving& leaving);
   void Reap(std::list<Leaving>::iterator leaving);
   void Poll(std::list<Leaving>::iterator leaving);
   auto Find(const std::string& program) -> int;

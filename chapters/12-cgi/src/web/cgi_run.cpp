@@ -1,6 +1,9 @@
 #include "web/cgi_run.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -66,6 +69,40 @@ auto LocalAddressOf(const Connection& connection) -> NetAddress {
   return known ? local : NetAddress();
 }
 
+// What a program that can't be started means to the client.
+struct SpawnFault {
+  int status;
+  const char* hint = "";  // for the log, after the text of the errno value
+};
+
+auto PassesBy(int error) -> bool {
+  return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE ||
+         error == ETXTBSY;  // the program is being written
+}
+
+// ENOENT and EACCES may speak of the program, or of the interpreter in its first line: the kernel
+// has the same number for both. So the program itself is looked at.
+auto Explain(const SpawnResult& result, int directory, const char* program) -> SpawnFault {
+  if (PassesBy(result.error) || result.step != SpawnStep::kExecute) {
+    return {PassesBy(result.error) ? 503 : 502};
+  }
+  struct stat status {};
+  switch (result.error) {
+    case ENOENT:
+      return fstatat(directory, program, &status, AT_SYMLINK_NOFOLLOW) == 0
+                 ? SpawnFault{502, " (the program is there, its interpreter is not)"}
+                 : SpawnFault{404};
+    case EACCES:
+      return faccessat(directory, program, X_OK, AT_EACCESS) == 0
+                 ? SpawnFault{502, " (its interpreter may not be executed)"}
+                 : SpawnFault{403};
+    case E2BIG:
+      return {431, " (the request does not fit into arguments and environment)"};
+    default:
+      return {502};
+  }
+}
+
 }  // namespace
 
 auto ParseCgiTarget(std::string_view sub_path, std::string_view raw_path)
@@ -120,10 +157,9 @@ CgiRun::~CgiRun() {
     }
   }
   if (child_.Pid() >= 0) {
-    // A program that has said all may end in peace; one that nobody listens to is killed.
-    const bool said_all = !output_ && over_;
-    cgi_.TakeLeave(std::move(child_),
-                   said_all ? kill_time_ - GetLooper().Now() : Clock::duration::zero());
+    // A program that was answered for may end in peace; one that nobody listens to is killed.
+    cgi_.TakeLeave(std::move(child_), std::move(output_),
+                   complete_ ? kill_time_ - GetLooper().Now() : Clock::duration::zero());
   }
 }
 
@@ -240,14 +276,8 @@ void CgiRun::Start() {
 }
 
 void CgiRun::Refuse(const SpawnResult& result) {
-  const bool exec = result.step == SpawnStep::kExecute;
-  const bool busy = result.error == EAGAIN || result.error == ENOMEM || result.error == EMFILE ||
-                    result.error == ENFILE;
-  const int status = busy                             ? 503
-                     : exec && result.error == ENOENT ? 404
-                     : exec && result.error == EACCES ? 403
-                                                      : 502;
-  Fail(status, result.ToString());
+  const SpawnFault fault = Explain(result, cgi_.directory_.Get(), target_.program.c_str());
+  Fail(fault.status, result.ToString() + fault.hint);
 }
 
 // The loop logs what a callback throws, and goes on. But what is lost here is a part of the reply,
@@ -320,8 +350,8 @@ void CgiRun::BeginPlainReply() {
 void CgiRun::BeginReply() {
   if (header_.kind == CgiReplyKind::kLocalRedirect) {
     over_ = true;
+    complete_ = true;
     StopReading();
-    output_.Reset();  // the program has said all, and may end in peace
     exchange_.ReplyFrom(header_.location);
     return;
   }
@@ -346,7 +376,9 @@ void CgiRun::BeginReply() {
 
 void CgiRun::PassOn(std::string_view bytes) {
   exchange_.Write(bytes);
-  if (!exchange_.CanWrite() && output_watch_) {
+  if (exchange_.HasWholeBody()) {
+    End();  // whatever the program does now: the client knows that this is all
+  } else if (!exchange_.CanWrite() && output_watch_) {
     resting_ = true;
     GetLooper().ChangeWatch(*output_watch_, Interest::kNone);
   }
@@ -389,7 +421,14 @@ void CgiRun::Finish() {
   if (!exchange_.Begun()) {
     BeginPlainReply();  // with less than a line of output
   }
+  End();
+}
+
+// The reply is complete. The program need not be.
+void CgiRun::End() {
   over_ = true;
+  complete_ = true;
+  StopReading();
   exchange_.End();
 }
 
@@ -403,6 +442,7 @@ void CgiRun::OnDeadline() {
 
 void CgiRun::Fail(int status, std::string_view reason) {
   over_ = true;
+  complete_ = false;
   child_.Kill();
   StopReading();
   exchange_.Abort(status, {});

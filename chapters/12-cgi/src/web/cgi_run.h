@@ -1,7 +1,8 @@
 // One program that answers one request. Internal to Cgi.
 //
 // Its life: collect the body → start → read the output up to the end of its header → pass the
-// rest on → wait for the exit. It hangs on the exchange, and dies with it.
+// rest on → wait for the exit. It hangs on the exchange, and dies with it. A reply that is complete
+// by its framing waits for nothing more; Cgi then has what is left of the program.
 //
 // Thread: the loop's.
 #pragma once
@@ -68,6 +69,7 @@ class CgiRun : public ExchangeState {
   void OnOutputEnd();
   void OnExit();
   void Finish();
+  void End();
   void OnDeadline();
   void Fail(int status, std::string_view reason);
   void StopReading();
@@ -88,7 +90,8 @@ class CgiRun : public ExchangeState {
   std::string head_;  // the output so far, until its header is complete
   CgiHeaderParser parser_;
   CgiHeader header_;
-  bool resting_ = false;  // the client reads too slowly
+  bool resting_ = false;   // the client reads too slowly
+  bool complete_ = false;  // the reply, all of it: the program may run on
   std::uint64_t spooled_bytes_ = 0;
   bool counted_ = false;  // has a place among the running programs
   bool over_ = false;     // answered, one way or another

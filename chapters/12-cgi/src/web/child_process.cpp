@@ -71,8 +71,16 @@ auto StepName(SpawnStep step) -> const char* {
   return "start";
 }
 
-// A server started with its standard descriptors closed gets pipes numbered 0 to 2. Putting such
-// a one in place would overwrite the next, so it is moved out of the way first.
+// Is our 2 what a program may take for its standard error? If it was closed when we were started,
+// it is closed still, or a socket, say, has got its number. All that we open is close-on-exec, so
+// the program would begin without a 2, and the first file that it opens would get its errors.
+auto HasStandardError() -> bool {
+  const int flags = ::fcntl(STDERR_FILENO, F_GETFD);
+  return flags >= 0 && (flags & FD_CLOEXEC) == 0;
+}
+
+// A process that was started with its standard descriptors closed gets pipes numbered 0 to 2.
+// Putting such a one in place would overwrite the next, so it is moved out of the way first.
 auto AboveStandard(int fd, UniqueFd& copy) -> int {
   if (fd < 0 || fd > STDERR_FILENO) {
     return fd;
@@ -173,8 +181,9 @@ auto ChildProcess::Start(const ChildOptions& options) -> SpawnResult {
   if (plan.stdout_fd < 0) {
     return {errno, SpawnStep::kPrepare};
   }
-  plan.stderr_fd = AboveStandard(options.stderr_fd, stderr_copy);
-  if (options.stderr_fd >= 0 && plan.stderr_fd < 0) {
+  const bool keeps_stderr = options.stderr_fd < 0 && HasStandardError();
+  plan.stderr_fd = keeps_stderr ? -1 : OrNullDevice(options.stderr_fd, stderr_copy);
+  if (!keeps_stderr && plan.stderr_fd < 0) {
     return {errno, SpawnStep::kPrepare};
   }
   if (const int error = OpenPipe(PipeMode::kBlocking, report); error != 0) {

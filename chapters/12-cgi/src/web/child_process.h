@@ -28,7 +28,8 @@
 namespace TURTLE_SERVER {
 
 /// What to run and with what. Descriptors are borrowed for the call of Start(); the child gets
-/// copies of the three, and no others.
+/// copies of the three, and no others. Where ours is closed, or close-on-exec and so no standard
+/// error at all, "the same as ours" is /dev/null.
 struct ChildOptions {
   int directory_fd = -1;               ///< Where the program is; becomes its working directory.
   std::string program;                 ///< A plain file name in that directory, its argv[0].

@@ -3,9 +3,11 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <system_error>
 
 #include "app/options.h"
 #include "app/serve_command.h"
+#include "app/standard_descriptors.h"
 
 namespace {
 
@@ -21,6 +23,10 @@ void EndWithoutMemory() {
 auto main(int argc, char** argv) -> int try {
   using namespace TURTLE_SERVER;
   std::set_new_handler(EndWithoutMemory);
+  if (const int error = OpenStandardDescriptors(); error != 0) {
+    std::cerr << "turtle: open /dev/null: " << std::generic_category().message(error) << '\n';
+    return 1;
+  }
   const CommandLine command = ParseCommandLine(argc, argv);
   std::set_new_handler(nullptr);
   switch (command.action) {

@@ -155,6 +155,12 @@ class Exchange {
   /// True once the reply has begun.
   [[nodiscard]] auto Begun() const noexcept -> bool { return begun_; }
 
+  /// True once nothing more can follow in the body: there is none (HEAD, 204, 304), or all of its
+  /// `length` was given. Nothing but End() is missing then, so nobody has to wait for it.
+  [[nodiscard]] auto HasWholeBody() const noexcept -> bool {
+    return begun_ && (drops_output_ || (body_end_ == BodyEnd::kLength && promised_ == 0));
+  }
+
   /// True once the reply is complete.
   [[nodiscard]] auto Replied() const noexcept -> bool { return replied_; }
 

@@ -3,7 +3,8 @@
 // Interface:
 //  * AskOf() says what a cache may do for a request.
 //  * KeepingOf() says whether a reply may be kept, how long it is fresh, and what it varies by.
-//  * AppendCacheKey() and AppendVariant() write down what a kept reply is found by.
+//  * AppendCacheKey() and AppendVariant() write down what a kept reply is found by; what begins
+//    with AppendTargetKey() are all replies of one target.
 //
 // The cache stands before the handlers of one server, and can't ask them whether an old reply is
 // still good. So what would have to be validated first is not kept.
@@ -73,8 +74,14 @@ struct Keeping {
 [[nodiscard]] auto KeepingOf(int status, const ReplyFields& fields, std::chrono::seconds standard,
                              HttpTime now) -> Keeping;
 
-/// Appends what the replies to one target have in common: the host in lower case, and path and
-/// query as they were sent. Holds no line end.
+/// Appends what all ways to write one target have in common: the host in lower case and without a
+/// default port, the path that handlers look up (Uri::Path()), and the query, in which characters
+/// that need no percent-encoding have none (RFC 3986, section 6.2.2). Holds no line end.
+void AppendTargetKey(const Request& request, std::string& key);
+
+/// Appends AppendTargetKey(), and a line with path or query as they were sent where a handler may
+/// see more in them: an encoded '&' in a path is not one that divides, and a query reaches programs
+/// as it is. A reply to one of these is not sent to the others, but is wrong when theirs is.
 void AppendCacheKey(const Request& request, std::string& key);
 
 /// Appends a line for each field of `names`, with its values in `request`: of the replies to one

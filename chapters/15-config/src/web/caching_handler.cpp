@@ -73,6 +73,8 @@ class CachingHandler::Recorder : public ReplyTap {
     Try([this] { Refuse(); });
   }
 
+  void OnAbort(int /*status*/) noexcept override { Stop(); }
+
   void OnEnd() noexcept override {
     Try([this] {
       if (!handler_.KeepReply(*making_, *head_, exchange_.GetRequest(), body_)) {
@@ -126,20 +128,24 @@ class CachingHandler::Recorder : public ReplyTap {
 class CachingHandler::Invalidation : public ReplyTap {
  public:
   Invalidation(ReplyTable& table, const Request& request) : table_(table) {
-    AppendCacheKey(request, key_);
+    AppendTargetKey(request, key_);
   }
   Invalidation(const Invalidation&) = delete;
   auto operator=(const Invalidation&) -> Invalidation& = delete;
   ~Invalidation() override { Drop(); }
 
-  void OnHead(const Response& head) noexcept override {
-    if (head.Status() >= 400) {
+  void OnHead(const Response& head) noexcept override { Hear(head.Status()); }
+
+  void OnAbort(int status) noexcept override { Hear(status); }
+
+ private:
+  void Hear(int status) noexcept {
+    if (status >= 400) {
       due_ = false;
     }
     Drop();
   }
 
- private:
   void Drop() noexcept {
     if (due_) {
       try {

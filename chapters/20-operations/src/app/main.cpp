@@ -4,10 +4,12 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "app/options.h"
 #include "app/serve_command.h"
+#include "app/standard_descriptors.h"
 
 namespace {
 
@@ -31,6 +33,10 @@ auto RereadOf(const TURTLE_SERVER::CommandLine& command) -> TURTLE_SERVER::Rerea
 auto main(int argc, char** argv) -> int try {
   using namespace TURTLE_SERVER;
   std::set_new_handler(EndWithoutMemory);
+  if (const int error = OpenStandardDescriptors(); error != 0) {
+    std::cerr << "turtle: open /dev/null: " << std::generic_category().message(error) << '\n';
+    return 1;
+  }
   const CommandLine command = ParseCommandLine(argc, argv);
   std::set_new_handler(nullptr);
   switch (command.action) {
