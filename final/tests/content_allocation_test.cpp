@@ -1,11 +1,13 @@
 // Queries, cookies and parts are read in memory that is used again.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "http/cookies.h"
 #include "http/form.h"
+#include "http/json.h"
 #include "http/multipart.h"
 #include "support/counting_new.h"
 
@@ -57,6 +59,15 @@ TEST(ContentAllocationTest, PartsUseTheMemoryOfThoseBeforeThem) {
             }),
             0U);
   EXPECT_EQ(parts, 101U);
+}
+
+// With a callback the parser keeps a note of every level and of every key.
+TEST(ContentAllocationTest, JsonCostsWhatItsValueAndTheParserCost) {
+  const std::string text =
+      R"({"name":"a name of more than some letters","list":[1,2,[3,{"x":[]}]]})";
+  const std::size_t plain =
+      WarmCost([&] { static_cast<void>(nlohmann::json::parse(text.begin(), text.end())); });
+  EXPECT_EQ(WarmCost([&] { static_cast<void>(ParseJson(text)); }), plain);
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ auto Nested(int depth) -> std::string {
   return std::string(count, '[') + std::string(count, ']');
 }
 
+constexpr std::string_view kTooDeep = "The JSON is deeper than 64 levels.";
+
 TEST(JsonTest, ValuesComeBackAsTheyWere) {
   for (const char* text : {"null", "true", "-7", "2.5", R"("a\"b")", "[]", R"({"a":[1,{}]})"}) {
     EXPECT_EQ(FormatJson(ParseJson(text)), text);
@@ -67,6 +69,59 @@ TEST(JsonTest, DepthIsLimited) {
   EXPECT_EQ(Refusal(Nested(kMaxJsonDepth)), "");
   EXPECT_EQ(Refusal(Nested(kMaxJsonDepth + 1)), "The JSON is deeper than 64 levels.");
   EXPECT_EQ(Refusal(Nested(1'000'000)), "The JSON is deeper than 64 levels.");
+}
+
+TEST(JsonTest, BracketsInTextsAreNoDepth) {
+  const std::string many(1000, '[');
+  EXPECT_EQ(Refusal("\"" + many + "\""), "");
+  EXPECT_EQ(Refusal(R"({"a\"":")" + many + R"(\"","b":[1]})"), "");
+  EXPECT_EQ(Refusal(R"(["\\\"",")" + many + R"("])"), "");
+  EXPECT_EQ(Refusal(R"(["\\",")" + many + R"("])"), "");
+  EXPECT_EQ(Refusal(R"(["\\",)" + Nested(kMaxJsonDepth - 1) + "]"), "");
+  EXPECT_EQ(Refusal(R"(["\\",)" + Nested(kMaxJsonDepth) + "]"), kTooDeep);
+  EXPECT_EQ(Refusal(R"(["]]]]",)" + Nested(kMaxJsonDepth) + "]"), kTooDeep);
+  EXPECT_EQ(Refusal(R"({"}\"}":)" + Nested(kMaxJsonDepth) + "}"), kTooDeep);
+}
+
+TEST(JsonTest, ManyBesideEachOtherAreNoDepth) {
+  std::string many = "[{}";
+  for (int i = 0; i < 1000; ++i) {
+    many += R"(,{"a":[]})";
+  }
+  EXPECT_EQ(Refusal(many + "]"), "");
+  EXPECT_EQ(Refusal(many + "," + Nested(kMaxJsonDepth - 1) + "]"), "");
+  EXPECT_EQ(Refusal(many + "," + Nested(kMaxJsonDepth) + "]"), kTooDeep);
+}
+
+// What is wrong first is told, whatever follows.
+TEST(JsonTest, AMistakeBeforeTheDepthIsTheMistake) {
+  using namespace std::string_view_literals;
+  const std::string deep = Nested(kMaxJsonDepth + 1);
+  EXPECT_EQ(Refusal("x" + deep), "The JSON is wrong at line 1, column 1: unexpected 'x'.");
+  EXPECT_EQ(Refusal("[1 " + deep), "The JSON is wrong at line 1, column 4: unexpected '['.");
+  EXPECT_EQ(Refusal("[]\n" + deep), "The JSON is wrong at line 2, column 1: unexpected '['.");
+  EXPECT_EQ(Refusal("[1e999," + deep), "The JSON holds a number that is too large.");
+  EXPECT_EQ(Refusal(std::string("1\0"sv) + deep),
+            "The JSON is wrong at line 1, column 2: unexpected byte 0x00.");
+  EXPECT_EQ(Refusal("]]]]" + deep), "The JSON is wrong at line 1, column 1: unexpected ']'.");
+  EXPECT_EQ(Refusal("\"" + deep), "The JSON is wrong at line 1, column 132: unexpected end.");
+  EXPECT_EQ(Refusal("[" + deep + "x"), kTooDeep);
+  EXPECT_EQ(Refusal("[\"\x01\"," + deep),
+            "The JSON is wrong at line 1, column 3: unexpected byte 0x01.");
+  EXPECT_EQ(Refusal(std::string(kMaxJsonDepth, '[') + "x" + deep),
+            "The JSON is wrong at line 1, column 65: unexpected 'x'.");
+}
+
+TEST(JsonTest, AtTheLimitEveryMistakeIsStillFound) {
+  const std::string open(kMaxJsonDepth, '[');
+  EXPECT_EQ(Refusal(open), "The JSON is wrong at line 1, column 65: unexpected end.");
+  EXPECT_EQ(Refusal(open + "["), kTooDeep);
+  EXPECT_EQ(Refusal(open + "{"), kTooDeep);
+  EXPECT_EQ(Refusal(open + "\"["), "The JSON is wrong at line 1, column 67: unexpected end.");
+}
+
+TEST(JsonTest, OfTwoEqualKeysTheLastCounts) {
+  EXPECT_EQ(FormatJson(ParseJson(R"({"a":{"b":1},"a":{"c":[2]}})")), R"({"a":{"c":[2]}})");
 }
 
 TEST(JsonTest, ANumberBeyondEveryDoubleIsRefused) {

@@ -22,6 +22,7 @@ namespace {
 
 using test::CallFaults;
 using test::receive_faults;
+using test::receive_slots;
 using test::send_faults;
 
 constexpr int kForEver = 1'000'000'000;
@@ -68,6 +69,53 @@ class UdpFaults : public testing::Test {
   test::LoopThread loop_;
   UdpServer server_;
 };
+
+// To ask again whether there is more would be a third call: the poller knows.
+TEST_F(UdpFaults, ALoneDatagramIsOneCallInAndOneOut) {
+  test::UdpClient client(server_.LocalAddress());
+  for (int i = 0; i < 10; ++i) {
+    const int received = receive_faults.Calls();
+    const int sent = send_faults.Calls();
+    ASSERT_EQ(client.Ask("hello"), "hello");
+    EXPECT_EQ(receive_faults.Calls() - received, 1);
+    EXPECT_EQ(send_faults.Calls() - sent, 1);
+  }
+}
+
+TEST_F(UdpFaults, ALoneDatagramDoesNotPayForAWholeBatch) {
+  test::UdpClient client(server_.LocalAddress());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(client.Ask("hello"), "hello");
+    EXPECT_LE(receive_slots, 16U);
+  }
+}
+
+TEST_F(UdpFaults, ManyAfterFewComeInOneRoundAndThenByOneCall) {
+  test::UdpClient client(server_.LocalAddress());
+  ASSERT_EQ(client.Ask("hello"), "hello");
+  constexpr int kWhole = 64;  // UdpOptions::batch
+  for (const int most : {2, 1}) {
+    const int received = receive_faults.Calls();
+    SendTogether(client, kWhole);
+    ExpectAll(client, kWhole);
+    EXPECT_LE(receive_faults.Calls() - received, most);
+  }
+  ASSERT_EQ(client.Ask("hello"), "hello");
+  ASSERT_EQ(client.Ask("hello"), "hello");
+  EXPECT_LE(receive_slots, 16U) << "it has fallen again";
+}
+
+// Exactly as many as were asked for, one more, and one less.
+TEST_F(UdpFaults, NumbersAroundTheFirstQuestionComeWhole) {
+  test::UdpClient client(server_.LocalAddress());
+  std::uint64_t all = 0;
+  for (const int count : {15, 1, 16, 1, 17, 1, 31, 32, 33, 1, 63, 1, 64, 1, 65, 100}) {
+    SendTogether(client, count);
+    ExpectAll(client, count);
+    all += static_cast<std::uint64_t>(count);
+    EXPECT_EQ(Figures().received, all);
+  }
+}
 
 TEST_F(UdpFaults, OneFailureToReceiveCostsNoDatagram) {
   test::UdpClient client(server_.LocalAddress());

@@ -1,7 +1,5 @@
 #include "web/server_request.h"
 
-#include <sys/socket.h>
-
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -96,18 +94,12 @@ auto ServerRequest::Form() const -> const TURTLE_SERVER::Form& {
 auto ServerRequest::Json() const -> RequestJson { return RequestJson(ParseJson(Body())); }
 
 auto ServerRequest::Source() const -> NetAddress {
-  return ends_ != nullptr ? ends_->source : exchange_->GetConnection().GetPeerAddress();
+  return ends_ != nullptr ? ends_->source : fields_.ends.SourceOf(exchange_->GetConnection());
 }
 
 auto ServerRequest::Destination() const -> NetAddress {
-  if (ends_ != nullptr) {
-    return ends_->destination;
-  }
-  NetAddress address;
-  if (::getsockname(exchange_->GetConnection().GetFd(), address.Data(), address.Length()) != 0) {
-    return {};
-  }
-  return address;
+  return ends_ != nullptr ? ends_->destination
+                          : fields_.ends.DestinationOf(exchange_->GetConnection());
 }
 
 }  // namespace TURTLE_SERVER

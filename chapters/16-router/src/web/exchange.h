@@ -178,6 +178,12 @@ class Exchange {
   /// The status of the reply; 0: it has not begun.
   [[nodiscard]] auto Status() const noexcept -> int { return status_; }
 
+  /// True once nothing more can follow in the body: there is none (HEAD, 204, 304), or all of its
+  /// `length` was given. Nothing but End() is missing then, so nobody has to wait for it.
+  [[nodiscard]] auto HasWholeBody() const noexcept -> bool {
+    return begun_ && (drops_output_ || (body_end_ == BodyEnd::kLength && promised_ == 0));
+  }
+
   /// True once the reply is complete.
   [[nodiscard]] auto Replied() const noexcept -> bool { return replied_; }
 
@@ -198,6 +204,7 @@ class Exchange {
 
   auto Redirect() -> bool;
   void Begin(int status);
+  void Send(const Response& whole);
   void TellTap(const Response& whole) noexcept;
   auto Allow(std::uint64_t bytes) noexcept -> std::uint64_t;
   auto WantsBody() const noexcept -> bool;

@@ -25,6 +25,7 @@
 #include "http/request.h"
 #include "http/request_json.h"
 #include "http/router.h"
+#include "web/connection_ends.h"
 
 namespace TURTLE_SERVER {
 
@@ -39,12 +40,7 @@ struct RequestFields {
   bool query_read = false;    ///< of this request
   bool form_read = false;     ///< of this request
   bool cookies_read = false;  ///< of this request
-};
-
-/// The two ends of a connection.
-struct ConnectionEnds {
-  NetAddress source;       ///< the client's address
-  NetAddress destination;  ///< the one that it has reached
+  ConnectionEndsTable ends;   ///< of all connections that were asked about
 };
 
 /// A request for which a route was found.
@@ -121,10 +117,11 @@ class ServerRequest {
   ///     many fields
   [[nodiscard]] auto Form() const -> const TURTLE_SERVER::Form&;
 
-  /// The client's address, asked of the kernel, getpeername(2); an empty one if it has gone.
+  /// The client's address. The kernel is asked once for each connection, getpeername(2); an empty
+  /// one if the client has gone before.
   [[nodiscard]] auto Source() const -> NetAddress;
 
-  /// The address that the client has reached, getsockname(2).
+  /// The address that the client has reached, getsockname(2), asked once, too.
   [[nodiscard]] auto Destination() const -> NetAddress;
 
   /// True once nobody waits for the answer any more. A handler that takes long, on a thread other

@@ -45,11 +45,15 @@ class CallFaults {
 inline CallFaults receive_faults;
 inline CallFaults send_faults;
 
+/// How many slots the last call of recvmmsg(2) offered.
+inline std::atomic<unsigned> receive_slots{0};
+
 }  // namespace TURTLE_SERVER::test
 
 extern "C" {
 
 auto recvmmsg(int fd, mmsghdr* messages, unsigned count, int flags, timespec* limit) -> int {
+  TURTLE_SERVER::test::receive_slots = count;
   const int outcome = TURTLE_SERVER::test::receive_faults.Next();
   if (outcome > 0) {
     errno = outcome;
