@@ -147,6 +147,16 @@ TEST_F(OptionsConfigTest, EveryKeyIsAFlagToo) {
   }
 }
 
+TEST_F(OptionsConfigTest, TheHelpNamesTheSignals) {
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"--help"}, {"serve", "--help"}}) {
+    const std::string help = Parse(line).text;
+    for (const char* signal : {"SIGHUP", "SIGUSR1", "SIGTERM", "SIGINT"}) {
+      EXPECT_NE(help.find(signal), std::string::npos) << signal << "\n" << help;
+    }
+  }
+}
+
 TEST_F(OptionsConfigTest, TheSchemaIsPrinted) {
   const CommandLine command = Parse({"--schema"});
   EXPECT_EQ(command.action, CommandAction::kPrint);

@@ -21,6 +21,12 @@ def test_help_names_every_option(binary):
     assert "serve" in run(binary, "--help").stdout
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"]])
+def test_help_names_the_signals(binary, arguments):
+    for number in ("SIGHUP", "SIGUSR1", "SIGUSR2", "SIGTERM", "SIGINT"):
+        assert number in run(binary, *arguments).stdout
+
+
 def test_version(binary):
     done = run(binary, "--version")
     assert (done.returncode, done.stderr) == (0, "")

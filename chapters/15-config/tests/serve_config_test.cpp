@@ -114,6 +114,23 @@ TEST_F(ServeConfigTest, ABadFileChangesNothing) {
   EXPECT_EQ(turtle.Wait(), 0);
 }
 
+TEST_F(ServeConfigTest, AHangUpWithoutAFileIsLoggedAndEndsNobody) {
+  test::Child turtle(test::ExamplePath("../turtle"),
+                     {"serve", folder_.Path("site"), "--port", "0", "--threads", "2", "--log-file",
+                      folder_.Path("turtle.log"), "--log-flush", "1"});
+  const int port = PortOf(turtle.ReadLine());
+  ASSERT_GT(port, 0) << turtle.ReadErrors();
+  HttpClient client(port);
+  EXPECT_EQ(client.Ask(Get("/")).body, "hello");
+  turtle.Signal(SIGHUP);
+  ASSERT_TRUE(AwaitLog(" WARN SIGHUP: without a configuration (-f) there is nothing to reload\n"));
+  turtle.Signal(SIGHUP);
+  EXPECT_EQ(client.Ask(Get("/")).body, "hello");
+  EXPECT_EQ(HttpClient(port).Ask(Get("/")).body, "hello");
+  turtle.Signal(SIGTERM);
+  EXPECT_EQ(turtle.Wait(), 0);
+}
+
 TEST_F(ServeConfigTest, TheLevelOfTheLogCountsAtOnce) {
   Configure(Http(""));
   test::Child turtle(test::ExamplePath("../turtle"), Arguments());

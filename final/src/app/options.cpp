@@ -156,7 +156,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
   } catch (const CLI::CallForHelp&) {
     result.action = CommandAction::kPrint;
     // Of several commands, the help is that of the one it was asked for.
-    result.text = serve.parsed() ? serve.help("turtle") : app.help();
+    result.text = (serve.parsed() ? serve.help("turtle") : app.help()) + SignalsHelp();
   } catch (const CLI::CallForVersion& version) {
     result.action = CommandAction::kPrint;
     result.text = std::string(version.what()) + "\n";

@@ -208,6 +208,11 @@ class SettingsReader {
   void Read(TaskPool& pool) {
     notifier_.Reloading();
     OrReady([&] {
+      if (!reread_) {
+        Log(LogLevel::kWarning, "SIGHUP: without a configuration (-f) there is nothing to reload");
+        notifier_.Ready();
+        return;
+      }
       const std::uint64_t number = ++asked_;
       const auto task =
           MakeTask([this, number](const PoolTask&) { OrReady([&] { ReadOnThread(number); }); });
@@ -271,16 +276,13 @@ class SettingsReader {
 
 // What a successor is given.
 auto SuccessorOf(const std::vector<std::string>& command, const HttpServer& server,
-                 const Listening& listening, const OperationsServer* beside, bool rereads)
-    -> HandOverOptions {
+                 const Listening& listening, const OperationsServer* beside) -> HandOverOptions {
   HandOverOptions successor;
   successor.command = command;
   successor.listeners = server.ListenerFds();
   successor.names = listening.Names();
-  successor.early_signals = {SIGUSR1, SIGUSR2};  // whoever rotates logs sends them to both of us
-  if (rereads) {
-    successor.early_signals.push_back(SIGHUP);
-  }
+  // Whoever rotates logs, or has edited the settings, sends them to both of us.
+  successor.early_signals = {SIGHUP, SIGUSR1, SIGUSR2};
   if (beside != nullptr) {
     beside->AddTo(successor);
   }
@@ -386,12 +388,10 @@ class Succession {
 };
 
 // One that comes while nobody can act on it, at the beginning and at the end, must not end us.
-void IgnoreSignals(bool rereads, bool hands_over) {
+void IgnoreSignals(bool hands_over) {
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);
-  if (rereads) {
-    std::signal(SIGHUP, SIG_IGN);
-  }
+  std::signal(SIGHUP, SIG_IGN);
   if (hands_over) {
     std::signal(SIGUSR2, SIG_IGN);
   }
@@ -403,7 +403,7 @@ void IgnoreSignals(bool rereads, bool hands_over) {
 auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
            const Reread& reread, const std::vector<std::string>& command) -> int try {
   RaiseDescriptorLimit();
-  IgnoreSignals(static_cast<bool>(reread), !command.empty());
+  IgnoreSignals(!command.empty());
   // Before there are threads and programs.
   const ReadyPipe predecessor;
   InheritedListeners inherited(TakeListenEnvironment(), ::getpid());
@@ -442,12 +442,10 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   TaskPoolOptions tasks;
   tasks.threads = options.task_threads;
   TaskPool pool(tasks);
-  std::optional<SignalWatch> hang_up;
-  if (reread) {
+  if (reread && options.task_threads != 0) {
     pool.Start();
-    hang_up.emplace(*server.Loopers().front(), std::vector<int>{SIGHUP},
-                    [&](int) { settings.Read(pool); });
   }
+  const SignalWatch hang_up(*server.Loopers().front(), {SIGHUP}, [&](int) { settings.Read(pool); });
   // Behind what it reads, so that it goes first.
   std::optional<OperationsServer> beside;
   if (figures != nullptr) {
@@ -465,9 +463,8 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     beside->Begin();  // it is asked whether we are ready while we are not
   }
   OperationsServer* const operations_server = beside ? &*beside : nullptr;
-  Succession succession(
-      predecessor, server, listening, operations_server, notifier,
-      SuccessorOf(command, server, listening, operations_server, static_cast<bool>(reread)));
+  Succession succession(predecessor, server, listening, operations_server, notifier,
+                        SuccessorOf(command, server, listening, operations_server));
   std::optional<SignalWatch> anew;
   if (!command.empty()) {
     anew.emplace(*server.Loopers().front(), std::vector<int>{SIGUSR2},

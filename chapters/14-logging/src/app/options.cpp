@@ -223,6 +223,11 @@ void AddLogOptions(OptionSet& set, LoggingOptions& log, AccessLogOptions& access
              "what such a line looks like");
 }
 
+constexpr const char* kSignals =
+    "\nSignals:\n"
+    "  SIGUSR1          reopen the log files: logrotate(8) has renamed them\n"
+    "  SIGTERM, SIGINT  stop once the responses under way are sent; again: at once\n";
+
 // Usage errors are one line: whoever starts a server from a script reads them in a log.
 auto OneLine(std::string text) -> std::string {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -251,7 +256,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
   } catch (const CLI::CallForHelp&) {
     result.action = CommandAction::kPrint;
     // Of several commands, the help is that of the one it was asked for.
-    result.text = serve.parsed() ? serve.help("turtle") : app.help();
+    result.text = (serve.parsed() ? serve.help("turtle") : app.help()) + kSignals;
   } catch (const CLI::CallForVersion& version) {
     result.action = CommandAction::kPrint;
     result.text = std::string(version.what()) + "\n";

@@ -145,6 +145,10 @@ void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
 
 void ReadAnew(const ServeOptions& running, const Reread& reread, HttpServer& server,
               Logging& logging) {
+  if (!reread) {
+    Log(LogLevel::kWarning, "SIGHUP: without a configuration (-f) there is nothing to reload");
+    return;
+  }
   const CommandLine line = reread();
   if (line.action != CommandAction::kServe) {
     LogLines(LogLevel::kError, line.text);
@@ -167,9 +171,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to open anew
-  if (reread) {
-    std::signal(SIGHUP, SIG_IGN);  // likewise
-  }
+  std::signal(SIGHUP, SIG_IGN);   // likewise; nothing to reload is no reason to end
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   Logging logging(options.log);
   ServerOptions threads;
@@ -200,11 +202,8 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
       access_log->Reopen();
     }
   });
-  std::optional<SignalWatch> hang_up;
-  if (reread) {
-    hang_up.emplace(*server.Loopers().front(), std::vector<int>{SIGHUP},
-                    [&](int) { ReadAnew(options, reread, server, logging); });
-  }
+  const SignalWatch hang_up(*server.Loopers().front(), {SIGHUP},
+                            [&](int) { ReadAnew(options, reread, server, logging); });
   std::optional<SignalWatch> signals;
   signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int) {
     server.Stop();

@@ -155,6 +155,10 @@ class SettingsReader {
 
   // On the first loop.
   void Read(TaskPool& pool) {
+    if (!reread_) {
+      Log(LogLevel::kWarning, "SIGHUP: without a configuration (-f) there is nothing to reload");
+      return;
+    }
     const std::uint64_t number = ++asked_;
     const auto task = MakeTask([this, number](const PoolTask&) {
       const auto line = std::make_shared<const CommandLine>(reread_());
@@ -203,9 +207,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to open anew
-  if (reread) {
-    std::signal(SIGHUP, SIG_IGN);  // likewise
-  }
+  std::signal(SIGHUP, SIG_IGN);   // likewise; nothing to reload is no reason to end
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   Logging logging(options.log);
   ServerOptions threads;
@@ -240,12 +242,10 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   TaskPoolOptions tasks;
   tasks.threads = options.task_threads;
   TaskPool pool(tasks);
-  std::optional<SignalWatch> hang_up;
-  if (reread) {
+  if (reread && options.task_threads != 0) {
     pool.Start();
-    hang_up.emplace(*server.Loopers().front(), std::vector<int>{SIGHUP},
-                    [&](int) { settings.Read(pool); });
   }
+  const SignalWatch hang_up(*server.Loopers().front(), {SIGHUP}, [&](int) { settings.Read(pool); });
   std::optional<SignalWatch> signals;
   signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int) {
     server.Stop();

@@ -159,4 +159,11 @@ auto ConfiguredStandards() -> ServeOptions {
   return options;
 }
 
+auto SignalsHelp() -> std::string {
+  return "\nSignals:\n"
+         "  SIGHUP           read the configuration (-f) again\n"
+         "  SIGUSR1          reopen the log files: logrotate(8) has renamed them\n"
+         "  SIGTERM, SIGINT  stop once the responses under way are sent; again: at once\n";
+}
+
 }  // namespace TURTLE_SERVER

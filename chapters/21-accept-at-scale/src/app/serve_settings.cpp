@@ -184,4 +184,12 @@ auto ConfiguredStandards() -> ServeOptions {
   return options;
 }
 
+auto SignalsHelp() -> std::string {
+  return "\nSignals:\n"
+         "  SIGHUP           read the configuration (-f) again\n"
+         "  SIGUSR1          reopen the log files: logrotate(8) has renamed them\n"
+         "  SIGUSR2          start the program again and hand the clients over to it\n"
+         "  SIGTERM, SIGINT  stop once the responses under way are sent; again: at once\n";
+}
+
 }  // namespace TURTLE_SERVER
