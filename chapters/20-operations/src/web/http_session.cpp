@@ -21,6 +21,11 @@ auto BeginsWithLineEnd(std::string_view input) -> bool {
   return input.size() >= 2 && input[0] == '\r' && input[1] == '\n';
 }
 
+// Of a 413, with a unit: a limit of 64 may have been meant in megabytes.
+auto BodyLimit(const HttpOptions& options) -> std::string {
+  return "The body has more than " + std::to_string(options.body.max_body_bytes) + " bytes.";
+}
+
 // The request line as it was sent, or the beginning of what came in place of one.
 auto FirstLine(std::string_view head) -> std::string_view {
   constexpr std::size_t kMaxShown = 8192;
@@ -156,7 +161,7 @@ void HttpSession::Dispatch(Exchange& exchange) {
     return;
   }
   if (exchange.body_->TooLarge()) {
-    exchange.Reply(ErrorResponse(413));
+    exchange.Reply(ErrorResponse(413, BodyLimit(loop_.Options())));
     return;
   }
   Guard(exchange, [&] { Answer(exchange); });
@@ -243,7 +248,8 @@ void HttpSession::TakeBody(Exchange& exchange) {
   if (result.state == BodyState::kBad) {
     exchange.body_done_ = true;
     keep_alive_ = false;
-    exchange.Abort(result.status, result.reason);
+    exchange.Abort(result.status,
+                   result.status == 413 ? BodyLimit(loop_.Options()) : std::string(result.reason));
     return;
   }
   exchange.continue_due_ = false;  // the client did not wait for it
