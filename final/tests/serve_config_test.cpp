@@ -90,6 +90,12 @@ TEST_F(ServeConfigTest, ReadsItsSettingsAnewAndLosesNobody) {
       log.find(" WARN http.cache_size is '64M' until the next start, and '1M' from then on\n"),
       std::string::npos)
       << log;
+  for (const char* size : {"10", "11"}) {
+    EXPECT_NE(
+        log.find(std::string(" WARN http.max_body_size: ") + size + " means " + size + " bytes; "),
+        std::string::npos)
+        << log;
+  }
   EXPECT_NE(log.find(" WARN http.response_cache is 'off' until the next start, and 'on' from then"),
             std::string::npos)
       << log;

@@ -153,6 +153,28 @@ def test_a_listener_that_nobody_asked_for_is_named(activate, site, tmp_path):
     assert "inherited descriptor 3" in said
 
 
+@pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+def test_standard_output_may_be_a_socket(site, tmp_path, name):
+    """As it is under systemd, for the journal: no name can be opened."""
+    ours, theirs = socket.socketpair()
+    command = [str(BINARY), "serve", str(site), "--port", "0", "--access-log", name]
+    with ours, subprocess.Popen(command, stdout=theirs, stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        try:
+            theirs.close()
+            ours.settimeout(PATIENCE)
+            lines = ours.makefile()
+            port = int(lines.readline().rstrip("/\n").rsplit(":", 1)[1])
+            for number in (signal.SIGUSR1, signal.SIGTERM):
+                with connect(port) as client:
+                    assert b"color: green" in ask(client)
+                assert "GET /style.css " in lines.readline()
+                process.send_signal(number)
+            assert process.wait(PATIENCE) == 0
+            assert not list(tmp_path.glob("-*"))
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize("abstract", [False, True])
 def test_the_service_manager_is_told(site, tmp_path, abstract):
     name = f"@turtle-{os.getpid()}-notify" if abstract else str(tmp_path / "notify")

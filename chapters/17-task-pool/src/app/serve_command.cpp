@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/serve_check.h"
 #include "app/serve_settings.h"
 #include "core/cidr_set.h"
 #include "core/signal_watch.h"
@@ -131,6 +132,13 @@ void LogLines(LogLevel level, const std::string& text) {
   }
 }
 
+// What is served, and was hardly meant.
+void TellWarnings(const ServeOptions& options) {
+  for (const std::string& warning : ServeWarnings(options)) {
+    Log(LogLevel::kWarning, warning);
+  }
+}
+
 // What has been read anew and counts only when the program starts again.
 void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
   const SettingList now = ServeSettings(running);
@@ -188,6 +196,7 @@ class SettingsReader {
     server_.SetMaxConnections(line.serve.max_connections);
     server_.Block(std::move(blocked));
     logging_.SetLevel(line.serve.log.level);
+    TellWarnings(line.serve);
     TellWhatHasToWait(running_, line.serve);
     Log(LogLevel::kInfo, "the settings were read anew");
   }
@@ -210,6 +219,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   std::signal(SIGHUP, SIG_IGN);   // likewise; nothing to reload is no reason to end
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   Logging logging(options.log);
+  TellWarnings(options);
   ServerOptions threads;
   threads.threads = options.threads;
   threads.stop_timeout = options.stop_timeout;

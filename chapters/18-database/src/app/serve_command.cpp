@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/serve_check.h"
 #include "app/serve_settings.h"
 #include "core/cidr_set.h"
 #include "core/signal_watch.h"
@@ -132,6 +133,13 @@ void LogLines(LogLevel level, const std::string& text) {
   }
 }
 
+// What is served, and was hardly meant.
+void TellWarnings(const ServeOptions& options) {
+  for (const std::string& warning : ServeWarnings(options)) {
+    Log(LogLevel::kWarning, warning);
+  }
+}
+
 // What has been read anew and counts only when the program starts again.
 void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
   const SettingList now = ServeSettings(running);
@@ -192,6 +200,7 @@ class SettingsReader {
     server_.SetMaxConnections(line.serve.max_connections);
     server_.Block(std::move(blocked));
     logging_.SetLevel(line.serve.log.level);
+    TellWarnings(line.serve);
     TellWhatHasToWait(running_, line.serve);
     Log(LogLevel::kInfo, "the settings were read anew");
   }
@@ -214,6 +223,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   std::signal(SIGHUP, SIG_IGN);   // likewise; nothing to reload is no reason to end
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   Logging logging(options.log);
+  TellWarnings(options);
   if (options.mysql_started) {
     static_cast<void>(MariaDbDatabase(options.mysql)->Open());  // or we go, and say why
   }

@@ -23,6 +23,7 @@
 #include "app/hand_over.h"
 #include "app/listening.h"
 #include "app/operations_server.h"
+#include "app/serve_check.h"
 #include "app/serve_settings.h"
 #include "core/cidr_set.h"
 #include "core/inherited_listeners.h"
@@ -174,6 +175,13 @@ void LogLines(LogLevel level, const std::string& text) {
   }
 }
 
+// What is served, and was hardly meant.
+void TellWarnings(const ServeOptions& options) {
+  for (const std::string& warning : ServeWarnings(options)) {
+    Log(LogLevel::kWarning, warning);
+  }
+}
+
 // What has been read anew and counts only when the program starts again.
 void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
   const SettingList now = ServeSettings(running);
@@ -260,6 +268,7 @@ class SettingsReader {
     server_.SetMaxConnections(line.serve.max_connections);
     server_.Block(std::move(blocked));
     logging_.SetLevel(line.serve.log.level);
+    TellWarnings(line.serve);
     TellWhatHasToWait(running_, line.serve);
     Log(LogLevel::kInfo, "the settings were read anew");
   }
@@ -397,17 +406,13 @@ void IgnoreSignals(bool hands_over) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
 }
 
-}  // namespace
-
-auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
-           const Reread& reread, const std::vector<std::string>& command) -> int try {
-  RaiseDescriptorLimit();
-  IgnoreSignals(!command.empty());
-  // Before there are threads and programs.
-  const ReadyPipe predecessor;
+// Until the end. Throws what keeps it from that.
+void ServeUntilTheEnd(const ReadyPipe& predecessor, const ServeOptions& options, std::ostream& out,
+                      const Reread& reread, const std::vector<std::string>& command) {
   InheritedListeners inherited(TakeListenEnvironment(), ::getpid());
   const ServiceNotifier notifier(Variable("NOTIFY_SOCKET"));
   Logging logging(options.log);
+  TellWarnings(options);
   if (options.mysql_started) {
     static_cast<void>(MariaDbDatabase(options.mysql)->Open());  // or we go, and say why
   }
@@ -488,7 +493,26 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] { succession.Tell(announce); });
   server.Begin();
   succession.RethrowFailure();
-  return 0;
+}
+
+}  // namespace
+
+auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
+           const Reread& reread, const std::vector<std::string>& command) -> int try {
+  RaiseDescriptorLimit();
+  IgnoreSignals(!command.empty());
+  // Before there are threads and programs.
+  const ReadyPipe predecessor;
+  try {
+    ServeUntilTheEnd(predecessor, options, out, reread, command);
+    return 0;
+  } catch (const std::bad_alloc&) {
+    predecessor.Fail("turtle: out of memory");
+    throw;
+  } catch (const std::exception& error) {
+    predecessor.Fail(error.what());
+    throw;
+  }
 } catch (const std::bad_alloc&) {
   errors << "turtle: out of memory\n";
   return 1;
