@@ -192,7 +192,7 @@ void HttpSession::Guard(Exchange& exchange, const Callback& callback) {
 
 // The exchange that is open waits for a body, for room or for its handler.
 void HttpSession::ContinueExchange() {
-  if (exchange_ && !exchange_->new_target_.empty()) {
+  if (exchange_ && exchange_->new_target_) {
     if (exchange_->Redirect()) {
       Dispatch(*exchange_);
     } else {
