@@ -70,13 +70,13 @@ TEST_F(ServeCheckTest, AnAddressThatIsNoneIsNamed) {
 
 TEST_F(ServeCheckTest, TwoPlacesThatAreOneAreNamed) {
   const std::string path = "unix:" + folder_.Path("s");
-  for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
-           {"127.0.0.1", "127.0.0.1"},
-           {path, path},
-           {path, "unix:" + folder_.Path("./s")},
+  for (const auto& [first, second] :
+       std::vector<std::pair<std::string, std::string>>{{"127.0.0.1", "127.0.0.1"},
+                                                        {path, path},
+                                                        {path, "unix:" + folder_.Path("./s")},
 #ifdef __linux__
-           {"0.0.0.0", "127.0.0.1"},
-           {"127.0.0.2", "0.0.0.0"}
+                                                        {"0.0.0.0", "127.0.0.1"},
+                                                        {"127.0.0.2", "0.0.0.0"}
 #endif
        }) {
     options_.address = first + "," + second;

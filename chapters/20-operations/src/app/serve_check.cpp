@@ -195,8 +195,8 @@ auto ServeWarnings(ServeOptions options) -> std::vector<std::string> {
         setting.type == SettingType::kSize ? ParseByteSize(setting.show()).value_or(0) : 0;
     if (size != 0 && size < kFew) {
       const std::string digits = std::to_string(size);
-      warnings.push_back(setting.name.key + ": " + digits + " means " + digits +
-                         " bytes; is " + digits + "K or " + digits + "M what was meant?");
+      warnings.push_back(setting.name.key + ": " + digits + " means " + digits + " bytes; is " +
+                         digits + "K or " + digits + "M what was meant?");
     }
   }
   return warnings;
