@@ -76,6 +76,17 @@ INSTANTIATE_TEST_SUITE_P(
                     BadBody{"Trailers", "0\r\nA: " + std::string(50, 'x') + "\r\n\r\n", 431}),
     [](const auto& bad) { return bad.param.name; });
 
+TEST(HttpBodyLimits, A413NamesTheLimitAndItsUnit) {
+  HttpOptions options;
+  options.body.max_body_bytes = 64;
+  RunningServer server(CountBytes, options);
+  for (const std::string& begun : {LengthHead(65), ChunkedHead() + "41\r\n"}) {
+    const HttpReply reply = HttpClient(server.Port()).Ask(begun);
+    EXPECT_EQ(reply.status, 413);
+    EXPECT_NE(reply.body.find("more than 64 bytes"), std::string::npos) << reply.body;
+  }
+}
+
 TEST(HttpBodyLimits, ABodyThatStopsComingIs408) {
   HttpOptions options;
   options.body_timeout = std::chrono::milliseconds(50);

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "base/unique_fd.h"
+#include "support/captured_stderr.h"
 #include "support/client.h"
 #include "support/log_folder.h"
 
@@ -80,6 +81,22 @@ TEST(LinePipeTest, TellsWhatIsMissingAsSoonAsThereIsRoom) {
   EXPECT_NE(text.find("WARN 3 lines of log are missing here\nnext\n"), std::string::npos) << text;
   ASSERT_TRUE(Take(lines, "after\n"));
   EXPECT_EQ(pipe.Read(), "after\n") << "told once";
+}
+
+TEST(LinePipeTest, WhatIsMissingCanBeToldByLog) {
+  Pipe pipe;
+  LinePipe lines(pipe.writer.Get(), Troubles::kByLog);
+  while (Take(lines, Line())) {
+  }
+  lines.CountLost(3);
+  pipe.Read();
+  const test::CapturedStderr said;
+  ASSERT_TRUE(Take(lines, "{}\n"));
+  EXPECT_EQ(pipe.Read(), "{}\n") << "other programs read this one";
+  EXPECT_NE(said.Text().find(" WARN log: 3 lines are missing in descriptor "), std::string::npos)
+      << said.Text();
+  ASSERT_TRUE(Take(lines, "{}\n"));
+  EXPECT_EQ(said.Text().find("missing", said.Text().find("missing") + 1), std::string::npos);
 }
 
 TEST(LinePipeTest, AReaderThatHasGoneIsNoReasonToWaitOrToDie) {

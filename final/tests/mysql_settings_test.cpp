@@ -54,6 +54,9 @@ TEST(MySqlSettingsTest, AtFirstThereIsNone) {
 TEST(MySqlSettingsTest, APasswordIsNotShown) {
   EXPECT_EQ(Reading(R"({"mysql": {"password": 70717}})").Fault(),
             "site.json: mysql.password: what stands there is not a text, or null");
+  EXPECT_EQ(Reading(R"({"mysql": {"password": "sesame\u0000street"}})").Fault(),
+            "site.json: mysql.password: what stands there has a NUL character in it, where it "
+            "would end");
   for (const std::string text :
        {"{\"mysql\": {\"password\": \"sesame\n\"}}", "{\"mysql\": {\"password\": \"sesame",
         "{\"mysql\": {\"password\": sesame}}",

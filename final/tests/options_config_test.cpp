@@ -103,7 +103,7 @@ TEST_F(OptionsConfigTest, ABadFileIsALineForEachMistakeAndCode2) {
   EXPECT_EQ(none.text, "turtle: /no/such/file: No such file or directory\n");
 }
 
-TEST_F(OptionsConfigTest, AMistakeOnTheLineIsStillCode1) {
+TEST_F(OptionsConfigTest, AMistakeOnTheLineIsCode2AsWell) {
   const std::string file = Config("{}");
   for (const std::vector<std::string>& line : {std::vector<std::string>{"-f", file, "--port", "x"},
                                                {"-f", file, "--prot", "1"},
@@ -112,8 +112,34 @@ TEST_F(OptionsConfigTest, AMistakeOnTheLineIsStillCode1) {
                                                {"serve", "-t"}}) {
     const CommandLine command = Parse(line);
     EXPECT_EQ(command.action, CommandAction::kFail);
-    EXPECT_EQ(command.code, 1) << command.text;
+    EXPECT_EQ(command.code, 2) << command.text;
     EXPECT_EQ(std::count(command.text.begin(), command.text.end(), '\n'), 1) << command.text;
+  }
+}
+
+TEST_F(OptionsConfigTest, WhatWasMeantIsSuggested) {
+  struct Case {
+    std::vector<std::string> line;
+    std::string text;
+  };
+  for (const Case& each : std::vector<Case>{
+           {{"serve", "--prot", "80"}, "'--prot' is no option; did you mean --port?"},
+           {{"serve", "--prot=80"}, "'--prot' is no option; did you mean --port?"},
+           {{"serve", "-port", "80"}, "'-port' is no option; did you mean --port?"},
+           {{"serve", "--max_body", "1M"}, "'--max_body' is no option; did you mean --max-body?"},
+           {{"serve", "--root", "/"}, "'--root' is no option"},
+           {{"serve", "--schema"}, "'--schema' is no option; did you mean turtle --schema?"},
+           {{"serve", "/", "/tmp"}, "'/tmp' is one word too many"},
+           {{"srve"}, "'srve' is no command; did you mean serve?"},
+           {{"sevre", "--port", "80"}, "'sevre' is no command; did you mean serve?"},
+           {{"start"}, "'start' is no command"},
+           {{"--port", "80"},
+            "'--port' is no option without a command; did you mean serve --port?"},
+           {{"--shcema"}, "'--shcema' is no option without a command; did you mean --schema?"}}) {
+    const CommandLine command = Parse(each.line);
+    EXPECT_EQ(command.action, CommandAction::kFail);
+    EXPECT_EQ(command.code, 2);
+    EXPECT_EQ(command.text, "turtle: " + each.text + " (turtle --help tells more)\n");
   }
 }
 
@@ -122,6 +148,30 @@ TEST_F(OptionsConfigTest, AFileCanBeCheckedOnly) {
   const CommandLine command = Parse({"-t", "-f", file});
   EXPECT_EQ(command.action, CommandAction::kPrint);
   EXPECT_EQ(command.text, file + " can be served\n");
+}
+
+TEST_F(OptionsConfigTest, ACheckTriesWhatCanBeTried) {
+  const std::string file =
+      Config(R"({"address": ["1.2.3", "unix:/no/such/s"], "log": {"file": "/no/such/a.log"}})");
+  const CommandLine command = Parse({"-t", "-f", file});
+  EXPECT_EQ(command.action, CommandAction::kFail);
+  EXPECT_EQ(command.code, 2);
+  for (const char* part : {": address: '1.2.3': ", ": address: 'unix:/no/such/s': ",
+                           ": log.file: '/no/such/a.log': "}) {
+    EXPECT_NE(command.text.find("turtle: " + file + part), std::string::npos) << command.text;
+  }
+  EXPECT_EQ(Parse({"-f", file}).action, CommandAction::kServe)
+      << "who serves finds out by doing it";
+}
+
+TEST_F(OptionsConfigTest, ACheckWarnsOfASizeOfAFewBytes) {
+  const std::string file = Config(R"({"http": {"max_body_size": 64}})");
+  const CommandLine command = Parse({"-t", "-f", file});
+  EXPECT_EQ(command.action, CommandAction::kPrint);
+  EXPECT_EQ(command.text, file + " can be served\n");
+  EXPECT_EQ(command.warnings, "turtle: " + file +
+                                  ": http.max_body_size: 64 means 64 bytes; is 64K or 64M what was "
+                                  "meant?\n");
 }
 
 TEST_F(OptionsConfigTest, TheLogIsNamedInOneWayOnly) {
@@ -144,6 +194,16 @@ TEST_F(OptionsConfigTest, EveryKeyIsAFlagToo) {
     EXPECT_NE(help.find(setting.name.flag + " "), std::string::npos) << setting.name.flag;
     EXPECT_TRUE(names.insert(setting.name.flag).second) << setting.name.flag;
     EXPECT_TRUE(names.insert(setting.name.key).second) << setting.name.key;
+  }
+}
+
+TEST_F(OptionsConfigTest, TheHelpNamesTheSignals) {
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"--help"}, {"serve", "--help"}}) {
+    const std::string help = Parse(line).text;
+    for (const char* signal : {"SIGHUP", "SIGUSR1", "SIGTERM", "SIGINT"}) {
+      EXPECT_NE(help.find(signal), std::string::npos) << signal << "\n" << help;
+    }
   }
 }
 

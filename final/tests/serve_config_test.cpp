@@ -90,6 +90,12 @@ TEST_F(ServeConfigTest, ReadsItsSettingsAnewAndLosesNobody) {
       log.find(" WARN http.cache_size is '64M' until the next start, and '1M' from then on\n"),
       std::string::npos)
       << log;
+  for (const char* size : {"10", "11"}) {
+    EXPECT_NE(
+        log.find(std::string(" WARN http.max_body_size: ") + size + " means " + size + " bytes; "),
+        std::string::npos)
+        << log;
+  }
   EXPECT_NE(log.find(" WARN http.response_cache is 'off' until the next start, and 'on' from then"),
             std::string::npos)
       << log;
@@ -110,6 +116,23 @@ TEST_F(ServeConfigTest, ABadFileChangesNothing) {
             std::string::npos)
       << log;
   EXPECT_EQ(HttpClient(port).Ask(Post(11)).status, 413);
+  turtle.Signal(SIGTERM);
+  EXPECT_EQ(turtle.Wait(), 0);
+}
+
+TEST_F(ServeConfigTest, AHangUpWithoutAFileIsLoggedAndEndsNobody) {
+  test::Child turtle(test::ExamplePath("../turtle"),
+                     {"serve", folder_.Path("site"), "--port", "0", "--threads", "2", "--log-file",
+                      folder_.Path("turtle.log"), "--log-flush", "1"});
+  const int port = PortOf(turtle.ReadLine());
+  ASSERT_GT(port, 0) << turtle.ReadErrors();
+  HttpClient client(port);
+  EXPECT_EQ(client.Ask(Get("/")).body, "hello");
+  turtle.Signal(SIGHUP);
+  ASSERT_TRUE(AwaitLog(" WARN SIGHUP: without a configuration (-f) there is nothing to reload\n"));
+  turtle.Signal(SIGHUP);
+  EXPECT_EQ(client.Ask(Get("/")).body, "hello");
+  EXPECT_EQ(HttpClient(port).Ask(Get("/")).body, "hello");
   turtle.Signal(SIGTERM);
   EXPECT_EQ(turtle.Wait(), 0);
 }

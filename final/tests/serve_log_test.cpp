@@ -70,6 +70,23 @@ TEST(ServeLogTest, OpensItsFilesAnewAtASignal) {
   EXPECT_EQ(folder.Read("access.log").find("GET /before "), std::string::npos);
 }
 
+TEST(ServeLogTest, AHyphenIsStandardOutput) {
+  for (const std::string name : {"-", "/dev/stdout"}) {
+    const LogFolder folder;
+    Turtle turtle({folder.Path(), "--port", "0", "--threads", "1", "--access-log", name});
+    ASSERT_GT(turtle.Port(), 0) << turtle.ReadErrors();
+    HttpClient client(turtle.Port());
+    EXPECT_EQ(client.Ask(Get("/before")).status, 404);
+    EXPECT_NE(turtle.ReadLine().find("GET /before "), std::string::npos);
+    turtle.Signal(SIGUSR1);
+    EXPECT_EQ(client.Ask(Get("/after")).status, 404);
+    EXPECT_NE(turtle.ReadLine().find("GET /after "), std::string::npos);
+    turtle.Signal(SIGTERM);
+    EXPECT_EQ(turtle.Wait(), 0);
+    EXPECT_FALSE(std::filesystem::exists("-"));
+  }
+}
+
 TEST(ServeLogTest, LogsOnlyWhatItIsToldTo) {
   for (const std::string level : {"ERROR", "4"}) {
     const test::ProgramFolder programs;

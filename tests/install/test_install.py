@@ -165,6 +165,7 @@ def test_what_runs_it_as_a_service_names_the_installed_program(prefix):
     assert f"ExecStart={program} -f /etc/turtle/turtle.json\n" in unit
     assert "/usr/local" not in unit
     assert (prefix / "lib/systemd/system/turtle.socket").is_file()
+    assert "postrotate" in (prefix / "share/turtle/turtle.logrotate").read_text()
 
 
 def test_the_example_of_a_configuration_is_installed_and_right(prefix):

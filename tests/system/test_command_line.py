@@ -1,5 +1,6 @@
 """What `turtle` says to whoever starts it."""
 
+import json
 import re
 import socket
 import subprocess
@@ -21,6 +22,12 @@ def test_help_names_every_option(binary):
     assert "serve" in run(binary, "--help").stdout
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"]])
+def test_help_names_the_signals(binary, arguments):
+    for number in ("SIGHUP", "SIGUSR1", "SIGUSR2", "SIGTERM", "SIGINT"):
+        assert number in run(binary, *arguments).stdout
+
+
 def test_version(binary):
     done = run(binary, "--version")
     assert (done.returncode, done.stderr) == (0, "")
@@ -32,18 +39,63 @@ def test_version(binary):
     [
         ([], "serve"),
         (["serve", "--port", "99999"], "99999"),
-        (["serve", "--prot", "80"], "--prot"),
+        (["serve", "--prot", "80"], "did you mean --port?"),
+        (["srve"], "did you mean serve?"),
+        (["-f", "/no/such/file"], "/no/such/file"),
         (["serve", "/no/such/folder"], "/no/such/folder"),
         (["serve", "--cache-size", "much"], "much"),
-        (["serve", "--address", "no such host"], "no such host"),
         (["serve", "--cgi-dir", "/no/programs"], "/no/programs"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_code_1(binary, arguments, named):
+def test_a_mistake_is_one_line_and_exit_code_2(binary, arguments, named):
     done = run(binary, *arguments)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("turtle: ") and done.stderr.count("\n") == 1, done.stderr
     assert named in done.stderr
+
+
+def test_an_address_that_is_none_is_found_at_the_start(binary):
+    done = run(binary, "serve", "--address", "no such host")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no such host" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "settings, key",
+    [
+        ({"address": "1.2.3"}, "address"),
+        ({"address": ["127.0.0.1", "127.0.0.1"]}, "address"),
+        ({"address": ["0.0.0.0", "127.0.0.1"]}, "address"),
+        ({"address": "unix:/no/such/folder/socket"}, "address"),
+        ({"log": {"file": "/no/such/folder/turtle.log"}}, "log.file"),
+        ({"access_log": {"file": "/no/such/folder/access.log"}}, "access_log.file"),
+        ({"operations": {"address": "127.0.0.1:4507"}}, "operations.address"),
+        ({"http": {"root_path": "/\0tmp"}}, "http.root_path"),
+    ],
+)
+def test_what_can_not_be_served_is_found_by_a_check(binary, tmp_path, settings, key):
+    config = tmp_path / "turtle.json"
+    config.write_text(json.dumps({"port": 4507, **settings}), encoding="utf-8")
+    done = run(binary, "-t", "-f", config)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"turtle: {config}: {key}: ") and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_check_leaves_a_running_server_alone(binary, start, site, tmp_path):
+    log, path = tmp_path / "turtle.log", tmp_path / "socket"
+    config = tmp_path / "turtle.json"
+    settings = {"http": {"root_path": str(site)}, "address": [f"unix:{path}", "127.0.0.1"]}
+    settings |= {"log": {"file": str(log)}, "access_log": {"file": str(tmp_path / "access.log")}}
+    config.write_text(json.dumps({"port": 0, **settings}), encoding="utf-8")
+    server = start("-f", config)
+    config.write_text(json.dumps({"port": server.port, **settings}), encoding="utf-8")
+    before = {file.name: (file.stat().st_ino, file.stat().st_mtime_ns) for file in tmp_path.iterdir()}
+    assert run(binary, "-t", "-f", config).stdout == f"{config} can be served\n"
+    assert before == {file.name: (file.stat().st_ino, file.stat().st_mtime_ns) for file in tmp_path.iterdir()}
+    with server.connect() as client:
+        client.sendall(b"GET /style.css HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n")
+        assert client.makefile("rb").read().endswith(b"body { color: green }\n")
+    server.stop()
 
 
 def test_a_port_in_use_is_one_line_and_exit_code_1(binary, turtle):

@@ -242,6 +242,8 @@ def test_a_new_one_that_fails_changes_nothing(begin, site, tmp_path, fault):
     expected = {"configuration": "ended with code 2", "program": "ended with code 3", "no program": "No such file"}
     await_condition(lambda: expected[fault] in turtle.said(), expected[fault])
     assert "this process goes on serving" in turtle.said()
+    if fault == "configuration":
+        assert re.search(r"hand-over: .* It said: turtle: .*turtle\.json:1:2: ", turtle.said())
     assert children_of(turtle.pid) == [], "nobody is left, not even a zombie"
     assert b"200 OK" in get(turtle.port)
     # Put right, it may be tried again.

@@ -15,6 +15,7 @@ from serving import BINARY, PATIENCE, ROOT, Turtle
 CONF = ROOT / "final" / "conf"
 ANALYZE = shutil.which("systemd-analyze")
 ACTIVATE = shutil.which("systemd-socket-activate")
+ROTATE = shutil.which("logrotate", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 
 
 @pytest.fixture
@@ -40,6 +41,30 @@ def test_the_service_may_do_little(units):
     command = [ANALYZE, "security", "--offline=true", "--no-pager", "--threshold=20", str(units / "turtle.service")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout  # 2.0 of 10 at most, "OK"
+
+
+def test_rotated_logs_are_opened_again(units):
+    """What no logrotate reads here, we do: each word is one that it knows, and the signal is the right one."""
+    text = (CONF / "turtle.logrotate").read_text(encoding="utf-8")
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
+    assert lines[0].endswith("{") and lines[-1] == "}"
+    script = lines[lines.index("postrotate") + 1 : lines.index("endscript")]
+    assert script == ["systemctl kill -s USR1 --kill-who=main turtle.service 2>/dev/null || true"]
+    words = {line.split()[0] for line in lines[1 : lines.index("postrotate")]}
+    assert words <= {"daily", "rotate", "missingok", "notifempty", "compress", "delaycompress", "nocreate", "sharedscripts"}
+    example = (CONF / "turtle.json.example").read_text(encoding="utf-8")
+    for name in lines[0].split()[:-1]:
+        assert f'"{name}"' in example
+    assert "USR1" in (units / "turtle.service").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not ROTATE, reason="logrotate is not installed")
+def test_the_rotation_of_logs_is_right(tmp_path):
+    state = tmp_path / "state"
+    command = [ROTATE, "--debug", "--state", state, CONF / "turtle.logrotate"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "error:" not in result.stderr
 
 
 class Activated:
@@ -126,6 +151,28 @@ def test_a_listener_that_nobody_asked_for_is_named(activate, site, tmp_path):
     assert turtle.process.returncode == 1
     assert f"listens on unix:{path}: not among the addresses to serve" in said
     assert "inherited descriptor 3" in said
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+def test_standard_output_may_be_a_socket(site, tmp_path, name):
+    """As it is under systemd, for the journal: no name can be opened."""
+    ours, theirs = socket.socketpair()
+    command = [str(BINARY), "serve", str(site), "--port", "0", "--access-log", name]
+    with ours, subprocess.Popen(command, stdout=theirs, stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        try:
+            theirs.close()
+            ours.settimeout(PATIENCE)
+            lines = ours.makefile()
+            port = int(lines.readline().rstrip("/\n").rsplit(":", 1)[1])
+            for number in (signal.SIGUSR1, signal.SIGTERM):
+                with connect(port) as client:
+                    assert b"color: green" in ask(client)
+                assert "GET /style.css " in lines.readline()
+                process.send_signal(number)
+            assert process.wait(PATIENCE) == 0
+            assert not list(tmp_path.glob("-*"))
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("abstract", [False, True])

@@ -1,9 +1,11 @@
 #include "log/log_writer.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -12,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "support/client.h"
 #include "support/log_folder.h"
 #include "support/stalled_stderr.h"
@@ -96,6 +99,54 @@ TEST_P(LogWriterTest, FollowsAFileThatWasMoved) {
   writer.Write("new\n", Urgency::kWait);
   EXPECT_EQ(folder.Read("a.log.1"), "old\n");
   EXPECT_EQ(folder.Read("a.log"), "new\n");
+}
+
+// Puts another descriptor in the place of one, and back at its end.
+class InPlaceOf {
+ public:
+  InPlaceOf(int place, int fd) : place_(place), before_(::dup(place)) { ::dup2(fd, place); }
+  InPlaceOf(const InPlaceOf&) = delete;
+  auto operator=(const InPlaceOf&) -> InPlaceOf& = delete;
+  ~InPlaceOf() { ::dup2(before_.Get(), place_); }
+
+ private:
+  const int place_;
+  const UniqueFd before_;
+};
+
+TEST_P(LogWriterTest, AStandardDescriptorIsMeantItself) {
+  struct Case {
+    const char* file;
+    int descriptor;
+  };
+  for (const Case& each : {Case{"-", STDOUT_FILENO},
+                           {"/dev/stdout", STDOUT_FILENO},
+                           {"/dev/fd/1", STDOUT_FILENO},
+                           {"/dev/stderr", STDERR_FILENO}}) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    const UniqueFd reader(ends[0]);
+    UniqueFd socket(ends[1]);  // as under systemd: open(2) can't open it once more
+    std::string said;
+    {
+      const InPlaceOf place(each.descriptor, socket.Get());
+      socket.Reset();
+      LogWriterOptions options;
+      options.file = each.file;
+      options.by = GetParam();
+      options.roll_size = 1;
+      LogWriter writer(options);
+      writer.Write("one\n", Urgency::kWait);
+      writer.Reopen();
+      writer.Write("two\n", Urgency::kWait);
+    }
+    std::array<char, 100> bytes{};
+    for (ssize_t count; (count = ::recv(reader.Get(), bytes.data(), bytes.size(), 0)) > 0;) {
+      said.append(bytes.data(), static_cast<std::size_t>(count));
+    }
+    EXPECT_EQ(said, "one\ntwo\n") << each.file;
+    EXPECT_FALSE(std::filesystem::exists("-"));
+  }
 }
 
 TEST_P(LogWriterTest, LinesOfSeveralThreadsNeverMix) {

@@ -54,6 +54,35 @@ TEST(ConfigTest, EveryKindOfValueArrives) {
   EXPECT_EQ(read.options.log.writer.file, "a.log");
 }
 
+// For the system a text ends at its first NUL: the path would be another one.
+TEST(ConfigTest, ANulInATextIsRefusedWithItsKey) {
+  const test::SiteFolder folder;
+  const std::string root = folder.Path();
+  struct Case {
+    std::string text;
+    std::string key;
+  };
+  for (const Case& each : std::vector<Case>{
+           {R"({"http": {"root_path": ")" + root + R"(\u0000/x"}})", "http.root_path"},
+           {R"({"http": {"cgi_path": ")" + root + R"(\u0000"}})", "http.cgi_path"},
+           {R"({"address": "unix:/run/a\u0000b"})", "address"},
+           {R"({"address": "127.0.0.1\u0000"})", "address"},
+           {R"({"address": ["::1", "unix:\u0000a"]})", "address[1]"},
+           {R"({"blocks_ip": "\u0000"})", "blocks_ip"},
+           {R"({"log": {"file": "a.log\u0000b"}})", "log.file"},
+           {R"({"log": {"path": "/\u0000tmp"}})", "log.path"},
+           {R"({"log": {"base_name": "\u0000"}})", "log.base_name"},
+           {R"({"log": {"level": "WARN\u0000"}})", "log.level"},
+           {R"({"access_log": {"file": "\u0000"}})", "access_log.file"}}) {
+    const Reading read(each.text);
+    ASSERT_EQ(read.faults.size(), 1U) << each.text;
+    EXPECT_EQ(read.faults[0].rfind("site.json: " + each.key + ": \"", 0), 0U) << read.faults[0];
+    EXPECT_NE(read.faults[0].find("\\u0000"), std::string::npos) << read.faults[0];
+    EXPECT_NE(read.faults[0].find(" has a NUL character in it"), std::string::npos)
+        << read.faults[0];
+  }
+}
+
 TEST(ConfigTest, AListIsOneTextOrAnArray) {
   EXPECT_EQ(Reading(R"({"address": ["::1", "127.0.0.1", "unix:/run/t"]})").options.address,
             "::1,127.0.0.1,unix:/run/t");
@@ -178,6 +207,10 @@ TEST(ConfigTest, AMistakeIsTheKeyTheValueAndWhatIsWanted) {
       {R"({"http": {"max_bdoy_size": 80}})",
        "\"http.max_bdoy_size\" is no key; did you mean http.max_body_size?"},
       {R"({"root_path": "/"})", "\"root_path\" is no key; did you mean http.root_path?"},
+      {R"({"root": "/"})", "\"root\" is no key"},
+      {R"({"file": "a.log"})", "\"file\" is no key; did you mean log.file?"},
+      {R"({"http": {"port": 80}})", "\"http.port\" is no key; did you mean port?"},
+      {R"({"htpp": {"root_path": "/"}})", "\"htpp\" is no key; did you mean http?"},
       {R"({"port.number": 1})", "\"port.number\" is no key"},
       {R"({"": 1})", "\"\" is no key"},
       {R"({"n\u0007\u00e9": 1})", "\"n\\u0007\\u00e9\" is no key"},

@@ -165,6 +165,22 @@ TEST_F(HandOverTest, OneThatEndsIsToldAndAnotherMayTry) {
   ::waitpid(ready_[0], nullptr, 0);
 }
 
+TEST_F(HandOverTest, WhyOneHasFailedIsTold) {
+  HandOver hand_over(looper_, With(Script("printf 'FAILED=a: bad\\nb: worse\\n' >&4\nexit 2")),
+                     [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  RunUntil(HasSaid("ended with code 2; this process goes on serving. It said: a: bad; b: worse\n"));
+  EXPECT_TRUE(HasNoChildren());
+}
+
+TEST_F(HandOverTest, AReasonOfAnyLengthIsALine) {
+  HandOver hand_over(looper_, With(Script("printf 'FAILED=%05000d' 7 >&4\nexit 2")),
+                     [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  RunUntil(HasSaid("ended with code 2; this process goes on serving. It said: 0000"));
+  EXPECT_TRUE(HasNoChildren());
+}
+
 TEST_F(HandOverTest, OneThatIsKilledIsTold) {
   HandOver hand_over(looper_, With(Script("kill -TERM $$")), [](pid_t) { FAIL(); });
   hand_over.Begin();

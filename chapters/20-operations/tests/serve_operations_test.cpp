@@ -10,6 +10,7 @@
 
 #include "app/operations_server.h"
 #include "app/options.h"
+#include "app/serve_check.h"
 #include "support/child.h"
 #include "support/gate.h"
 #include "support/http_client.h"
@@ -45,6 +46,26 @@ TEST(OperationsPlaceTest, IsAHostAndAPort) {
         "[]:1", "[host]:1"}) {
     EXPECT_FALSE(ParseHostAndPort(text)) << text;
   }
+}
+
+TEST(OperationsOptionTest, APlaceThatCannotBeHadIsNamedByTheCheck) {
+  using Lines = std::vector<std::string>;
+  ServeOptions options;
+  options.port = 4507;
+  options.operations = "127.0.0.1:4508";
+  EXPECT_EQ(ServeFaults(options), Lines());
+  options.operations = "127.0.0.1:4507";
+  EXPECT_EQ(ServeFaults(options), Lines{"operations.address: '127.0.0.1:4507': taken already, by "
+                                        "address '127.0.0.1'"});
+  options.address = "unix:/tmp/turtle-check";
+  EXPECT_EQ(ServeFaults(options), Lines());
+  options.operations = "unix:/tmp/turtle-check";
+  EXPECT_EQ(ServeFaults(options).size(), 1U);
+  options.operations = "unix:/no/such/folder/s,1.2.3:80";
+  const Lines faults = ServeFaults(options);
+  ASSERT_EQ(faults.size(), 2U);
+  EXPECT_EQ(faults[0].rfind("operations.address: 'unix:/no/such/folder/s': ", 0), 0U) << faults[0];
+  EXPECT_EQ(faults[1].rfind("operations.address: '1.2.3:80': ", 0), 0U) << faults[1];
 }
 
 TEST(OperationsOptionTest, IsAFlagAndAKeyAndOff) {

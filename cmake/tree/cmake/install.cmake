@@ -26,6 +26,7 @@ if(EXISTS "${conf}")
 endif()
 if(EXISTS "${conf}" AND NOT APPLE)
   install(FILES "${conf}/turtle.socket" DESTINATION lib/systemd/system)
+  install(FILES "${conf}/turtle.logrotate" DESTINATION "${CMAKE_INSTALL_DATADIR}/turtle")
   install(CODE "
     file(READ \"${conf}/turtle.service\" unit)
     string(REPLACE /usr/local/bin \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\" unit \"\${unit}\")

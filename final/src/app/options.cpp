@@ -3,13 +3,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "app/config.h"
 #include "app/memory_reserve.h"
+#include "app/serve_check.h"
 #include "app/serve_settings.h"
+#include "app/suggestion.h"
 
 namespace TURTLE_SERVER {
 
@@ -41,6 +45,12 @@ void TakeFlag(const GivenFlag& given, const std::vector<Setting>& settings) {
   }
 }
 
+constexpr const char* kExitCodes =
+    "\nExit codes:\n"
+    "  0  ended by a signal, or printed what was asked for\n"
+    "  1  can't start or go on: an address in use, a log that can't be opened\n"
+    "  2  a mistake on the command line or in the configuration\n";
+
 // Usage errors are one line: whoever starts a server from a script reads them in a log.
 auto OneLine(std::string text) -> std::string {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -56,6 +66,48 @@ auto ArgumentsOf(int argc, const char* const* argv) -> std::vector<std::string> 
   }
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   return arguments;
+}
+
+// "; did you mean --port?", or nothing. Compared without hyphens: with them, a short word would be
+// near too many.
+auto SuggestedOption(const std::string& word, bool serves, const std::vector<Setting>& settings)
+    -> std::string {
+  const std::vector<std::string> before_serve{"version", "schema"};
+  std::vector<std::string> names{"help"};
+  for (const Setting& setting : settings) {
+    if (setting.name.flag.compare(0, 2, "--") == 0) {
+      names.push_back(setting.name.flag.substr(2));
+    }
+  }
+  const std::size_t behind_serve = names.size();
+  names.insert(names.end(), before_serve.begin(), before_serve.end());
+  const std::size_t hyphens = std::min(word.find_first_not_of('-'), word.size());
+  const std::optional<std::string> name = NearestName(word.substr(hyphens), names);
+  if (!name) {
+    return "";
+  }
+  const auto at = static_cast<std::size_t>(
+      std::distance(names.begin(), std::find(names.begin(), names.end(), *name)));
+  const char* where = at >= behind_serve   ? (serves ? "turtle " : "")
+                      : at != 0 && !serves ? "serve "
+                                           : "";
+  return "; did you mean " + (where + ("--" + *name)) + "?";
+}
+
+// What the parser did not know, in our own words: its own change from version to version, and
+// suggest nothing.
+auto Unexpected(const std::string& word, bool serves, const std::vector<Setting>& settings)
+    -> std::string {
+  if (word.size() > 1 && word.front() == '-') {
+    const std::string option = word.substr(0, word.find('='));
+    return "'" + option + "' is no option" + (serves ? "" : " without a command") +
+           SuggestedOption(option, serves, settings);
+  }
+  if (serves) {
+    return "'" + word + "' is one word too many";
+  }
+  return "'" + word + "' is no command" +
+         (NearestName(word, {"serve"}) ? "; did you mean serve?" : "");
 }
 
 // What the environment says counts more than the file.
@@ -87,6 +139,23 @@ void NameLogFile(ServeOptions& options) {
   options.log.writer.file = options.log_path + "/" + options.log_base_name + ".log";
 }
 
+// Of -t: what can be tried without starting, is.
+void Check(CommandLine& line) {
+  for (const std::string& warning : ServeWarnings(line.serve)) {
+    line.warnings += "turtle: " + line.file + ": " + warning + "\n";
+  }
+  line.action = CommandAction::kPrint;
+  line.text = line.file + " can be served\n";
+  const std::vector<std::string> faults = ServeFaults(line.serve);
+  if (!faults.empty()) {
+    line.action = CommandAction::kFail;
+    line.text = line.warnings;
+  }
+  for (const std::string& fault : faults) {
+    line.text += "turtle: " + line.file + ": " + fault + "\n";
+  }
+}
+
 auto Schema() -> std::string {
   ServeOptions standards = ConfiguredStandards();
   return ConfigSchema(ServeSettings(standards).All());
@@ -102,7 +171,6 @@ void ReadSettings(CommandLine& line) try {
     for (const std::string& fault : ReadConfigFile(line.file, settings.All())) {
       line.text += "turtle: " + fault + "\n";
       line.action = CommandAction::kFail;
-      line.code = 2;
     }
   }
   HeedEnvironment(line.serve);
@@ -114,7 +182,6 @@ void ReadSettings(CommandLine& line) try {
   }
 } catch (const CLI::ValidationError& error) {
   line.action = CommandAction::kFail;
-  line.code = 1;
   line.text = OneLine(error.what());
 }
 
@@ -150,18 +217,21 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
     }
     ReadSettings(result);
     if (only_checks && result.action == CommandAction::kServe) {
-      result.action = CommandAction::kPrint;
-      result.text = result.file + " can be served\n";
+      Check(result);
     }
   } catch (const CLI::CallForHelp&) {
     result.action = CommandAction::kPrint;
     // Of several commands, the help is that of the one it was asked for.
-    result.text = serve.parsed() ? serve.help("turtle") : app.help();
+    result.text = (serve.parsed() ? serve.help("turtle") : app.help()) + SignalsHelp() + kExitCodes;
   } catch (const CLI::CallForVersion& version) {
     result.action = CommandAction::kPrint;
     result.text = std::string(version.what()) + "\n";
+  } catch (const CLI::ExtrasError& error) {
+    const std::vector<std::string> words = app.remaining(true);
+    result.text = OneLine(words.empty() ? error.what()
+                                        : Unexpected(words.front(), serve.parsed(),
+                                                     ServeSettings(result.serve).All()));
   } catch (const CLI::ParseError& error) {
-    result.code = 1;
     result.text = OneLine(error.what());
   }
   return result;

@@ -25,7 +25,7 @@ using Reread = std::function<CommandLine()>;
 /// @param errors gets one line when the server can't be started
 /// @param reread called at SIGHUP, on the thread that serves. What it returns counts at once as far
 ///     as that is possible, and the log tells what has to wait; when it finds mistakes, they are
-///     logged and nothing changes. Empty: SIGHUP is left alone.
+///     logged and nothing changes. Empty: the log says that there is nothing to reload.
 /// @param command argv of main(), by which SIGUSR2 starts the program anew. Empty: SIGUSR2 is left
 ///     alone.
 /// @return the program's exit code: 0, or 1 if the server could not be started

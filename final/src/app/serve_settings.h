@@ -3,6 +3,8 @@
 // Thread: pure, but for looking at the file system.
 #pragma once
 
+#include <string>
+
 #include "app/options.h"
 #include "app/setting.h"
 
@@ -14,5 +16,8 @@ namespace TURTLE_SERVER {
 
 /// What a server has that is set up by a configuration, where the configuration says nothing.
 [[nodiscard]] auto ConfiguredStandards() -> ServeOptions;
+
+/// The end of the help: what a running server does at which signal.
+[[nodiscard]] auto SignalsHelp() -> std::string;
 
 }  // namespace TURTLE_SERVER

@@ -4,6 +4,7 @@ namespace TURTLE_SERVER {
 
 BodyReader::BodyReader(const Framing& framing, const BodyLimits& limits) noexcept
     : kind_(framing.kind),
+      max_bytes_(limits.max_body_bytes),
       too_large_(framing.kind == BodyKind::kLength && framing.length > limits.max_body_bytes),
       left_(framing.kind == BodyKind::kLength ? framing.length : 0),
       chunks_(limits) {}

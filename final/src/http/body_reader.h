@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "http/body_result.h"
@@ -29,9 +30,15 @@ class BodyReader {
   /// True if the declared length is beyond the limit: Read() will say 413.
   [[nodiscard]] auto TooLarge() const noexcept -> bool { return too_large_; }
 
+  /// What a 413 says, with a unit: a limit of 64 may have been meant in megabytes.
+  [[nodiscard]] auto LimitText() const -> std::string {
+    return "The body has more than " + std::to_string(max_bytes_) + " bytes.";
+  }
+
   /// Sets how much content is accepted, before the first Read().
   /// @param most in bytes, inclusive
   void SetMaxBytes(std::uint64_t most) noexcept {
+    max_bytes_ = most;
     too_large_ = kind_ == BodyKind::kLength && left_ > most;
     chunks_.SetMaxBytes(most);
   }
@@ -48,6 +55,7 @@ class BodyReader {
 
  private:
   BodyKind kind_;
+  std::uint64_t max_bytes_;
   bool too_large_;
   std::uint64_t left_;  // BodyKind::kLength: bytes still to come
   ChunkedDecoder chunks_;

@@ -32,6 +32,12 @@ class LogLine {
   std::size_t size_;
 };
 
+/// Where a log's own troubles are told: lines that are missing, a file that can't be opened.
+enum class Troubles : std::uint8_t {
+  kBetweenTheLines,  ///< In that log, as lines like those of Log().
+  kByLog             ///< By Log(). Not for the log that Log() itself writes to.
+};
+
 /// How many lines end in `text`.
 [[nodiscard]] auto CountLines(std::string_view text) noexcept -> std::uint64_t;
 

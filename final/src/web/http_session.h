@@ -101,7 +101,7 @@ class HttpSession : public ConnectionState {
   auto ServeRequest() -> bool;
   void Dispatch(Exchange& exchange);
   void Answer(Exchange& exchange);
-  void RefuseBody(Exchange& exchange, int status, const char* reason);
+  void RefuseBody(Exchange& exchange, int status, const std::string& reason);
   void ContinueExchange();
   auto BodyIsDue() const noexcept -> bool;
   void DeliverBody();

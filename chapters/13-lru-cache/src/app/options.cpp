@@ -172,6 +172,12 @@ void AddServeOptions(OptionSet& set, ServeOptions& options) {
               "how long replies under way may take after SIGINT or SIGTERM");
 }
 
+constexpr const char* kExitCodes =
+    "\nExit codes:\n"
+    "  0  ended by a signal, or printed what was asked for\n"
+    "  1  can't start or go on: an address in use, a log that can't be opened\n"
+    "  2  a mistake on the command line or in the configuration\n";
+
 // Usage errors are one line: whoever starts a server from a script reads them in a log.
 auto OneLine(std::string text) -> std::string {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -199,7 +205,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
   } catch (const CLI::CallForHelp&) {
     result.action = CommandAction::kPrint;
     // Of several commands, the help is that of the one it was asked for.
-    result.text = serve.parsed() ? serve.help("turtle") : app.help();
+    result.text = (serve.parsed() ? serve.help("turtle") : app.help()) + kExitCodes;
   } catch (const CLI::CallForVersion& version) {
     result.action = CommandAction::kPrint;
     result.text = std::string(version.what()) + "\n";

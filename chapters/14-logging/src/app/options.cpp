@@ -207,7 +207,8 @@ void AddServeOptions(OptionSet& set, ServeOptions& options) {
 void AddLogOptions(OptionSet& set, LoggingOptions& log, AccessLogOptions& access) {
   LogWriterOptions& writer = log.writer;
   set.Level("--log-level", log.level, "what is below it is not logged; MIN_LOG_LEVEL is the same");
-  set.File("--log-file", writer.file, "where the log goes instead of stderr");
+  set.File("--log-file", writer.file,
+           "where the log goes instead of stderr; -: to standard output");
   set.Choice("--log-async", writer.by, {{"on", WriteBy::kThread}, {"off", WriteBy::kCaller}},
              "on: a thread of its own writes the log; off: whoever has a line");
   set.Count("--log-queue", writer.queue_size, 1, kMaxQueue, "lines that wait for that thread");
@@ -217,11 +218,23 @@ void AddLogOptions(OptionSet& set, LoggingOptions& log, AccessLogOptions& access
   set.Seconds("--log-flush", writer.flush_interval, 1, "how long a log file may lag behind");
   set.Size("--log-roll-size", writer.roll_size,
            "size at which a log file gets the time into its name and a new one begins; 0: never");
-  set.File("--access-log", access.file, "a line for each request goes there");
+  set.File("--access-log", access.file,
+           "a line for each request goes there; -: to standard output");
   set.Choice("--access-log-format", access.format,
              {{"combined", AccessLogFormat::kCombined}, {"json", AccessLogFormat::kJson}},
              "what such a line looks like");
 }
+
+constexpr const char* kSignals =
+    "\nSignals:\n"
+    "  SIGUSR1          reopen the log files: logrotate(8) has renamed them\n"
+    "  SIGTERM, SIGINT  stop once the responses under way are sent; again: at once\n";
+
+constexpr const char* kExitCodes =
+    "\nExit codes:\n"
+    "  0  ended by a signal, or printed what was asked for\n"
+    "  1  can't start or go on: an address in use, a log that can't be opened\n"
+    "  2  a mistake on the command line or in the configuration\n";
 
 // Usage errors are one line: whoever starts a server from a script reads them in a log.
 auto OneLine(std::string text) -> std::string {
@@ -251,7 +264,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
   } catch (const CLI::CallForHelp&) {
     result.action = CommandAction::kPrint;
     // Of several commands, the help is that of the one it was asked for.
-    result.text = serve.parsed() ? serve.help("turtle") : app.help();
+    result.text = (serve.parsed() ? serve.help("turtle") : app.help()) + kSignals + kExitCodes;
   } catch (const CLI::CallForVersion& version) {
     result.action = CommandAction::kPrint;
     result.text = std::string(version.what()) + "\n";

@@ -58,7 +58,7 @@ struct ServeOptions {
 enum class CommandAction : std::uint8_t {
   kServe,  ///< Serve as `serve` says.
   kPrint,  ///< Print `text` to standard output and end with code 0: help or version.
-  kFail    ///< Print `text` to standard error and end with code 1.
+  kFail    ///< Print `text` to standard error and end with code 2.
 };
 
 /// The outcome of ParseCommandLine().

@@ -8,8 +8,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <utility>
 
 #include "base/unique_fd.h"
+#include "log/log.h"
 #include "log/quiet_write.h"
 
 namespace TURTLE_SERVER {
@@ -52,10 +54,29 @@ auto LinePipe::WriteNow(std::string_view bytes) const noexcept -> ssize_t {
 }
 
 auto LinePipe::TryWrite(std::string_view& lines) noexcept -> bool {
-  const MutexLock lock(mutex_);
+  std::uint64_t missing = 0;
   Outcome outcome = Outcome::kTaken;
+  bool done = false;
+  {
+    const MutexLock lock(mutex_);
+    PutAll(lines, outcome);
+    done = outcome == Outcome::kRefused || (outcome == Outcome::kTaken && rest_size_ == 0);
+    if (outcome == Outcome::kTaken && troubles_ == Troubles::kByLog) {
+      missing = std::exchange(lost_, 0);
+    }
+  }
+  if (missing != 0) {
+    std::array<char, 100> text{};
+    std::snprintf(text.data(), text.size(), "log: %llu lines are missing in descriptor %d",
+                  static_cast<unsigned long long>(missing), fd_);
+    Log(LogLevel::kWarning, text.data());
+  }
+  return done;
+}
+
+void LinePipe::PutAll(std::string_view& lines, Outcome& outcome) noexcept {
   PutRest(outcome);
-  if (outcome == Outcome::kTaken && lost_ != 0) {
+  if (outcome == Outcome::kTaken && lost_ != 0 && troubles_ == Troubles::kBetweenTheLines) {
     Put(LossLine(lost_).View(), outcome);
     if (outcome == Outcome::kTaken) {
       lost_ = 0;
@@ -65,14 +86,12 @@ auto LinePipe::TryWrite(std::string_view& lines) noexcept -> bool {
   if (outcome == Outcome::kTaken) {
     Put(lines, outcome);
   }
-  if (outcome == Outcome::kNoRoom) {
-    return false;
-  }
   if (outcome == Outcome::kRefused) {
     lost_ += CountLines(lines);
   }
-  lines = {};
-  return outcome == Outcome::kRefused || rest_size_ == 0;
+  if (outcome != Outcome::kNoRoom) {
+    lines = {};
+  }
 }
 
 // Writes them, or a part, and keeps the rest.

@@ -12,7 +12,8 @@
 // Interface:
 //  * TryWrite() writes what there is room for.
 //  * AwaitRoom() waits for a better moment.
-//  * CountLost() has the next line that gets through preceded by one that tells what is missing.
+//  * CountLost() has the next line that gets through preceded by one that tells what is missing; or
+//    Log() tells it, where the lines have a format of their own.
 //
 // Thread: any. Lines of several threads never mix.
 #pragma once
@@ -39,7 +40,9 @@ class LinePipe {
   static constexpr std::size_t kMaxPiece = std::max<std::size_t>(PIPE_BUF, LogLine::kMaxBytes);
 
   /// @param fd stays the caller's; what it stands for may change
-  explicit LinePipe(int fd) noexcept : fd_(fd) {}
+  /// @param troubles where missing lines are told
+  explicit LinePipe(int fd, Troubles troubles = Troubles::kBetweenTheLines) noexcept
+      : fd_(fd), troubles_(troubles) {}
 
   /// Writes whole lines if there is room for them. What a terminal or a socket has taken a part of
   /// is kept, and goes ahead of everything else. What can't be written at all, now or later (the
@@ -60,10 +63,12 @@ class LinePipe {
 
   auto Poll(std::chrono::milliseconds patience) const noexcept -> short;
   auto WriteNow(std::string_view bytes) const noexcept -> ssize_t;
+  void PutAll(std::string_view& lines, Outcome& outcome) noexcept TURTLE_REQUIRES(mutex_);
   void Put(std::string_view lines, Outcome& outcome) noexcept TURTLE_REQUIRES(mutex_);
   void PutRest(Outcome& outcome) noexcept TURTLE_REQUIRES(mutex_);
 
   const int fd_;
+  const Troubles troubles_;
   Mutex mutex_;  // for some system calls that never wait
   std::uint64_t lost_ TURTLE_GUARDED_BY(mutex_) = 0;
   std::array<char, kMaxPiece> rest_ TURTLE_GUARDED_BY(mutex_){};  // of lines that have begun

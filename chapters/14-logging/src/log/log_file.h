@@ -21,14 +21,9 @@
 #include <string_view>
 
 #include "base/unique_fd.h"
+#include "log/log_line.h"
 
 namespace TURTLE_SERVER {
-
-/// Where a log file's own troubles are told: lines that are missing, a file that can't be opened.
-enum class Troubles : std::uint8_t {
-  kBetweenTheLines,  ///< In the file, as lines like those of Log().
-  kByLog             ///< By Log(). Not for the file that Log() itself writes to.
-};
 
 /// A log file.
 class LogFile {

@@ -5,12 +5,12 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "app/suggestion.h"
 #include "base/json_fault.h"
 
 namespace TURTLE_SERVER {
@@ -32,37 +32,18 @@ auto Shown(const Json& value) -> std::string {
   return text;
 }
 
-// How many letters have to be changed, left out or put in to make one word of another.
-auto Distance(std::string_view one, std::string_view other) -> std::size_t {
-  std::vector<std::size_t> row(other.size() + 1);
-  std::iota(row.begin(), row.end(), 0U);
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < other.size(); ++j) {
-      const std::size_t changed = diagonal + (one[i] == other[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
 // "; did you mean port?", or nothing.
 auto Suggestion(std::string_view key, const std::vector<Setting>& settings) -> std::string {
-  constexpr std::size_t kMaxKey = 64;  // nobody means a setting by more
-  const auto own = [](std::string_view name) { return name.substr(name.rfind('.') + 1); };
-  std::string_view best;
-  std::size_t least = 3;  // so far away is another word
+  std::vector<std::string> names;
   for (const Setting& setting : settings) {
-    const std::string_view name = setting.name.key;
-    const std::size_t distance =
-        key.size() > kMaxKey ? least : std::min(Distance(key, name), Distance(own(key), own(name)));
-    if (distance < least) {
-      least = distance;
-      best = name;
+    names.push_back(setting.name.key);
+    const std::size_t dot = setting.name.key.find('.');
+    if (dot != std::string::npos) {
+      names.push_back(setting.name.key.substr(0, dot));  // "htpp" is no key either
     }
   }
-  return best.empty() ? "" : "; did you mean " + std::string(best) + "?";
+  const std::optional<std::string> name = NearestName(key, names);
+  return name ? "; did you mean " + *name + "?" : "";
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -80,6 +61,19 @@ auto TextOf(const Json& value, SettingType type) -> std::optional<std::string> {
     return value.get<std::string>();
   }
   return std::nullopt;
+}
+
+// Would it be another text for the system, which ends one at its first NUL? "/srv\0/site" is /srv
+// there, and that is nobody's wish.
+auto HasNul(const Json& value) -> bool {
+  return value.is_string() && value.get_ref<const std::string&>().find('\0') != std::string::npos;
+}
+
+constexpr const char* kHasNul = " has a NUL character in it, where it would end";
+
+// The end of a sentence that begins with the value.
+auto WrongWith(const Json& value, const Setting& setting) -> std::string {
+  return HasNul(value) ? kHasNul : " is not " + WantedBy(setting);
 }
 
 // Looks on while the parser reads, for what it would take without a word. It takes a key twice and
@@ -181,8 +175,8 @@ class Reader {
       faults_.push_back(key + " and its other spelling stand in one configuration");
     } else if (value.is_array() && setting.type == SettingType::kList) {
       TakeList(setting, key, value);
-    } else if (!text || !setting.take(*text)) {
-      faults_.push_back(key + ": " + Shown(value) + " is not " + WantedBy(setting));
+    } else if (HasNul(value) || !text || !setting.take(*text)) {
+      faults_.push_back(key + ": " + Shown(value) + WrongWith(value, setting));
     }
   }
 
@@ -191,9 +185,10 @@ class Reader {
     const std::size_t faults = faults_.size();
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::string part = list[i].is_string() ? list[i].get<std::string>() : "";
-      if (part.find(',') != std::string::npos || !setting.fits(part)) {
-        faults_.push_back(key + "[" + std::to_string(i) + "]: " + Shown(list[i]) + " is not " +
-                          WantedBy(setting));
+      const bool fits = part.find(',') == std::string::npos && setting.fits(part);
+      if (!fits || HasNul(list[i])) {
+        faults_.push_back(key + "[" + std::to_string(i) + "]: " + Shown(list[i]) +
+                          (fits ? kHasNul : " is not " + WantedBy(setting)));
       }
       text += (i == 0 ? "" : ",") + part;
     }

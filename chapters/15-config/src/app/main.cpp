@@ -42,6 +42,7 @@ auto main(int argc, char** argv) -> int try {
       return Serve(command.serve, std::cout, std::cerr, RereadOf(command));
     case CommandAction::kPrint:
       std::cout << command.text;
+      std::cerr << command.warnings;
       return 0;
     case CommandAction::kFail:
       break;

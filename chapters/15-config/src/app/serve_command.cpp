@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/serve_check.h"
 #include "app/serve_settings.h"
 #include "base/sigpipe_block.h"
 #include "core/cidr_set.h"
@@ -133,6 +134,13 @@ void LogLines(LogLevel level, const std::string& text) {
   }
 }
 
+// What is served, and was hardly meant.
+void TellWarnings(const ServeOptions& options) {
+  for (const std::string& warning : ServeWarnings(options)) {
+    Log(LogLevel::kWarning, warning);
+  }
+}
+
 // What has been read anew and counts only when the program starts again.
 void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
   const SettingList now = ServeSettings(running);
@@ -149,6 +157,10 @@ void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
 
 void ReadAnew(const ServeOptions& running, const Reread& reread, HttpServer& server,
               Logging& logging) {
+  if (!reread) {
+    Log(LogLevel::kWarning, "SIGHUP: without a configuration (-f) there is nothing to reload");
+    return;
+  }
   const CommandLine line = reread();
   if (line.action != CommandAction::kServe) {
     LogLines(LogLevel::kError, line.text);
@@ -160,6 +172,7 @@ void ReadAnew(const ServeOptions& running, const Reread& reread, HttpServer& ser
   server.SetMaxConnections(line.serve.max_connections);
   server.Block(std::move(blocked));
   logging.SetLevel(line.serve.log.level);
+  TellWarnings(line.serve);
   TellWhatHasToWait(running, line.serve);
   Log(LogLevel::kInfo, "the settings were read anew");
 }
@@ -171,12 +184,11 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to open anew
-  if (reread) {
-    std::signal(SIGHUP, SIG_IGN);  // likewise
-  }
+  std::signal(SIGHUP, SIG_IGN);   // likewise; nothing to reload is no reason to end
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
   Logging logging(options.log);
+  TellWarnings(options);
   ServerOptions threads;
   threads.threads = options.threads;
   threads.stop_timeout = options.stop_timeout;
@@ -205,11 +217,8 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
       access_log->Reopen();
     }
   });
-  std::optional<SignalWatch> hang_up;
-  if (reread) {
-    hang_up.emplace(*server.Loopers().front(), std::vector<int>{SIGHUP},
-                    [&](int) { ReadAnew(options, reread, server, logging); });
-  }
+  const SignalWatch hang_up(*server.Loopers().front(), {SIGHUP},
+                            [&](int) { ReadAnew(options, reread, server, logging); });
   std::optional<SignalWatch> signals;
   signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int) {
     server.Stop();

@@ -156,7 +156,7 @@ void HttpSession::Dispatch(Exchange& exchange) {
     return;
   }
   if (exchange.body_->TooLarge()) {
-    exchange.Reply(ErrorResponse(413));
+    exchange.Reply(ErrorResponse(413, exchange.body_->LimitText()));
     return;
   }
   if (request.uri.Form() == TargetForm::kAsterisk) {
@@ -233,7 +233,8 @@ void HttpSession::TakeBody(Exchange& exchange) {
   if (result.state == BodyState::kBad) {
     exchange.body_done_ = true;
     keep_alive_ = false;
-    exchange.Abort(result.status, result.reason);
+    exchange.Abort(result.status,
+                   result.status == 413 ? exchange.body_->LimitText() : std::string(result.reason));
     return;
   }
   exchange.continue_due_ = false;  // the client did not wait for it

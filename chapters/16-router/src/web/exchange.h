@@ -133,6 +133,9 @@ class Exchange {
   /// True if the body's declared length is beyond its limit.
   [[nodiscard]] auto BodyTooLarge() const noexcept -> bool { return body_->TooLarge(); }
 
+  /// What a 413 says of that limit.
+  [[nodiscard]] auto BodyLimitText() const -> std::string { return body_->LimitText(); }
+
   /// Begins a reply whose body follows by Write(). Its end is marked by Content-Length if `length`
   /// is given, else by chunks, or for HTTP/1.0 by the end of the connection.
   /// @param head status and fields; its body is not sent

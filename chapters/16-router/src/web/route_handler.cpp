@@ -100,7 +100,7 @@ void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
   }
 }
 
-auto RouteHandler::TryRefuse(Exchange& exchange, int status, const char* reason) -> bool {
+auto RouteHandler::TryRefuse(Exchange& exchange, int status, const std::string& reason) -> bool {
   const RouteMatch match = Match(exchange);
   if (match.result == RouteResult::kNoPath) {
     return false;
@@ -117,7 +117,7 @@ void RouteHandler::Begin(Exchange& exchange, const RouteMatch& match,
     exchange.LimitBody(upload->options.limits.max_body_bytes);
   }
   if (exchange.BodyTooLarge()) {
-    ReplyNow(exchange, request, [] { throw HttpError(413); });
+    ReplyNow(exchange, request, [&] { throw HttpError(413, exchange.BodyLimitText()); });
     return;
   }
   if (const auto* streaming = std::get_if<StreamingHandler>(&action)) {

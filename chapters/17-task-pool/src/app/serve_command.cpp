@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/serve_check.h"
 #include "app/serve_settings.h"
 #include "base/sigpipe_block.h"
 #include "core/cidr_set.h"
@@ -135,6 +136,13 @@ void LogLines(LogLevel level, const std::string& text) {
   }
 }
 
+// What is served, and was hardly meant.
+void TellWarnings(const ServeOptions& options) {
+  for (const std::string& warning : ServeWarnings(options)) {
+    Log(LogLevel::kWarning, warning);
+  }
+}
+
 // What has been read anew and counts only when the program starts again.
 void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
   const SettingList now = ServeSettings(running);
@@ -159,6 +167,10 @@ class SettingsReader {
 
   // On the first loop.
   void Read(TaskPool& pool) {
+    if (!reread_) {
+      Log(LogLevel::kWarning, "SIGHUP: without a configuration (-f) there is nothing to reload");
+      return;
+    }
     const std::uint64_t number = ++asked_;
     const auto task = MakeTask([this, number](const PoolTask&) {
       const auto line = std::make_shared<const CommandLine>(reread_());
@@ -188,6 +200,7 @@ class SettingsReader {
     server_.SetMaxConnections(line.serve.max_connections);
     server_.Block(std::move(blocked));
     logging_.SetLevel(line.serve.log.level);
+    TellWarnings(line.serve);
     TellWhatHasToWait(running_, line.serve);
     Log(LogLevel::kInfo, "the settings were read anew");
   }
@@ -207,12 +220,11 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to open anew
-  if (reread) {
-    std::signal(SIGHUP, SIG_IGN);  // likewise
-  }
+  std::signal(SIGHUP, SIG_IGN);   // likewise; nothing to reload is no reason to end
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
   Logging logging(options.log);
+  TellWarnings(options);
   ServerOptions threads;
   threads.threads = options.threads;
   threads.stop_timeout = options.stop_timeout;
@@ -245,12 +257,10 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   TaskPoolOptions tasks;
   tasks.threads = options.task_threads;
   TaskPool pool(tasks);
-  std::optional<SignalWatch> hang_up;
-  if (reread) {
+  if (reread && options.task_threads != 0) {
     pool.Start();
-    hang_up.emplace(*server.Loopers().front(), std::vector<int>{SIGHUP},
-                    [&](int) { settings.Read(pool); });
   }
+  const SignalWatch hang_up(*server.Loopers().front(), {SIGHUP}, [&](int) { settings.Read(pool); });
   std::optional<SignalWatch> signals;
   signals.emplace(*server.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [&](int) {
     server.Stop();

@@ -44,7 +44,7 @@ class RouteHandler {
   /// @param status of the page
   /// @param reason for its text
   /// @return false: no route has its path, and nothing was done
-  auto TryRefuse(Exchange& exchange, int status, const char* reason) -> bool;
+  auto TryRefuse(Exchange& exchange, int status, const std::string& reason) -> bool;
 
   /// Has the body brought to `callback`, Exchange::OnBody(), and answers what that throws.
   void BringBody(Exchange& exchange, BodyCallback callback);

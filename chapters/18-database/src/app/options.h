@@ -100,7 +100,8 @@ struct CommandLine {
   std::string file{};                           ///< kServe: the configuration; empty: none.
   std::vector<GivenFlag> flags{};               ///< kServe: count more than the configuration.
   std::string text{};                           ///< kPrint, kFail; ends with a newline.
-  int code = 1;                                 ///< kFail: 1, or 2 for a bad configuration.
+  int code = 2;                                 ///< kFail: the program's exit code.
+  std::string warnings{};                       ///< kPrint: for standard error; lines, or none.
 };
 
 /// Reads the command line and the configuration that it names. A flag counts more than the

@@ -32,7 +32,9 @@ namespace {
 constexpr const char* kReadyVariable = "TURTLE_READY_FD";
 constexpr std::string_view kReady = "READY=1\n";
 constexpr std::string_view kNotExecuted = "ERRNO=";
-constexpr std::size_t kMostSaid = 64;
+constexpr std::string_view kFailed = "FAILED=";
+constexpr std::size_t kMostSaid = 1000;  // a line of log has room for no more
+constexpr std::size_t kMostErrno = 64;
 constexpr std::chrono::milliseconds kLook{10};
 constexpr std::size_t kPidDigits = 10;
 
@@ -63,7 +65,7 @@ void WritePid(char* digits) noexcept {
 }
 
 [[noreturn]] void ReportAndExit(const Plan& plan) noexcept {
-  std::array<char, kMostSaid> text{'E', 'R', 'R', 'N', 'O', '='};
+  std::array<char, kMostErrno> text{'E', 'R', 'R', 'N', 'O', '='};
   const auto end =
       std::to_chars(text.data() + kNotExecuted.size(), text.data() + text.size(), errno);
   *end.ptr = '\n';
@@ -222,6 +224,21 @@ auto WhyNotExecuted(std::string_view said) -> std::string {
   return std::generic_category().message(error);
 }
 
+// Why it failed, by its own words, as a line that ends a message; "": it has said nothing.
+auto WhyFailed(std::string_view said) -> std::string {
+  const std::size_t at = said.find(kFailed);
+  if (at == std::string_view::npos) {
+    return "";
+  }
+  std::string why = ". It said: ";
+  for (said.remove_prefix(at + kFailed.size()); !said.empty();) {
+    const std::string_view line = said.substr(0, said.find('\n'));
+    said.remove_prefix(std::min(line.size() + 1, said.size()));
+    why.append(line).append(said.empty() ? "" : "; ");
+  }
+  return why;
+}
+
 }  // namespace
 
 auto FindProgram(const std::string& name, std::string_view path) -> std::optional<std::string> {
@@ -331,7 +348,7 @@ void HandOver::LookWhetherDead() {
                           std::to_string(options_.time_limit.count()) + " ms that it serves"
                     : "process " + std::to_string(pid_) + " " +
                           (found < 0 ? "has ended" : HowItEnded(status));
-    return "hand-over: " + what + meaning;
+    return "hand-over: " + what + meaning + WhyFailed(said_);
   });
   Forget();
 }
@@ -428,6 +445,15 @@ ReadyPipe::ReadyPipe() {
     throw std::runtime_error(std::string(kReadyVariable) + "='" + text + "' is not a pipe");
   }
   fd_.Reset(fd);
+}
+
+void ReadyPipe::Fail(std::string_view why) const noexcept {
+  std::array<char, kMostSaid> text{};
+  const std::string_view part = why.substr(0, text.size() - kFailed.size());
+  std::copy(part.begin(), part.end(), std::copy(kFailed.begin(), kFailed.end(), text.begin()));
+  if (fd_) {  // in one piece: no more than a pipe takes at once
+    static_cast<void>(WritePipe(fd_.Get(), {text.data(), kFailed.size() + part.size()}));
+  }
 }
 
 void ReadyPipe::Tell() const noexcept {

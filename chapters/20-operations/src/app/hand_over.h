@@ -11,7 +11,7 @@
 // Interface:
 //  * HandOver, in the old process: Begin() starts the new one, and a callback is told when it is
 //    ready; Abandon() has it end again, if it is not.
-//  * ReadyPipe, in the new process: Tell() says that it is.
+//  * ReadyPipe, in the new process: Tell() says that it is, Fail() why it never will be.
 //
 // The program is started by the name by which this one was, and not by /proc/self/exe: it is to be
 // the newly installed one. The listeners are handed over as sd_listen_fds(3) says, so the new one
@@ -121,6 +121,11 @@ class ReadyPipe {
 
   /// This process serves. To be called once.
   void Tell() const noexcept;
+
+  /// This process is about to end, and this is the reason: for the log of the one that waits, which
+  /// may be another than where this one's errors go. Lines; what is too long for a line of log is
+  /// cut off.
+  void Fail(std::string_view why) const noexcept;
 
  private:
   UniqueFd fd_;  // open until the end: with it the predecessor sees us die

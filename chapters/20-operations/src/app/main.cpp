@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/hand_over.h"
 #include "app/options.h"
 #include "app/serve_command.h"
 #include "app/standard_descriptors.h"
@@ -45,11 +46,13 @@ auto main(int argc, char** argv) -> int try {
                    std::vector<std::string>(argv, argv + argc));
     case CommandAction::kPrint:
       std::cout << command.text;
+      std::cerr << command.warnings;
       return 0;
     case CommandAction::kFail:
       break;
   }
   std::cerr << command.text;
+  ReadyPipe().Fail(command.text);  // a predecessor may have a log of its own
   return command.code;
 } catch (const std::bad_alloc&) {
   std::cerr << "turtle: out of memory\n";

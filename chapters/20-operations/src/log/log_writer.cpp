@@ -1,5 +1,6 @@
 #include "log/log_writer.h"
 
+#include <fcntl.h>
 #include <spdlog/async_logger.h>
 #include <spdlog/details/periodic_worker.h>
 #include <spdlog/details/thread_pool.h>
@@ -8,9 +9,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <exception>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "base/condition.h"
@@ -39,7 +42,24 @@ auto UrgencyOf(spdlog::level::level_enum level) noexcept -> Urgency {
                                        : Urgency::kWait;
 }
 
+void RequireOpen(const std::string& file) {
+  const std::optional<int> descriptor = DescriptorOf(file);
+  if (!file.empty() && descriptor && fcntl(*descriptor, F_GETFD) < 0) {
+    throw std::system_error(errno, std::generic_category(), "log file " + file);
+  }
+}
+
 }  // namespace
+
+auto DescriptorOf(std::string_view file) noexcept -> std::optional<int> {
+  if (file.empty() || file == "/dev/stderr" || file == "/dev/fd/2" || file == "/proc/self/fd/2") {
+    return STDERR_FILENO;
+  }
+  if (file == "-" || file == "/dev/stdout" || file == "/dev/fd/1" || file == "/proc/self/fd/1") {
+    return STDOUT_FILENO;
+  }
+  return std::nullopt;
+}
 
 // The end of the way. spdlog calls log() with each entry of its queue. It carries a level with it,
 // which is our urgency, and a time. Our lines have their own, so the entry's number travels there:
@@ -49,10 +69,11 @@ class LogWriter::Sink : public spdlog::sinks::sink {
  public:
   explicit Sink(const LogWriterOptions& options)
       : by_thread_(options.by == WriteBy::kThread),
-        has_file_(!options.file.empty()),
+        has_file_(!DescriptorOf(options.file)),
         blocks_(options.when_full == WhenFull::kBlock),
         queue_size_(options.queue_size),
-        patience_(options.patience) {
+        patience_(options.patience),
+        pipe_(DescriptorOf(options.file).value_or(STDERR_FILENO), options.troubles) {
     if (has_file_) {
       file_.emplace(options.file, options.roll_size, options.troubles);
     }
@@ -190,7 +211,7 @@ class LogWriter::Sink : public spdlog::sinks::sink {
   const bool blocks_;
   const std::size_t queue_size_;
   const std::chrono::milliseconds patience_;
-  LinePipe pipe_{STDERR_FILENO};
+  LinePipe pipe_;
   Mutex file_mutex_;
   std::optional<LogFile> file_ TURTLE_GUARDED_BY(file_mutex_);
   Mutex mutex_;
@@ -211,6 +232,7 @@ struct LogWriter::Machinery {
 
 LogWriter::LogWriter(const LogWriterOptions& options)
     : sink_(std::make_shared<Sink>(options)), machinery_(std::make_unique<Machinery>()) {
+  RequireOpen(options.file);
   if (options.by == WriteBy::kThread) {
     machinery_->queue = std::make_shared<Queue>(options.queue_size, 1U);
     machinery_->logger = std::make_shared<spdlog::async_logger>(
@@ -218,7 +240,7 @@ LogWriter::LogWriter(const LogWriterOptions& options)
     // Some versions throw what goes wrong; others write it to stderr, and wait for its reader.
     machinery_->logger->set_error_handler([](const std::string&) { throw std::bad_alloc(); });
   }
-  if (!options.file.empty() && options.flush_interval.count() > 0) {
+  if (!DescriptorOf(options.file) && options.flush_interval.count() > 0) {
     // Not by way of the queue: a flush is no reason to drop a line.
     machinery_->flusher = std::make_unique<spdlog::details::periodic_worker>(
         [sink = sink_] { sink->flush(); }, options.flush_interval);

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,12 @@ enum class WhenFull : std::uint8_t {
   kBlock  ///< Whoever has the line waits, as long as the queue moves. Once nothing has left it for
           ///< LogWriterOptions::patience it is as with kDrop, until something does.
 };
+
+/// The descriptor that a LogWriterOptions::file means, if it is none to be opened: nothing and
+/// /dev/stderr are standard error; "-" and /dev/stdout, standard output. Under systemd these are
+/// sockets, which open(2) refuses, and where they are files, a second opening has another place in
+/// them. They are neither rolled nor opened anew.
+[[nodiscard]] auto DescriptorOf(std::string_view file) noexcept -> std::optional<int>;
 
 /// Who writes.
 enum class WriteBy : std::uint8_t {
@@ -49,7 +56,7 @@ enum class Urgency : std::uint8_t {
 
 /// Where lines go, and how.
 struct LogWriterOptions {
-  std::string file{};                                 ///< Path; empty: stderr.
+  std::string file{};                                 ///< Path, or as DescriptorOf() has it.
   std::uint64_t roll_size = std::uint64_t{64} << 20;  ///< Bytes of a file; 0: never rolled.
   std::chrono::seconds flush_interval{3};             ///< So long a file may lag behind; 0: never.
   WriteBy by = WriteBy::kCaller;                      ///< Who writes.
@@ -63,7 +70,7 @@ struct LogWriterOptions {
 class LogWriter {
  public:
   /// Opens the file and starts the thread, if there are to be such.
-  /// @throws std::system_error, which names the file
+  /// @throws std::system_error, which names the file, or a descriptor that is not open
   explicit LogWriter(const LogWriterOptions& options);
 
   ~LogWriter();

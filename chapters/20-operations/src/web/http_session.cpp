@@ -165,7 +165,7 @@ void HttpSession::Answer(Exchange& exchange) {
     return;
   }
   if (exchange.BodyTooLarge()) {
-    exchange.Reply(ErrorResponse(413));
+    exchange.Reply(ErrorResponse(413, exchange.body_->LimitText()));
     return;
   }
   const Uri& uri = exchange.GetRequest().uri;
@@ -184,7 +184,7 @@ void HttpSession::Answer(Exchange& exchange) {
 
 // The body can't be had. Where a route was to answer, this is a response of that route, with all
 // that is done around it.
-void HttpSession::RefuseBody(Exchange& exchange, int status, const char* reason) {
+void HttpSession::RefuseBody(Exchange& exchange, int status, const std::string& reason) {
   RouteHandler* const routes = loop_.Routes();
   bool refused = false;
   if (routes != nullptr && !exchange.Begun()) {
@@ -256,7 +256,8 @@ void HttpSession::TakeBody(Exchange& exchange) {
   if (result.state == BodyState::kBad) {
     exchange.body_done_ = true;
     keep_alive_ = false;
-    RefuseBody(exchange, result.status, result.reason);
+    RefuseBody(exchange, result.status,
+               result.status == 413 ? exchange.body_->LimitText() : std::string(result.reason));
     return;
   }
   exchange.continue_due_ = false;  // the client did not wait for it

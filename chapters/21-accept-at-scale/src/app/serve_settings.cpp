@@ -104,7 +104,8 @@ void AddHttp(SettingList& list, ServeOptions& options) {
 
 void AddLog(SettingList& list, ServeOptions& options) {
   LogWriterOptions& writer = options.log.writer;
-  list.File({"log.file", "--log-file"}, writer.file, "where the log goes instead of stderr");
+  list.File({"log.file", "--log-file"}, writer.file,
+            "where the log goes instead of stderr; -: to standard output");
   list.Folder({"log.path", "--log-path"}, "DIR", options.log_path,
               "the folder of the log, when it has a base name");
   list.Text({"log.base_name", "--log-base-name"}, "NAME", options.log_base_name,
@@ -124,7 +125,8 @@ void AddLog(SettingList& list, ServeOptions& options) {
 }
 
 void AddAccessLog(SettingList& list, AccessLogOptions& access) {
-  list.File({"access_log.file", "--access-log"}, access.file, "a line for each request goes there");
+  list.File({"access_log.file", "--access-log"}, access.file,
+            "a line for each request goes there; -: to standard output");
   list.Word({"access_log.format", "--access-log-format"}, access.format,
             {{"combined", AccessLogFormat::kCombined}, {"json", AccessLogFormat::kJson}},
             "what such a line looks like");
@@ -186,6 +188,14 @@ auto ConfiguredStandards() -> ServeOptions {
   options.threads = 4;
   options.max_body = std::uint64_t{64} << 20;
   return options;
+}
+
+auto SignalsHelp() -> std::string {
+  return "\nSignals:\n"
+         "  SIGHUP           read the configuration (-f) again\n"
+         "  SIGUSR1          reopen the log files: logrotate(8) has renamed them\n"
+         "  SIGUSR2          start the program again and hand the clients over to it\n"
+         "  SIGTERM, SIGINT  stop once the responses under way are sent; again: at once\n";
 }
 
 }  // namespace TURTLE_SERVER

@@ -22,6 +22,7 @@
 #include "app/hand_over.h"
 #include "app/listening.h"
 #include "app/operations_server.h"
+#include "app/serve_check.h"
 #include "app/serve_settings.h"
 #include "base/sigpipe_block.h"
 #include "core/cidr_set.h"
@@ -174,6 +175,13 @@ void LogLines(LogLevel level, const std::string& text) {
   }
 }
 
+// What is served, and was hardly meant.
+void TellWarnings(const ServeOptions& options) {
+  for (const std::string& warning : ServeWarnings(options)) {
+    Log(LogLevel::kWarning, warning);
+  }
+}
+
 // What has been read anew and counts only when the program starts again.
 void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
   const SettingList now = ServeSettings(running);
@@ -207,6 +215,11 @@ class SettingsReader {
   void Read(TaskPool& pool) {
     notifier_.Reloading();
     OrReady([&] {
+      if (!reread_) {
+        Log(LogLevel::kWarning, "SIGHUP: without a configuration (-f) there is nothing to reload");
+        notifier_.Ready();
+        return;
+      }
       const std::uint64_t number = ++asked_;
       const auto task =
           MakeTask([this, number](const PoolTask&) { OrReady([&] { ReadOnThread(number); }); });
@@ -255,6 +268,7 @@ class SettingsReader {
     server_.SetMaxConnections(line.serve.max_connections);
     server_.Block(std::move(blocked));
     logging_.SetLevel(line.serve.log.level);
+    TellWarnings(line.serve);
     TellWhatHasToWait(running_, line.serve);
     Log(LogLevel::kInfo, "the settings were read anew");
   }
@@ -270,16 +284,13 @@ class SettingsReader {
 
 // What a successor is given.
 auto SuccessorOf(const std::vector<std::string>& command, const HttpServer& server,
-                 const Listening& listening, const OperationsServer* beside, bool rereads)
-    -> HandOverOptions {
+                 const Listening& listening, const OperationsServer* beside) -> HandOverOptions {
   HandOverOptions successor;
   successor.command = command;
   successor.listeners = server.ListenerFds();
   successor.names = listening.Names();
-  successor.early_signals = {SIGUSR1, SIGUSR2};  // whoever rotates logs sends them to both of us
-  if (rereads) {
-    successor.early_signals.push_back(SIGHUP);
-  }
+  // Whoever rotates logs, or has edited the settings, sends them to both of us.
+  successor.early_signals = {SIGHUP, SIGUSR1, SIGUSR2};
   if (beside != nullptr) {
     beside->AddTo(successor);
   }
@@ -385,12 +396,10 @@ class Succession {
 };
 
 // One that comes while nobody can act on it, at the beginning and at the end, must not end us.
-void IgnoreSignals(bool rereads, bool hands_over) {
+void IgnoreSignals(bool hands_over) {
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);
-  if (rereads) {
-    std::signal(SIGHUP, SIG_IGN);
-  }
+  std::signal(SIGHUP, SIG_IGN);
   if (hands_over) {
     std::signal(SIGUSR2, SIG_IGN);
   }
@@ -398,17 +407,13 @@ void IgnoreSignals(bool rereads, bool hands_over) {
   IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
 }
 
-}  // namespace
-
-auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
-           const Reread& reread, const std::vector<std::string>& command) -> int try {
-  RaiseDescriptorLimit();
-  IgnoreSignals(static_cast<bool>(reread), !command.empty());
-  // Before there are threads and programs.
-  const ReadyPipe predecessor;
+// Until the end. Throws what keeps it from that.
+void ServeUntilTheEnd(const ReadyPipe& predecessor, const ServeOptions& options, std::ostream& out,
+                      const Reread& reread, const std::vector<std::string>& command) {
   InheritedListeners inherited(TakeListenEnvironment(), ::getpid());
   const ServiceNotifier notifier(Variable("NOTIFY_SOCKET"));
   Logging logging(options.log);
+  TellWarnings(options);
   if (options.mysql_started) {
     static_cast<void>(MariaDbDatabase(options.mysql)->Open());  // or we go, and say why
   }
@@ -442,12 +447,10 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   TaskPoolOptions tasks;
   tasks.threads = options.task_threads;
   TaskPool pool(tasks);
-  std::optional<SignalWatch> hang_up;
-  if (reread) {
+  if (reread && options.task_threads != 0) {
     pool.Start();
-    hang_up.emplace(*server.Loopers().front(), std::vector<int>{SIGHUP},
-                    [&](int) { settings.Read(pool); });
   }
+  const SignalWatch hang_up(*server.Loopers().front(), {SIGHUP}, [&](int) { settings.Read(pool); });
   // Behind what it reads, so that it goes first.
   std::optional<OperationsServer> beside;
   if (figures != nullptr) {
@@ -465,9 +468,8 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
     beside->Begin();  // it is asked whether we are ready while we are not
   }
   OperationsServer* const operations_server = beside ? &*beside : nullptr;
-  Succession succession(
-      predecessor, server, listening, operations_server, notifier,
-      SuccessorOf(command, server, listening, operations_server, static_cast<bool>(reread)));
+  Succession succession(predecessor, server, listening, operations_server, notifier,
+                        SuccessorOf(command, server, listening, operations_server));
   std::optional<SignalWatch> anew;
   if (!command.empty()) {
     anew.emplace(*server.Loopers().front(), std::vector<int>{SIGUSR2},
@@ -492,7 +494,26 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] { succession.Tell(announce); });
   server.Begin();
   succession.RethrowFailure();
-  return 0;
+}
+
+}  // namespace
+
+auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
+           const Reread& reread, const std::vector<std::string>& command) -> int try {
+  RaiseDescriptorLimit();
+  IgnoreSignals(!command.empty());
+  // Before there are threads and programs.
+  const ReadyPipe predecessor;
+  try {
+    ServeUntilTheEnd(predecessor, options, out, reread, command);
+    return 0;
+  } catch (const std::bad_alloc&) {
+    predecessor.Fail("turtle: out of memory");
+    throw;
+  } catch (const std::exception& error) {
+    predecessor.Fail(error.what());
+    throw;
+  }
 } catch (const std::bad_alloc&) {
   errors << "turtle: out of memory\n";
   return 1;

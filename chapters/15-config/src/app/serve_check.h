@@ -1,0 +1,27 @@
+// What would keep a server from starting, found out without starting one: `turtle -t`.
+//
+// A server may be running with this very configuration, and must not notice. So no port of its is
+// bound, no file is opened or made, and nobody is connected to.
+//
+// Thread: pure, but for looking at the file system and at the addresses of this machine; a name may
+// cost a question to a DNS server.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+
+namespace TURTLE_SERVER {
+
+/// Returns what would keep a server from starting, as far as that can be seen from outside: places
+/// that are none or collide, files that could not be made, folders that can't be entered.
+/// @param options each value by itself has been checked
+/// @return a line for each, without a newline: the key, the value, the reason
+[[nodiscard]] auto ServeFaults(const ServeOptions& options) -> std::vector<std::string>;
+
+/// Returns what can be served and is hardly meant: sizes of a few bytes.
+/// @return as ServeFaults()
+[[nodiscard]] auto ServeWarnings(ServeOptions options) -> std::vector<std::string>;
+
+}  // namespace TURTLE_SERVER

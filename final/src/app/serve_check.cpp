@@ -1,0 +1,205 @@
+#include "app/serve_check.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "app/byte_size.h"
+#include "app/operations_server.h"
+#include "app/serve_settings.h"
+#include "core/net_address.h"
+#include "core/socket.h"
+#include "log/log_writer.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+#ifdef __linux__
+constexpr bool kAnyIsAll = true;  // who listens on 0.0.0.0 keeps others from each single address
+#else
+constexpr bool kAnyIsAll = false;
+#endif
+
+// Somewhere to listen.
+struct Place {
+  std::string key;     // of its setting
+  std::string text;    // as it stands there
+  std::string path{};  // of a socket; empty: an address
+  NetAddress address{};
+};
+
+auto WhatIsWrong(const std::string& key, const std::string& value, const std::string& reason)
+    -> std::string {
+  return key + ": '" + value + "': " + reason;
+}
+
+auto TextOf(int error) -> std::string { return std::generic_category().message(error); }
+
+// The reason of a refusal; "": there is none.
+auto Refusal(const std::string& path, int mode) -> std::string {
+  return ::access(path.c_str(), mode) == 0 ? "" : TextOf(errno);
+}
+
+// Why a file can't be made at `path`, where none is; "": it can.
+auto WhyNotMade(const std::string& path) -> std::string {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
+  struct stat status {};
+  std::string reason = ::stat(folder.c_str(), &status) != 0 ? TextOf(errno)
+                       : !S_ISDIR(status.st_mode)           ? TextOf(ENOTDIR)
+                                                            : Refusal(folder, W_OK | X_OK);
+  return reason.empty() ? "" : "its directory " + folder + ": " + reason;
+}
+
+// A socket that is there may be a running server's: it is left alone.
+auto WhyNoSocket(const std::string& path) -> std::string {
+  if (path.size() >= sizeof sockaddr_un{}.sun_path) {
+    return "too long for a socket, unix(7)";
+  }
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0) {
+    return S_ISSOCK(status.st_mode) ? "" : "what is there is no socket";
+  }
+  return errno == ENOENT || errno == ENOTDIR ? WhyNotMade(path) : TextOf(errno);
+}
+
+auto WhyNoLog(const std::string& file) -> std::string {
+  if (const std::optional<int> descriptor = DescriptorOf(file)) {
+    return file.empty() || ::fcntl(*descriptor, F_GETFD) >= 0 ? "" : TextOf(errno);
+  }
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) {
+    return errno == ENOENT || errno == ENOTDIR ? WhyNotMade(file) : TextOf(errno);
+  }
+  return S_ISDIR(status.st_mode)    ? TextOf(EISDIR)
+         : S_ISSOCK(status.st_mode) ? TextOf(ENXIO)
+                                    : Refusal(file, W_OK);
+}
+
+// Bound to any port, an address that is none of this machine's is found out, and nobody is kept
+// from his.
+auto AddressOf(const std::string& host, std::uint16_t port) -> NetAddress {
+  NetAddress address(host, port);
+  Socket().Bind(NetAddress(address.Ip(), 0));
+  return address;
+}
+
+auto IsAny(const NetAddress& address) -> bool {
+  return address.Ip() == "0.0.0.0" || address.Ip() == "::";
+}
+
+auto IsSameFile(const std::string& one, const std::string& other) -> bool {
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(one, ignored) ==
+         std::filesystem::weakly_canonical(other, ignored);
+}
+
+auto Collide(const Place& one, const Place& other) -> bool {
+  if (!one.path.empty() || !other.path.empty()) {
+    return !one.path.empty() && !other.path.empty() && IsSameFile(one.path, other.path);
+  }
+  if (one.address.Port() == 0 || one.address.Port() != other.address.Port() ||
+      one.address.Family() != other.address.Family()) {
+    return false;  // of IPv6 we take no IPv4 client
+  }
+  const bool any = IsAny(one.address) || IsAny(other.address);
+  return one.address.Ip() == other.address.Ip() || (kAnyIsAll && any);
+}
+
+// Finds all faults, in the order of the settings.
+class Check {
+ public:
+  // A place where a server would listen.
+  void Listens(Place place, const std::string& host, std::uint16_t port) {
+    const bool is_path = place.text.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0;
+    if (is_path) {
+      place.path = place.text.substr(kUnixPrefix.size());
+      Refuses(place.key, place.text, WhyNoSocket(place.path));
+    } else {
+      try {
+        place.address = AddressOf(host, port);
+      } catch (const std::exception& error) {
+        Refuses(place.key, place.text, error.what());
+        return;
+      }
+    }
+    for (const Place& other : places_) {
+      if (Collide(other, place)) {
+        Refuses(place.key, place.text, "taken already, by " + other.key + " '" + other.text + "'");
+        break;
+      }
+    }
+    places_.push_back(std::move(place));
+  }
+
+  // A folder that is to be entered.
+  void Enters(const std::string& key, const std::string& folder) {
+    if (!folder.empty()) {
+      Refuses(key, folder, Refusal(folder, X_OK));
+    }
+  }
+
+  // A file that is written to.
+  void Writes(const std::string& key, const std::string& file) {
+    Refuses(key, file, WhyNoLog(file));
+  }
+
+  auto TakeFaults() noexcept -> std::vector<std::string> { return std::move(faults_); }
+
+ private:
+  void Refuses(const std::string& key, const std::string& value, const std::string& reason) {
+    if (!reason.empty()) {
+      faults_.push_back(WhatIsWrong(key, value, reason));
+    }
+  }
+
+  std::vector<Place> places_;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+auto ServeFaults(const ServeOptions& options) -> std::vector<std::string> {
+  Check check;
+  check.Enters("http.root_path", options.directory);
+  for (const std::string& place : SplitList(options.address)) {
+    check.Listens({"address", place}, place, options.port);
+  }
+  check.Enters("http.cgi_path", options.cgi_dir);
+  check.Writes(options.log_base_name.empty() ? "log.file" : "log.base_name",
+               options.log.writer.file);
+  check.Writes("access_log.file", options.access_log.file);
+  for (const std::string& place : SplitList(options.operations)) {
+    const auto parsed = ParseHostAndPort(place);  // nullopt: a path
+    check.Listens({"operations.address", place}, parsed ? parsed->first : "",
+                  parsed ? parsed->second : 0);
+  }
+  return check.TakeFaults();
+}
+
+auto ServeWarnings(ServeOptions options) -> std::vector<std::string> {
+  constexpr std::uint64_t kFew = 1024;
+  std::vector<std::string> warnings;
+  const SettingList settings = ServeSettings(options);
+  for (const Setting& setting : settings.All()) {
+    const std::uint64_t size =
+        setting.type == SettingType::kSize ? ParseByteSize(setting.show()).value_or(0) : 0;
+    if (size != 0 && size < kFew) {
+      const std::string digits = std::to_string(size);
+      warnings.push_back(setting.name.key + ": " + digits + " means " + digits + " bytes; is " +
+                         digits + "K or " + digits + "M what was meant?");
+    }
+  }
+  return warnings;
+}
+
+}  // namespace TURTLE_SERVER

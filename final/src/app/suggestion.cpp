@@ -1,0 +1,56 @@
+#include "app/suggestion.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// Of "http.root_path" the last part.
+auto Own(std::string_view name) -> std::string_view { return name.substr(name.rfind('.') + 1); }
+
+}  // namespace
+
+auto EditDistance(std::string_view one, std::string_view other) -> std::size_t {
+  std::vector<std::size_t> before(other.size() + 1);  // two letters of `one` ago
+  std::vector<std::size_t> last(other.size() + 1);
+  std::vector<std::size_t> row(other.size() + 1);
+  std::iota(row.begin(), row.end(), 0U);
+  for (std::size_t i = 1; i <= one.size(); ++i) {
+    std::swap(before, last);
+    std::swap(last, row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= other.size(); ++j) {
+      const std::size_t changed = last[j - 1] + (one[i - 1] == other[j - 1] ? 0 : 1);
+      row[j] = std::min({changed, last[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+  }
+  return row.back();
+}
+
+auto NearestName(std::string_view word, const std::vector<std::string>& names)
+    -> std::optional<std::string> {
+  constexpr std::size_t kMaxWord = 64;  // nobody means a name by more
+  if (word.size() > kMaxWord) {
+    return std::nullopt;
+  }
+  const std::size_t most = (Own(word).size() + 2) / 4;
+  std::optional<std::string> best;
+  std::pair<std::size_t, std::size_t> least;
+  for (const std::string& name : names) {
+    const std::size_t whole = EditDistance(word, name);
+    const std::size_t near = std::min(whole, EditDistance(Own(word), Own(name)));
+    if (near <= most && (!best || std::pair(near, whole) < least)) {
+      best = name;
+      least = {near, whole};
+    }
+  }
+  return best;
+}
+
+}  // namespace TURTLE_SERVER
