@@ -1,6 +1,7 @@
 // What Connector/C documents of prepared statements is all that Turtle relies on. Its versions
 // differ in the rest: in 3.3.19 mysql_stmt_bind_result() sets the lengths of the columns to 0, in
-// 3.3.20 it leaves them as they are.
+// 3.3.20 it leaves them as they are. From 3.4 on mysql_stmt_free_result() fails if there is no
+// result, as at the end of a procedure.
 //
 // The functions below stand in for the library's: a program's own come first when it is linked.
 // https://mariadb.com/kb/en/mysql_stmt_fetch/
@@ -34,7 +35,9 @@ struct Library {
   bool bind_clears_lengths = false;
   std::string failing;  // the function that fails
   Table table;
+  bool is_procedure = false;  // its rows are followed by how it went, which has no columns
 
+  bool has_ended = false;
   bool asks_for_limit = false;
   std::vector<MYSQL_BIND> bound;  // a copy, as in the library
   std::size_t next_row = 0;
@@ -99,9 +102,12 @@ unsigned long STDCALL mysql_stmt_param_count(MYSQL_STMT*) { return 0; }
 my_bool STDCALL mysql_stmt_bind_param(MYSQL_STMT*, MYSQL_BIND*) { return 0; }
 int STDCALL mysql_stmt_execute(MYSQL_STMT*) {
   library.next_row = 0;
+  library.has_ended = false;
   return 0;
 }
-unsigned STDCALL mysql_stmt_field_count(MYSQL_STMT*) { return library.asks_for_limit ? 1 : 3; }
+unsigned STDCALL mysql_stmt_field_count(MYSQL_STMT*) {
+  return library.has_ended ? 0 : library.asks_for_limit ? 1 : 3;
+}
 unsigned long long STDCALL mysql_stmt_affected_rows(MYSQL_STMT*) { return 0; }
 unsigned long long STDCALL mysql_stmt_insert_id(MYSQL_STMT*) { return 0; }
 
@@ -164,11 +170,15 @@ int STDCALL mysql_stmt_fetch_column(MYSQL_STMT*, MYSQL_BIND* bind, unsigned colu
   return 0;
 }
 
-my_bool STDCALL mysql_stmt_free_result(MYSQL_STMT*) { return 0; }
+my_bool STDCALL mysql_stmt_free_result(MYSQL_STMT*) { return library.has_ended ? 1 : 0; }
 my_bool STDCALL mysql_stmt_more_results(MYSQL_STMT*) {
+  const bool more = library.is_procedure && !library.asks_for_limit && !library.has_ended;
+  return more || library.Fails("mysql_stmt_next_result") ? 1 : 0;
+}
+int STDCALL mysql_stmt_next_result(MYSQL_STMT*) {
+  library.has_ended = true;
   return library.Fails("mysql_stmt_next_result") ? 1 : 0;
 }
-int STDCALL mysql_stmt_next_result(MYSQL_STMT*) { return 1; }
 my_bool STDCALL mysql_stmt_close(MYSQL_STMT*) { return 0; }
 unsigned STDCALL mysql_stmt_errno(MYSQL_STMT*) { return TURTLE_SERVER::kOutOfMemory; }
 const char* STDCALL mysql_stmt_error(MYSQL_STMT*) { return "the stand-in fails"; }
@@ -205,6 +215,13 @@ class MariaDbStatementTest : public testing::TestWithParam<bool> {
 };
 
 TEST_P(MariaDbStatementTest, TextsThatHadNoRoomArriveWhole) {
+  const auto connection = MariaDbDatabase({})->Open();
+  EXPECT_EQ(Read(*connection), library.table);
+  EXPECT_EQ(Read(*connection), library.table) << "when the statement runs again";
+}
+
+TEST_P(MariaDbStatementTest, AProcedureEndsWithoutAResult) {
+  library.is_procedure = true;
   const auto connection = MariaDbDatabase({})->Open();
   EXPECT_EQ(Read(*connection), library.table);
   EXPECT_EQ(Read(*connection), library.table) << "when the statement runs again";

@@ -199,8 +199,11 @@ class MariaDbStatement : public DbDriverStatement {
   auto Drain() noexcept -> bool {
     errno = 0;
     while (mysql_stmt_more_results(statement_.get())) {
-      if (mysql_stmt_next_result(statement_.get()) != 0 ||
-          mysql_stmt_free_result(statement_.get()) != 0) {
+      if (mysql_stmt_next_result(statement_.get()) != 0) {
+        return false;
+      }
+      const bool has_rows = mysql_stmt_field_count(statement_.get()) > 0;
+      if (has_rows && mysql_stmt_free_result(statement_.get()) != 0) {
         return false;
       }
     }
