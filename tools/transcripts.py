@@ -405,13 +405,18 @@ class Page:
     def _normalise(self, text, rules):
         if text and not text.endswith("\n"):
             text += "\n"
-        text = text.replace(str(self.build), "build").replace(str(ROOT), "~/turtle")
+        text = renamed(renamed(text, self.build, "build"), ROOT, "~/turtle")
         text = self.ports.to_shown(text)
         for pattern, replacement in EVERYWHERE + rules:
             text = pattern.sub(replacement, text)
         if "```" in text:
             raise TranscriptError("the output contains ```, which would end the block")
         return "".join(line.rstrip() + "\n" for line in text.splitlines())
+
+
+def renamed(text, folder, name):
+    """The text with `name` in place of the folder's path; a path that only holds the same words stays as it is."""
+    return re.sub(rf"(?<![\w.~/-]){re.escape(str(folder))}(?![\w-])", name, text)
 
 
 def parse_options(text):
