@@ -58,6 +58,7 @@ void TellError(const ServerRequest& /*req*/, ServerResponse& res, const std::exc
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
+  const int port = argc > 1 ? ReadPort(argv[1]) : 8080;
   SqliteOptions file;
   file.file = argc > 2 ? argv[2] : "links.db";
   const DbPoolOptions limits;
@@ -67,7 +68,7 @@ auto main(int argc, char** argv) -> int try {
       " visits INTEGER NOT NULL DEFAULT 0) STRICT");
 
   TaskPool tasks({limits.max_connections});  // a query may wait for the disk, and no loop may
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080));
+  HttpServer server(NetAddress("127.0.0.1", port));
   server.Use({nullptr, nullptr, TellError});
   const auto add = [&pool](const ServerRequest& req, ServerResponse& res) {
     const std::string url = UrlIn(req.Json());

@@ -88,10 +88,9 @@ class Journal {
       return false;
     }
     torn_at_.reset();
-    const off_t size = ::lseek(file_.Get(), 0, SEEK_END);
+    const off_t size = ::lseek(file_.Get(), 0, SEEK_END);  // -1: nothing can be cut off of a pipe
     const auto all = static_cast<ssize_t>(text.size());
-    if (size >= 0 && ::write(file_.Get(), text.data(), text.size()) == all &&
-        ::fsync(file_.Get()) == 0) {
+    if (::write(file_.Get(), text.data(), text.size()) == all && ::fsync(file_.Get()) == 0) {
       return true;
     }
     if (size >= 0 && ::ftruncate(file_.Get(), size) != 0) {
@@ -113,8 +112,9 @@ class Journal {
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
+  const int port = argc > 1 ? ReadPort(argv[1]) : 8080;
   Journal journal(argc > 2 ? argv[2] : "journal.txt");
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080));
+  HttpServer server(NetAddress("127.0.0.1", port));
   server.Post("/entries", [&journal](const ServerRequest& req, const Responder& responder) {
     if (req.Body().empty() || req.Body().find('\n') != std::string_view::npos) {
       throw HttpError(400, "an entry is a line");

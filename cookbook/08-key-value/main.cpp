@@ -92,9 +92,10 @@ void Serve(Connection* client, Store& store, std::chrono::seconds idle) {
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
+  const int port = argc > 1 ? ReadPort(argv[1]) : 8080;
   Store store;
   const std::chrono::seconds idle(argc > 2 ? ReadNumber("idle time", argv[2], 1, 86'400) : 300);
-  TurtleServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080));
+  TurtleServer server(NetAddress("127.0.0.1", port));
   server
       .OnAccept([&](Connection* client) {
         client->GetLooper()->SetDeadline(client, client->GetLooper()->Now() + idle);

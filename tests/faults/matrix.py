@@ -69,7 +69,6 @@ FAULTS = {
     "pread": "EIO EINTR short nothing",
     "pthread_create": "EAGAIN",
     "read": "EINTR EAGAIN EIO short",
-    "realpath": "EACCES EIO ENOMEM",
     "rename": "EACCES EIO ENOSPC",
     "ring_accept": f"{RESOURCES} ENOBUFS EINTR ECONNABORTED EPROTO EPERM",
     "ring_poll": "ENOMEM",
@@ -217,7 +216,7 @@ class Matrix:
                 )
             except DidNotServe as refusal:
                 run.refused, run.said = True, refusal.said
-                if refusal.code != 1 or not refusal.said.rstrip().rpartition("\n")[2].startswith("turtle: "):
+                if refusal.code not in (1, 2) or not refusal.said.rstrip().rpartition("\n")[2].startswith("turtle: "):
                     run.trouble = f"refused with {refusal.code}: {refusal.said!r}"
             else:
                 try:

@@ -156,7 +156,6 @@ WRAP(int, inotify_add_watch, (int fd, const char* path, std::uint32_t m), (fd, p
 WRAP(int, stat, (const char* path, struct stat* s), (path, s), true, , -1)
 WRAP(int, fstat, (int fd, struct stat* s), (fd, s), true, , -1)
 WRAP(int, fstatat, (int fd, const char* path, struct stat* s, int f), (fd, path, s, f), true, , -1)
-WRAP(char*, realpath, (const char* path, char* to), (path, to), true, , nullptr)
 WRAP(int, mkostemp, (char* name, int f), (name, f), true, , -1)
 WRAP(int, unlink, (const char* path), (path), true, , -1)
 WRAP(int, rename, (const char* from, const char* to), (from, to), true, , -1)

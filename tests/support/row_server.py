@@ -15,7 +15,7 @@ class RowServer(serving.Turtle):
     def __init__(self, folder: pathlib.Path, rows: list, *arguments):
         self.site = fixtures.make_site(folder)
         programs = fixtures.make_programs(folder, rows)
-        super().__init__("--threads", "2", "--max-body", "1M", "--cgi-dir", programs, *arguments, self.site)
+        super().__init__("--threads", "2", "--max-body", "1M", "--dot-files", "on", "--cgi-dir", programs, *arguments, self.site)
         self.etag = self._etag()
 
     def _etag(self):

@@ -49,7 +49,7 @@ def test_nothing_else(url):
 @pytest.mark.parametrize("path", ["/", "/echo", "/cookie", "/other"])
 def test_trace_is_refused(url, path):
     told = curl("-i", "-X", "TRACE", "-H", "Cookie: secret=1", url + path)
-    assert told.startswith("HTTP/1.1 405 ") and "\r\nAllow: GET, HEAD" in told
+    assert told.startswith("HTTP/1.1 405 ") and "\nAllow: GET, HEAD" in told.replace("\r", "")
     assert "secret" not in told
 
 

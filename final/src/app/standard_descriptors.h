@@ -6,6 +6,8 @@
 // Thread: at the beginning of main(), before there are others.
 #pragma once
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. Programs that are started

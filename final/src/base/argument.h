@@ -12,11 +12,15 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Reads a whole number.
 /// @param what the name of the argument, for the message
 /// @param text what the user has written
+/// @param lowest the least number that is accepted
+/// @param highest the greatest
 /// @throws std::invalid_argument, such as `port "80x": not a number from 0 to 65535`
 template <typename Number>
 [[nodiscard]] auto ReadNumber(std::string_view what, std::string_view text, Number lowest,

@@ -60,6 +60,7 @@ struct ConditionResult {
 /// Appends the value of the Last-Modified field, or of one second before while other states may get
 /// the same: what a client has of such a second is older than what is there when it is over.
 /// @param validators with last_modified
+/// @param out where it is appended
 void AppendLastModified(const Validators& validators, std::string& out);
 
 /// Appends the value of the ETag field: the tag, with W/ before it if it is weak.

@@ -22,6 +22,8 @@
 #include <string>
 #include <utility>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// A value within a request's JSON.

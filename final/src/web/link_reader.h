@@ -18,6 +18,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// Reads the links of one path.

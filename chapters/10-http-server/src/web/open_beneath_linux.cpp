@@ -17,8 +17,8 @@ auto OpenBeneath(int folder, const std::string& path) noexcept -> UniqueFd {
   how.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   const char* name = path.empty() ? "." : path.c_str();
-  constexpr int kTries =
-      16;  // EAGAIN: a rename came in between, or somebody has a lease on the file
+  // EAGAIN: a rename came in between, or somebody has a lease on the file.
+  constexpr int kTries = 16;
   long fd = -1;
   for (int tries = 0; tries < kTries; ++tries) {
     fd = syscall(SYS_openat2, folder, name, &how, sizeof how);

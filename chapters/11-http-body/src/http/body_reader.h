@@ -43,6 +43,11 @@ class BodyReader {
     chunks_.SetMaxBytes(most);
   }
 
+  /// How many bytes are still to come, as far as that was said: of the body, or of one chunk.
+  [[nodiscard]] auto Announced() const noexcept -> std::uint64_t {
+    return kind_ == BodyKind::kChunked ? chunks_.ChunkLeft() : left_;
+  }
+
   /// Reads on.
   ///
   /// To read all that has arrived, repeat it with what is left of the input until that is empty or

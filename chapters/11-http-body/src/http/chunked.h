@@ -36,6 +36,11 @@ class ChunkedDecoder {
   /// @param most in bytes, inclusive
   void SetMaxBytes(std::uint64_t most) noexcept { body_left_ = most; }
 
+  /// How many bytes of the chunk that is being read are still to come, by its size.
+  [[nodiscard]] auto ChunkLeft() const noexcept -> std::uint64_t {
+    return place_ == Place::kContent ? chunk_left_ : 0;
+  }
+
   /// Reads on: up to the end of `input` or of the body, or to where a second run of content begins.
   /// What stands around the first run is read along with it, and so may be the end of the body.
   /// @param input what follows the bytes consumed so far

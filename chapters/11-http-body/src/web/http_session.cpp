@@ -233,9 +233,10 @@ void HttpSession::TakeBody(Exchange& exchange) {
   exchange.unconsumed_bytes_ = 0;
 }
 
-// How much of the body has come and was not taken yet; nullopt: it is malformed or too large. A
-// copy of the reader goes ahead, so the body can still be taken.
-auto HttpSession::BodyAhead(const Exchange& exchange) const noexcept -> std::optional<std::size_t> {
+// How much of the body was not taken yet, of what has come or is announced; nullopt: it is
+// malformed or too large. A copy of the reader goes ahead, so the body can still be taken.
+auto HttpSession::BodyAhead(const Exchange& exchange) const noexcept
+    -> std::optional<std::uint64_t> {
   BodyReader reader = *exchange.body_;
   const std::string_view input = connection_.Read().substr(exchange.unconsumed_bytes_);
   std::size_t bytes = 0;
@@ -244,7 +245,7 @@ auto HttpSession::BodyAhead(const Exchange& exchange) const noexcept -> std::opt
     result = reader.Read(input.substr(bytes));
     bytes += result.consumed;
   } while (result.state == BodyState::kMore && bytes < input.size());
-  return result.state == BodyState::kBad ? std::nullopt : std::optional(bytes);
+  return result.state == BodyState::kBad ? std::nullopt : std::optional(bytes + reader.Announced());
 }
 
 // May the connection be kept though the reply came before the body? If the rest is short, it is

@@ -82,7 +82,7 @@ class HttpSession : public ConnectionState {
   auto BodyIsDue() const noexcept -> bool;
   void DeliverBody();
   void TakeBody(Exchange& exchange);
-  auto BodyAhead(const Exchange& exchange) const noexcept -> std::optional<std::size_t>;
+  auto BodyAhead(const Exchange& exchange) const noexcept -> std::optional<std::uint64_t>;
   auto CanDrop(const Exchange& exchange) const noexcept -> bool;
   template <typename Callback>
   void Guard(Exchange& exchange, const Callback& callback);

@@ -86,7 +86,7 @@ class HttpSession : public ConnectionState {
   void DeliverBody();
   void TakeBody(Exchange& exchange);
   void DecideKeepAlive(const Exchange& exchange, BodyEnd body_end) noexcept;
-  auto BodyAhead(const Exchange& exchange) const noexcept -> std::optional<std::size_t>;
+  auto BodyAhead(const Exchange& exchange) const noexcept -> std::optional<std::uint64_t>;
   auto CanDrop(const Exchange& exchange) const noexcept -> bool;
   template <typename Callback>
   void Guard(Exchange& exchange, const Callback& callback);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/namespace.h"
+
 namespace TURTLE_SERVER {
 
 /// How many letters have to be changed, left out, put in or swapped with their neighbour to make

@@ -28,9 +28,8 @@ class ReplyTap {
   /// A piece of the body that is a part of a file.
   virtual void OnFile() noexcept {}
 
-  /// Exchange::Abort() answers in the handler's place, by an error page. Comes alone: what the
-  /// handler would have said is not known.
-  /// @param status of the page
+  /// Exchange::Abort() answers in the handler's place, by an error page of this status. Comes
+  /// alone: what the handler would have said is not known.
   virtual void OnAbort(int /*status*/) noexcept {}
 
   /// The reply is complete. It may be one that says that something failed.

@@ -109,7 +109,7 @@ class HttpSession : public ConnectionState {
   template <typename Start>
   void SendReady(Exchange& exchange, const Start& start, const ReadyReply& reply);
   void DecideKeepAlive(const Exchange& exchange, BodyEnd body_end) noexcept;
-  auto BodyAhead(const Exchange& exchange) const noexcept -> std::optional<std::size_t>;
+  auto BodyAhead(const Exchange& exchange) const noexcept -> std::optional<std::uint64_t>;
   auto CanDrop(const Exchange& exchange) const noexcept -> bool;
   template <typename Callback>
   void Guard(Exchange& exchange, const Callback& callback);

@@ -41,6 +41,7 @@ class RouteHandler {
   auto TryHandle(Exchange& exchange) -> bool;
 
   /// Answers `exchange`, whose body can't be read, by an error page, if TryHandle() has taken it.
+  /// @param exchange whose body it is
   /// @param status of the page
   /// @param reason for its text
   /// @return false: no route has its path, and nothing was done

@@ -48,7 +48,7 @@ enum class FileCheck : std::uint8_t {
 struct FileCacheOptions {
   std::size_t max_bytes = 0;  ///< of everything together, bookkeeping included; 0: no cache
   std::size_t max_copied_bytes = 32 * 1024;  ///< a larger file is kept open instead of in memory
-  FileCheck check = FileCheck::kWatch;  ///< when to look again
+  FileCheck check = FileCheck::kWatch;       ///< when to look again
 };
 
 /// One file. Pinned by replies that are still on their way when it leaves the cache.
@@ -115,8 +115,8 @@ class FileCache {
   /// @param status of it, after it was opened
   /// @param type its Content-Type
   /// @return the entry; an empty pin if there is no room for it, or it is changing just now
-  auto Load(const std::string& name, UniqueFd& file, const struct stat& status, std::string_view type)
-      -> PinTo<CachedFile>;
+  auto Load(const std::string& name, UniqueFd& file, const struct stat& status,
+            std::string_view type) -> PinTo<CachedFile>;
 
   /// The root is another folder from now on: forgets everything.
   /// @param root as of the constructor

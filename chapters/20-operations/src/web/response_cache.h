@@ -8,8 +8,8 @@
 // another method than GET and HEAD go to the handler; one that may change something drops what was
 // kept of its target. Requests that are alike wait for one reply.
 //
-// Ways to write one target are one target: "//a", "/./a" and "/%61" are "/a". Only the handler's own
-// words are kept: no error page of Exchange::Abort().
+// Ways to write one target are one target: "//a", "/./a" and "/%61" are "/a". Only the handler's
+// own words are kept: no error page of Exchange::Abort().
 //
 // A handler whose replies depend on a field of the request has to say so in Vary, or one client
 // gets what was meant for another.
