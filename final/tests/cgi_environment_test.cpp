@@ -195,5 +195,12 @@ TEST(CgiEnvironmentTest, PathIsAlwaysInherited) {
   EXPECT_THROW((void)InheritVariables({""}), std::invalid_argument);
 }
 
+TEST(CgiEnvironmentTest, AnAddressHasNoZone) {
+  EXPECT_EQ(HostNumber(NetAddress("fe80::1%lo", 80)), "fe80::1");
+  EXPECT_EQ(HostNumber(NetAddress("::1", 80)), "::1");
+  EXPECT_EQ(HostNumber(NetAddress("127.0.0.1", 80)), "127.0.0.1");
+  EXPECT_EQ(HostNumber(NetAddress()), "");
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

@@ -50,6 +50,39 @@ TEST(CgiLocalRedirectTest, AHandlerMayRedirectAtOnce) {
   EXPECT_EQ(client.Ask(Get("/next")).body, "/next");
 }
 
+// The reply to a POST is that page, whole: what the client said of parts and states was about what
+// it posted to.
+TEST(CgiLocalRedirectTest, OnlyWhatIsAboutTheClientStays) {
+  test::ClockedServer server([](Looper& looper, LoopHttp& http) {
+    http.Mount("/", test::Answering([](Exchange& exchange) {
+                 const Request& request = exchange.GetRequest();
+                 if (request.target == "/old") {
+                   exchange.OnBody([&exchange](std::string_view, bool last) {
+                     if (last) {
+                       exchange.ReplyFrom("/new");
+                     }
+                   });
+                   return;
+                 }
+                 std::string names;
+                 for (const HeaderField& field : request.headers) {
+                   names.append(field.name).append(" ");
+                 }
+                 exchange.Reply(TextResponse(200, names));
+               })(looper));
+  });
+  const std::string fields =
+      "Host: t\r\nCookie: a=b\r\nRange: bytes=0-1\r\nIf-None-Match: *\r\nIf-Match: \"x\"\r\n"
+      "If-Range: \"x\"\r\nIf-Modified-Since: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
+      "If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT\r\nCache-Control: only-if-cached\r\n"
+      "Content-Type: a/b\r\nContent-Language: en\r\nContent-Length: 3\r\nX-Mine: 1\r\n\r\nabc";
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask("POST /old HTTP/1.1\r\n" + fields).body, "Host Cookie X-Mine ");
+  EXPECT_EQ(client.Ask("GET /old HTTP/1.1\r\n" + fields).body,
+            "Host Cookie Range If-None-Match If-Match If-Range If-Modified-Since "
+            "If-Unmodified-Since Cache-Control X-Mine ");
+}
+
 TEST(CgiLocalRedirectTest, WhatIsNoPathIsNotWaitedFor) {
   test::ClockedServer server([](Looper& looper, LoopHttp& http) {
     http.Mount("/", test::Answering([](Exchange& exchange) {

@@ -6,7 +6,7 @@
 // Interface:
 //  * Find() gives the first value of a name; Count() how often it occurs.
 //  * ForEach() visits every field of a name; begin() and end() every field there is.
-//  * Add(), Clear() and Rebase() are for the one who fills it.
+//  * Add(), Clear(), RemoveIf() and Rebase() are for the one who fills it.
 //
 // Thread: as an std::vector: one thread at a time.
 #pragma once
@@ -39,6 +39,19 @@ class Headers {
 
   /// Forgets all fields and keeps the memory.
   void Clear();
+
+  /// Removes the fields for which `is_unwanted(const HeaderField&)` is true. The rest keep their
+  /// order.
+  template <class Predicate>
+  void RemoveIf(Predicate&& is_unwanted) {
+    const std::vector<HeaderField> before = fields_;
+    Clear();
+    for (const HeaderField& field : before) {
+      if (!is_unwanted(field)) {
+        Add(field.name, field.value);
+      }
+    }
+  }
 
   /// The value of the first field `field`, in constant time; nullopt if there is none. An empty
   /// value is a value. `field` must not be KnownField::kNone.

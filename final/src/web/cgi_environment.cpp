@@ -45,6 +45,12 @@ auto NameOf(std::string_view entry) -> std::string_view { return entry.substr(0,
 
 }  // namespace
 
+auto HostNumber(const NetAddress& address) -> std::string {
+  std::string ip = address.Ip();
+  ip.erase(std::min(ip.find('%'), ip.size()));
+  return ip;
+}
+
 auto InheritVariables(const std::vector<std::string>& names) -> std::vector<std::string> {
   const char* path = std::getenv("PATH");
   std::vector<std::string> entries{std::string("PATH=") + (path != nullptr ? path : kDefaultPath)};

@@ -60,7 +60,8 @@ auto ServerName(const NetAddress& local) -> std::string {
   if (local.Family() == 0) {
     return {};
   }
-  return local.Family() == AF_INET6 ? '[' + local.Ip() + ']' : local.Ip();
+  const std::string ip = HostNumber(local);
+  return local.Family() == AF_INET6 ? '[' + ip + ']' : ip;
 }
 
 auto LocalAddressOf(const Connection& connection) -> NetAddress {
@@ -211,7 +212,7 @@ void CgiRun::Start() {
   const Request& request = exchange_.GetRequest();
   const NetAddress local = LocalAddressOf(exchange_.GetConnection());
   const std::string local_name = ServerName(local);
-  const std::string remote = peer.Ip();
+  const std::string remote = HostNumber(peer);
   const std::string_view path = request.uri.Path();
   const std::string script_name =
       std::string(path.substr(0, path.size() - exchange_.SubPath().size())) + '/' + target_.program;

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/namespace.h"
+#include "core/net_address.h"
 
 namespace TURTLE_SERVER {
 
@@ -42,6 +42,9 @@ struct CgiRequestInfo {
   std::string_view remote_user;                 ///< REMOTE_USER; empty: nobody authenticated.
   std::vector<std::pair<std::string_view, std::string_view>> headers;  ///< Name and value.
 };
+
+/// The address as a program wants it (RFC 3875, section 4.1.8): without the zone of "fe80::1%eth0".
+[[nodiscard]] auto HostNumber(const NetAddress& address) -> std::string;
 
 /// Variables of the server's own environment, each as `NAME=value`. PATH is always among them,
 /// with a common default if the server has none; others that are not set are left out.

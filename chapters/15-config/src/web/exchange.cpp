@@ -6,12 +6,41 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "core/looper.h"
 #include "http/chunked.h"
 #include "log/log.h"
 #include "web/http_session.h"
 
 namespace TURTLE_SERVER {
+
+namespace {
+
+// Removes what a request said of its body, which has been read, and, unless it only asked for
+// something, of the state and the parts that it wanted: that was about the first target.
+void RemoveOutdated(Request& request) {
+  const bool only_asks = request.method == Method::kGet || request.method == Method::kHead;
+  request.headers.RemoveIf([only_asks](const HeaderField& field) {
+    switch (field.known) {
+      case KnownField::kExpect:
+      case KnownField::kTrailer:
+      case KnownField::kTransferEncoding:
+        return true;
+      case KnownField::kCacheControl:
+      case KnownField::kIfMatch:
+      case KnownField::kIfModifiedSince:
+      case KnownField::kIfNoneMatch:
+      case KnownField::kIfRange:
+      case KnownField::kIfUnmodifiedSince:
+      case KnownField::kRange:
+        return !only_asks;
+      default:
+        return ascii::EqualIgnoreCase(field.name.substr(0, 8), "Content-");
+    }
+  });
+}
+
+}  // namespace
 
 void Exchange::Begin(int status) {
   if (begun_) {
@@ -200,6 +229,7 @@ auto Exchange::Redirect() -> bool {
     return false;
   }
   request_.Detach();
+  RemoveOutdated(request_);
   target_text_ = std::exchange(new_target_, std::nullopt).value_or("");
   const bool head = request_.method == Method::kHead;
   request_.method = head ? Method::kHead : Method::kGet;

@@ -1,0 +1,132 @@
+// The header fields of one request, in the order in which they came.
+//
+// Names and values are views: the bytes belong to whoever was parsed (or to a detached Request).
+// The list keeps its memory over Clear(), so that the next request costs no allocation.
+//
+// Interface:
+//  * Find() gives the first value of a name; Count() how often it occurs.
+//  * ForEach() visits every field of a name; begin() and end() every field there is.
+//  * Add(), Clear(), RemoveIf() and Rebase() are for the one who fills it.
+//
+// Thread: as an std::vector: one thread at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/ascii.h"
+#include "http/known_field.h"
+#include "http/view_shift.h"
+
+namespace TURTLE_SERVER {
+
+/// One field line.
+struct HeaderField {
+  std::string_view name;                 ///< As the client wrote it.
+  std::string_view value;                ///< Without the whitespace around it; may be empty.
+  KnownField known = KnownField::kNone;  ///< What `name` was recognised as.
+};
+
+/// An ordered list of header fields with case-insensitive names.
+class Headers {
+ public:
+  /// Appends a field. At most 65,534 fields: the parser's limit is far below.
+  void Add(std::string_view name, std::string_view value);
+
+  /// Forgets all fields and keeps the memory.
+  void Clear();
+
+  /// Removes the fields for which `is_unwanted(const HeaderField&)` is true. The rest keep their
+  /// order.
+  template <class Predicate>
+  void RemoveIf(Predicate&& is_unwanted) {
+    const std::vector<HeaderField> before = fields_;
+    Clear();
+    for (const HeaderField& field : before) {
+      if (!is_unwanted(field)) {
+        Add(field.name, field.value);
+      }
+    }
+  }
+
+  /// The value of the first field `field`, in constant time; nullopt if there is none. An empty
+  /// value is a value. `field` must not be KnownField::kNone.
+  [[nodiscard]] auto Find(KnownField field) const -> std::optional<std::string_view>;
+
+  /// The value of the first field named `name` in any case; nullopt if there is none.
+  [[nodiscard]] auto Find(std::string_view name) const -> std::optional<std::string_view>;
+
+  /// True if there is at least one field `field`.
+  [[nodiscard]] auto Has(KnownField field) const -> bool { return (present_ & BitOf(field)) != 0; }
+
+  /// True if `field` occurs more than once: what must be unique is checked in constant time.
+  [[nodiscard]] auto IsRepeated(KnownField field) const -> bool {
+    return (repeated_ & BitOf(field)) != 0;
+  }
+
+  /// How many field lines `field` there are.
+  [[nodiscard]] auto Count(KnownField field) const -> std::size_t;
+
+  /// Calls `visit(std::string_view value)` for each field `field`, in order.
+  template <class Visit>
+  void ForEach(KnownField field, Visit&& visit) const {
+    if (!Has(field)) {
+      return;
+    }
+    std::size_t i = FirstOf(field);
+    visit(fields_[i].value);
+    if (IsRepeated(field)) {
+      while (++i < fields_.size()) {
+        if (fields_[i].known == field) {
+          visit(fields_[i].value);
+        }
+      }
+    }
+  }
+
+  /// Calls `visit(std::string_view value)` for each field named `name` in any case, in order.
+  template <class Visit>
+  void ForEach(std::string_view name, Visit&& visit) const {
+    for (const HeaderField& field : fields_) {
+      if (ascii::EqualIgnoreCase(field.name, name)) {
+        visit(field.value);
+      }
+    }
+  }
+
+  /// How many field lines there are.
+  [[nodiscard]] auto Size() const -> std::size_t { return fields_.size(); }
+
+  /// The first field line, for range-based loops.
+  [[nodiscard]] auto begin() const { return fields_.begin(); }
+
+  /// Past the last field line.
+  [[nodiscard]] auto end() const { return fields_.end(); }
+
+  /// Makes all names and values views into a copy of the text that they look at.
+  void Rebase(const ViewShift& shift);
+
+ private:
+  static_assert(kKnownFieldCount <= 32, "a bit for each");
+
+  static auto BitOf(KnownField field) -> std::uint32_t {
+    return std::uint32_t{1} << static_cast<unsigned>(field);
+  }
+
+  // The index of the first line of a field that occurs.
+  auto FirstOf(KnownField field) const -> std::size_t {
+    return first_[static_cast<std::size_t>(field)];
+  }
+
+  std::vector<HeaderField> fields_;
+  std::uint32_t present_ = 0;   // a bit for each known field that occurs
+  std::uint32_t repeated_ = 0;  // a bit for each that occurs again
+  // Valid where present_ has the bit: only that has to be forgotten between two requests.
+  std::array<std::uint16_t, kKnownFieldCount> first_{};
+};
+
+}  // namespace TURTLE_SERVER
