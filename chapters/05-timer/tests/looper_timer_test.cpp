@@ -56,6 +56,22 @@ TEST(LooperTimer, RunsATaskWhenItsTimeHasComeAndOnce) {
   });
 }
 
+// A delay that means "never" would overflow: its time would be long past, and the loop would sleep.
+TEST(LooperTimer, NeverIsNeitherAtOnceNorInTheWayOfOthers) {
+  ManualClock clock;
+  int never = 0;
+  int soon = 0;
+  LoopThread loop(clock.Source());
+  loop.Ask([&] {
+    loop.Get().RunAfter(Clock::duration::max(), [&] { ++never; });
+    loop.Get().RunAfter(seconds(1), [&] { ++soon; });
+  });
+  clock.Advance(seconds(1), loop);
+  loop.Ask([&] { EXPECT_EQ(soon, 1); });
+  clock.Advance(std::chrono::hours(24 * 365), loop);
+  loop.Ask([&] { EXPECT_EQ(never, 0); });
+}
+
 TEST(LooperTimer, TasksOfOneRoundRunInTheOrderOfTheirTimes) {
   ManualClock clock;
   std::string order;

@@ -153,5 +153,24 @@ TEST(HttpSessionRate, AReplyThatWasReadLeavesAnIdleConnection) {
   EXPECT_TRUE(client.IsClosedByServer());
 }
 
+// Nobody can write "never" in another way, so it must not be in the past.
+TEST(HttpSessionRate, NoTimeLimitIsNoTimeOut) {
+  HttpOptions options;
+  options.head_timeout = std::chrono::milliseconds::max();
+  options.idle_timeout = std::chrono::milliseconds::max();
+  options.write_timeout = std::chrono::milliseconds::max();
+  ClockedServer server(
+      [](Looper& looper, LoopHttp& http) {
+        http.Mount("/", Answering([](Exchange& exchange) {
+                     exchange.Reply(TextResponse(200, "hello"));
+                   })(looper));
+      },
+      options);
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(Get("/")).body, "hello");
+  server.Advance(std::chrono::hours(24 * 365));
+  EXPECT_EQ(client.Ask(Get("/")).body, "hello");
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

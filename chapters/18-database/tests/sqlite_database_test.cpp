@@ -192,6 +192,18 @@ TEST_F(SqliteTest, RowsOfVirtualTablesHaveIdsAndRowsWithoutRowidHaveNone) {
   EXPECT_EQ(connection->Execute("UPDATE texts SET body = 'three'").last_id, 0);
 }
 
+TEST_F(SqliteTest, NoTimeLimitIsNoTimeOut) {
+  SqliteOptions options = Options();
+  options.timeout = std::chrono::milliseconds::max();
+  options.busy = std::chrono::milliseconds::max();
+  const auto connection = SqliteDatabase(options)->Open();
+  EXPECT_GT(std::get<std::int64_t>(Pragma(*connection, "PRAGMA busy_timeout")), 1'000'000);
+  const Sql long_one =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) "
+      "SELECT count(*) FROM n";
+  EXPECT_EQ(connection->Query(long_one).Next()->Get<int>(0), 100'000);
+}
+
 // sqlite3_step() of a statement that has failed begins it anew.
 TEST_F(SqliteTest, RowsThatHaveFailedAreOver) {
   SqliteOptions options = Options();

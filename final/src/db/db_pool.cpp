@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/duration.h"
 #include "log/log.h"
 
 namespace TURTLE_SERVER {
@@ -47,7 +48,7 @@ auto DbPool::Acquire() -> DbLease {
 // Returns with the right to one connection, which is counted in `in_use`.
 void DbPool::AwaitTurn() {
   Waiter self;
-  const TimePoint end = clock_() + options_.acquire_time;
+  const TimePoint end = clock_() + Bounded(options_.acquire_time);
   const MutexLock lock(mutex_);
   if (stats_.in_use < options_.max_connections) {  // then nobody waits
     ++stats_.in_use;

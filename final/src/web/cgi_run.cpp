@@ -266,7 +266,7 @@ void CgiRun::Start() {
   ++cgi_.running_;
   output_ = std::move(output.read_end);
   output_watch_ = GetLooper().Watch(output_.Get(), Interest::kRead, Guarded(&CgiRun::OnReadable));
-  kill_time_ = GetLooper().Now() + cgi_.options_.timeout;
+  kill_time_ = GetLooper().Now() + Bounded(cgi_.options_.timeout);
   deadline_ = GetLooper().RunAfter(cgi_.options_.timeout, [this] { OnDeadline(); });
   exchange_.OnRoom([this] {
     if (resting_ && output_watch_) {

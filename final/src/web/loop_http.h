@@ -37,7 +37,8 @@ class LoopHttp {
  public:
   /// @param looper the loop
   /// @param options limits and time-outs, copied
-  LoopHttp(Looper& looper, const HttpOptions& options) : looper_(looper), options_(options) {
+  LoopHttp(Looper& looper, const HttpOptions& options)
+      : looper_(looper), options_(Bounded(options)) {
     looper.SetFlushRate({options.min_send_rate, options.write_timeout});  // for the last reply, too
   }
 
@@ -49,7 +50,7 @@ class LoopHttp {
 
   /// Sets other limits and time-outs, for the requests that are under way as well.
   void SetOptions(const HttpOptions& options) noexcept {
-    options_ = options;
+    options_ = Bounded(options);
     looper_.SetFlushRate({options.min_send_rate, options.write_timeout});
   }
 

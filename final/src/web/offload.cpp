@@ -134,8 +134,9 @@ void Leave(TaskPool& pool, const std::shared_ptr<const Plan>& plan, const Server
   const OffloadOptions& options = plan->options;
   TaskPool::TaskOptions how{options.priority};
   if (options.deadline.count() != 0) {
-    link->SetDeadline(options.deadline);
-    how.deadline = exchange.GetLooper().Now() + options.deadline;
+    const auto deadline = Bounded(options.deadline);
+    link->SetDeadline(deadline);
+    how.deadline = exchange.GetLooper().Now() + deadline;
   }
   const SubmitResult result = pool.Submit(call, how);
   if (result == SubmitResult::kAccepted) {

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <functional>
 
-#include "base/namespace.h"
+#include "base/duration.h"
 
 namespace TURTLE_SERVER {
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "base/duration.h"
 #include "core/min_rate.h"
 #include "http/parser_limits.h"
 
@@ -21,5 +22,13 @@ struct HttpOptions {
   /// Bytes in a second of a reply that a client has to read in the long run (core/min_rate.h).
   std::uint64_t min_send_rate = kMinRate;
 };
+
+/// The same, with time-outs that can be added to any time.
+[[nodiscard]] inline auto Bounded(HttpOptions options) noexcept -> HttpOptions {
+  options.head_timeout = Bounded(options.head_timeout);
+  options.idle_timeout = Bounded(options.idle_timeout);
+  options.write_timeout = Bounded(options.write_timeout);
+  return options;
+}
 
 }  // namespace TURTLE_SERVER

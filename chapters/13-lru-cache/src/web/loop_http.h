@@ -30,7 +30,8 @@ class LoopHttp {
  public:
   /// @param looper the loop
   /// @param options limits and time-outs, copied
-  LoopHttp(Looper& looper, const HttpOptions& options) : looper_(looper), options_(options) {
+  LoopHttp(Looper& looper, const HttpOptions& options)
+      : looper_(looper), options_(Bounded(options)) {
     looper.SetFlushRate({options.min_send_rate, options.write_timeout});  // for the last reply, too
   }
 

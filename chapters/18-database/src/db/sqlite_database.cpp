@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <optional>
 #include <utility>
+
+#include "base/duration.h"
 
 namespace TURTLE_SERVER {
 
@@ -151,7 +154,7 @@ class SqliteStatement : public DbDriverStatement {
         shared_.Fail(code, Text());
       }
     }
-    end_ = Clock::now() + shared_.timeout;
+    end_ = Clock::now() + Bounded(shared_.timeout);
     changes_ = sqlite3_total_changes64(shared_.handle.get());
     last_id_ = 0;
     started_ = true;
@@ -319,7 +322,8 @@ class SqliteDriver : public DbDriver {
       }
     };
     require(code);
-    require(sqlite3_busy_timeout(handle, static_cast<int>(options.busy.count())));
+    require(sqlite3_busy_timeout(
+        handle, static_cast<int>(std::min<std::int64_t>(options.busy.count(), INT_MAX))));
     sqlite3_progress_handler(
         handle, kSteps,
         [](void* shared) { return Clock::now() >= static_cast<Shared*>(shared)->deadline ? 1 : 0; },
@@ -391,7 +395,7 @@ class SqliteDriver : public DbDriver {
   // For this a fresh file has to be one's own. Of two who begin at once, each would wait for the
   // other, so SQLite says SQLITE_BUSY without waiting: its busy time-out does not count here.
   void EnterWal(std::chrono::milliseconds busy) {
-    const Clock::time_point end = Clock::now() + busy;
+    const Clock::time_point end = Clock::now() + Bounded(busy);
     for (;;) {
       try {
         Run("PRAGMA journal_mode = WAL");

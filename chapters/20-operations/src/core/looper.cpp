@@ -167,7 +167,7 @@ void Looper::Schedule(Connection* connection) {
 }
 
 auto Looper::RunAfter(Clock::duration delay, Task task) -> TimerId {
-  return timers_.Add(now_ + delay, [task = std::move(task)] { Guarded("timer", task); });
+  return timers_.Add(now_ + Bounded(delay), [task = std::move(task)] { Guarded("timer", task); });
 }
 
 void Looper::SetDeadline(Connection* connection, TimePoint when) {

@@ -117,10 +117,14 @@ class Looper {
   void Stop() noexcept;
 
   /// Limits how long Stop() waits for connections to finish; 0: not at all.
-  void SetStopTimeout(std::chrono::milliseconds timeout) noexcept { stop_timeout_ = timeout; }
+  void SetStopTimeout(std::chrono::milliseconds timeout) noexcept {
+    stop_timeout_ = Bounded(timeout);
+  }
 
   /// Limits how slowly the client of a deleted connection may take its last bytes.
-  void SetFlushRate(MinRate rate) noexcept { flush_rate_ = rate; }
+  void SetFlushRate(MinRate rate) noexcept {
+    flush_rate_ = {rate.bytes_per_second, Bounded(rate.grace)};
+  }
 
   /// Runs `task` when the loop is asked to end, before any `on_stop`: to stop accepting, say.
   void AtStop(Task task) { at_stop_.push_back(std::move(task)); }
