@@ -9,6 +9,7 @@ stopped meanwhile: it then finds them all. Each reply is checked: a server that 
 from __future__ import annotations
 
 import dataclasses
+import os
 import pathlib
 import socket
 from collections.abc import Callable
@@ -42,8 +43,9 @@ BROWSER_HEAD = (
 
 
 def make_site(folder: pathlib.Path) -> None:
-    (folder / "small.html").write_bytes(SMALL)
-    (folder / "large.bin").write_bytes(LARGE)
+    for name, content in (("small.html", SMALL), ("large.bin", LARGE)):
+        (folder / name).write_bytes(content)
+        os.utime(folder / name, (1_000_000_000, 1_000_000_000))  # a fresh one is read again soon
 
 
 class Client:

@@ -94,6 +94,7 @@ SYSTEM = (
     Need(command("wrk"), "wrk", "wrk"),
     # Debian has it in /usr/sbin, which is not in everybody's PATH.
     Need(lambda: command("haproxy")() or file("/usr/sbin/haproxy")(), "haproxy", "haproxy"),
+    Need(lambda: command("logrotate")() or file("/usr/sbin/logrotate")(), "logrotate", "logrotate"),
     Need(lambda: sys.platform == "darwin" or command("systemd-analyze", "systemd-socket-activate")(), "systemd"),
     Need(
         command("chromium", "chromium-browser", "google-chrome"),

@@ -105,7 +105,7 @@ auto RouteHandler::TryRefuse(Exchange& exchange, int status, const std::string& 
   if (match.result == RouteResult::kNoPath) {
     return false;
   }
-  const ServerRequest request(exchange, match.parameters, nullptr, fields_);
+  const ServerRequest request(exchange, match.parameters, {}, fields_);
   ReplyNow(exchange, request, [&] { throw HttpError(status, reason); });
   return true;
 }
