@@ -214,6 +214,7 @@ TEST_F(ConnectionEndsTest, OffloadedRequestsOfOneConnectionAskOnce) {
     ::getsockname(client.GetFd(), own.Data(), own.Length());
     return own.ToString() + to;
   };
+  HttpClient(server.Port()).Ask(test::Get("/"));  // it serves, and has asked for its own address
   HttpClient client(server.Port());
   HttpClient other(server.Port());
   const std::string ends = ends_of(client);
