@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#ifdef __linux__
 #include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include <array>
