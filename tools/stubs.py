@@ -21,6 +21,7 @@ header is emptied too, and a type that can't be made from `{}` gets a throw.
     throw PATH FUNCTION     empty it and let it throw, where a returned {} would crash every test
     again TEST_FILE         these earlier tests break with the stubs and have to be won back
     crash TEST_FILE         without a solution these tests can't but crash
+    passes TEST_FILE        these new tests are of what is given, so they pass on the stubs
 
 FUNCTION is a name with its class, `Socket::Recv`; it means all overloads.
 """
@@ -72,12 +73,13 @@ class Rules:
     throw: frozenset[tuple[str, str]] = frozenset()
     again: frozenset[str] = frozenset()
     crash: frozenset[str] = frozenset()
+    passes: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, chapter: chapters.Chapter, present: set[str]) -> "Rules":
         listed = chapter.folder / "stubs.txt"
         given, empty, throw = set(), set(), set()
-        tests: dict[str, set[str]] = {"again": set(), "crash": set()}
+        tests: dict[str, set[str]] = {"again": set(), "crash": set(), "passes": set()}
         lines = listed.read_text(encoding="utf-8").splitlines() if listed.is_file() else []
         for number, line in enumerate(lines, 1):
             words = line.split("#")[0].split(maxsplit=2)
@@ -85,7 +87,7 @@ class Rules:
             if not words:
                 continue
             if len(words) < 2 or words[0] not in ("given", "empty", "throw", *tests):
-                raise StubError(f"{where}: expected given, empty, throw, again or crash, and a path: {line}")
+                raise StubError(f"{where}: expected given, empty, throw, again, crash or passes, and a path: {line}")
             if words[1] not in present:
                 raise StubError(f"{where}: chapter {chapter.number} has no {words[1]}")
             if words[0] in tests:
@@ -96,8 +98,8 @@ class Rules:
                 (empty if words[0] == "empty" else throw).add((words[1], words[2].strip()))
             else:
                 raise StubError(f"{where}: `{words[0]}` needs a function: {line}")
-        of_tests = (frozenset(tests["again"]), frozenset(tests["crash"]))
-        return cls(frozenset(given), frozenset(empty), frozenset(throw), *of_tests)
+        of_tests = {word: frozenset(paths) for word, paths in tests.items()}
+        return cls(frozenset(given), frozenset(empty), frozenset(throw), **of_tests)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -529,7 +531,9 @@ def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT, new_only
             count = max(len(results), count_tests(files[path]))
             some = "at least " if tried < count else ""
             proof.lines.append(f"{path}: {some}{len(bad)} of {count} fail")
-            if not bad and path not in known:
+            if bad and path in rules.passes:
+                proof.faults.append(f"{path}: fails on the stubs: take its `passes` out of stubs.txt")
+            if not bad and path not in known and path not in rules.passes:
                 proof.faults.append(f"{path}: passes on the stubs, so it does not test what is new")
             elif bad and not failed and path not in rules.crash:
                 proof.faults.append(f"{path}: fails by crashing only ({worst}), not by an assertion")

@@ -197,3 +197,15 @@ def test_an_earlier_test_may_have_to_be_won_back(book):
     done = run(book, "prove", "02")
     assert done.returncode == 1
     assert "take its `again` out" in done.stdout
+
+
+def test_a_new_test_of_what_is_given_passes(book):
+    vain = {"02-two/tests/vain_test.cpp": "#include <gtest/gtest.h>\nTEST(Vain, Passes) { EXPECT_TRUE(true); }\n"}
+    book.write({**vain, "02-two/stubs.txt": "passes tests/vain_test.cpp\n"})
+    done = run(book, "prove", "02")
+    assert done.returncode == 0, done.stdout
+    assert "tests/vain_test.cpp: 0 of 1 fail" in done.stdout
+    book.write({"02-two/tests/vain_test.cpp": vain["02-two/tests/vain_test.cpp"].replace("true", "false")})
+    done = run(book, "prove", "02")
+    assert done.returncode == 1
+    assert "take its `passes` out" in done.stdout

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "support/captured_stderr.h"
 #include "support/client.h"
 #include "support/loop_thread.h"
 #include "support/tcp_pair.h"
@@ -83,6 +84,7 @@ TEST(ConnectionTicket, TellsOnTheSameThreadThatTheConnectionHasGone) {
 }
 
 TEST(ConnectionTicket, ACallbackThatThrowsEndsTheConnection) {
+  const test::CapturedStderr log;
   const ConnectionCallbacks callbacks{{}, Ignore};
   LoopThread loop;
   ConnectionId id{};
@@ -95,6 +97,7 @@ TEST(ConnectionTicket, ACallbackThatThrowsEndsTheConnection) {
   client.ReceiveAll();
   EXPECT_TRUE(client.Ended());
   loop.Ask([&] { EXPECT_EQ(loop.Get().Find(id), nullptr); });
+  EXPECT_NE(log.Text().find("thrown by a test"), std::string::npos) << log.Text();
 }
 
 TEST(ConnectionTicket, NeverMeansTheNextConnectionOfTheNumber) {

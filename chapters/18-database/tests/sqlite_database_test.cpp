@@ -162,9 +162,10 @@ TEST_F(SqliteTest, ATriggerThatInsertsIntoTheSameTableHasNoSayInTheLastId) {
   const auto id_of = [&](std::string_view word) {
     return connection->Query("SELECT id FROM words WHERE word = ?", word).Next()->Get<int>(0);
   };
-  EXPECT_EQ(connection->Execute("INSERT INTO words (word) VALUES ('one')").last_id, id_of("one"));
-  EXPECT_EQ(connection->Execute("INSERT INTO words (word) VALUES ('a'), ('b')").last_id,
-            id_of("b"));
+  const auto one = connection->Execute("INSERT INTO words (word) VALUES ('one')").last_id;
+  EXPECT_EQ(one, id_of("one"));
+  const auto second = connection->Execute("INSERT INTO words (word) VALUES ('a'), ('b')").last_id;
+  EXPECT_EQ(second, id_of("b"));
 }
 
 TEST_F(SqliteTest, ATableOfTheSameNameElsewhereIsAnother) {

@@ -220,7 +220,7 @@ TEST_F(IoUringLooper, AListenerThatNoLongerAcceptsMayStillRest) {
 TEST_F(IoUringLooper, AListenerThatWasShutDownIsRestedOnAndLogged) {
   const test::CapturedStderr log;
   std::atomic<int> rounds{0};
-  loop_ = std::make_unique<LoopThread>(
+  LoopThread loop(
       [&rounds] {
         ++rounds;
         return Clock::now();
@@ -232,17 +232,17 @@ TEST_F(IoUringLooper, AListenerThatWasShutDownIsRestedOnAndLogged) {
   const int fd = listener.GetFd();
   ListenOptions options;
   options.retry = std::chrono::hours(1);
-  Acceptor acceptor(loop_->Get(), std::move(listener), {&loop_->Get()}, echo_, options);
-  loop_->Ask([&] { acceptor.Start(); });
-  loop_->RunRounds(2);
+  Acceptor acceptor(loop.Get(), std::move(listener), {&loop.Get()}, echo_, options);
+  loop.Ask([&] { acceptor.Start(); });
+  loop.RunRounds(2);
   ::shutdown(fd, SHUT_RDWR);
-  EXPECT_TRUE(loop_->Await(
+  EXPECT_TRUE(loop.Await(
       [&] { return log.Text().find(": Invalid argument; again in ") != std::string::npos; }));
   const int before = rounds;
   LoopThread other;
   other.RunRounds(200);
   EXPECT_LT(rounds - before, 100) << "it spins";
-  loop_->Ask([&] { acceptor.Stop(); });
+  loop.Ask([&] { acceptor.Stop(); });
 }
 
 // Whoever is told that time is up has said a last word, and it has been handed over.

@@ -35,14 +35,16 @@ class RequestJson {
   /// The plain value. Valid as long as this object, or a copy of it.
   [[nodiscard]] auto Value() const noexcept -> const nlohmann::json& { return *value_; }
 
-  /// The plain value, NOLINTNEXTLINE: as which it is often wanted.
-  operator const nlohmann::json&() const noexcept { return *value_; }  // NOLINT
+  /// The same, where a plain value is asked for.
+  operator const nlohmann::json&() const noexcept { return *value_; }  // NOLINT: it is used so
+
+  // NOLINTBEGIN(readability-identifier-naming): the names of nlohmann::json
 
   /// The member or element `key`. Throws HttpError 400 if there is none.
   template <typename Key, typename Json = nlohmann::json>
   [[nodiscard]] auto at(const Key& key) const -> RequestJson {
-    const auto find = [&] { return &static_cast<const Json&>(*value_).at(key); };
-    return RequestJson(root_, Read(find));
+    const Json& json = *value_;
+    return RequestJson(root_, Read([&] { return &json.at(key); }));
   }
 
   /// The value as a `Wanted`. Throws HttpError 400 if it is of another type.
@@ -69,6 +71,8 @@ class RequestJson {
   [[nodiscard]] auto contains(const std::string& key) const -> bool {
     return static_cast<const Json&>(*value_).contains(key);
   }
+
+  // NOLINTEND(readability-identifier-naming)
 
  private:
   RequestJson(std::shared_ptr<const nlohmann::json> root, const nlohmann::json* value) noexcept

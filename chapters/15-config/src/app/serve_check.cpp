@@ -43,9 +43,9 @@ auto WhatIsWrong(const std::string& key, const std::string& value, const std::st
 
 auto TextOf(int error) -> std::string { return std::generic_category().message(error); }
 
-// The reason of a refusal; "": there is none.
+// The reason of a refusal; "": there is none. Asked for the user that will open it.
 auto Refusal(const std::string& path, int mode) -> std::string {
-  return ::access(path.c_str(), mode) == 0 ? "" : TextOf(errno);
+  return ::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0 ? "" : TextOf(errno);
 }
 
 // Why a file can't be made at `path`, where none is; "": it can.
