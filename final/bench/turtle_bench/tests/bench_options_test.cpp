@@ -88,6 +88,13 @@ TEST(BenchOptionsTest, TheRequestIsAsShortAsCanBe) {
             "GET / HTTP/1.1\r\nhost: other\r\nX: y\r\n\r\n");
 }
 
+TEST(BenchOptionsTest, APostCarriesItsTextAndTheTextsLength) {
+  EXPECT_EQ(RequestOf({"--post", "{\"a\":1}", "-H", "Content-Type: application/json", "http://h/"}),
+            "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
+            "Content-Length: 7\r\n\r\n{\"a\":1}");
+  EXPECT_EQ(RequestOf({"--post", "", "http://h/"}), RequestOf({"http://h/"}));
+}
+
 TEST(BenchOptionsTest, WhatIsEchoedIsAReply) {
   EXPECT_EQ(RequestOf({"--echo", kUrl}),
             "HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\nabcdefghijklmnopqrstuvwxy");
@@ -102,6 +109,7 @@ TEST(BenchOptionsTest, AMistakeIsOneLineThatNamesOptionAndValue) {
     std::vector<const char*> arguments;
     std::vector<std::string> parts;
   };
+  const std::string huge(300'000, 'x');
   const std::vector<Case> cases = {
       {{}, {"URL"}},
       {{"-c", "0", kUrl}, {"-c", "'0'", "1 to"}},
@@ -123,6 +131,9 @@ TEST(BenchOptionsTest, AMistakeIsOneLineThatNamesOptionAndValue) {
       {{"--pipeline", "2", "--close", kUrl}, {"--pipeline", "one of them"}},
       {{"--keep-alive", "--close", kUrl}, {"--close", "one of them"}},
       {{"--get", "--head", kUrl}, {"--head", "one of them"}},
+      {{"--post", "x", "--head", kUrl}, {"--post", "one of them"}},
+      {{"--post", huge.c_str(), kUrl}, {"--post", "256K"}},
+      {{"--post", "x", "--echo", kUrl}, {"--echo", "--post"}},
       {{"-1", "-2", kUrl}, {"-1", "one of them"}},
       {{"--echo", "--close", kUrl}, {"--echo", "--close"}},
       {{"--echo", "-H", "A: b", kUrl}, {"--echo", "-H"}},

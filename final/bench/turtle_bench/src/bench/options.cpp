@@ -40,6 +40,7 @@ struct Words {
   std::string read_size;
   std::string timeout = "10";
   std::string json;
+  std::string body;
   std::vector<std::string> fields;
   bool close = false;
   bool keep_alive = false;
@@ -130,8 +131,8 @@ void TakeMode(const Words& words, BenchOptions& options) {
   if (words.close + words.keep_alive + words.idle + pipelines > 1) {
     throw CLI::ValidationError("--close, --keep-alive, --pipeline, --idle", "take one of them");
   }
-  if (words.get && words.head) {
-    throw CLI::ValidationError("--get, --head", "take one of them");
+  if (words.get + words.head + !words.body.empty() > 1) {
+    throw CLI::ValidationError("--get, --head, --post", "take one of them");
   }
   if (words.http10 && words.http11) {
     throw CLI::ValidationError("-1, -2", "take one of them");
@@ -147,13 +148,15 @@ void TakeMode(const Words& words, BenchOptions& options) {
   }
   options.minor_version = words.http10 ? 0 : 1;
   options.to_head = words.head;
+  options.body = words.body;
 }
 
 // What an echo server gets. It comes back as a reply, and is read like any other.
 void TakeEcho(const Words& words, BenchOptions& options) {
   if (words.echo && (words.close || words.get || words.head || words.http10 || words.http11 ||
-                     !words.fields.empty())) {
-    throw CLI::ValidationError("--echo", "goes with none of --close, --get, --head, -1, -2, -H");
+                     !words.body.empty() || !words.fields.empty())) {
+    throw CLI::ValidationError("--echo",
+                               "goes with none of --close, --get, --head, --post, -1, -2, -H");
   }
   options.echo = words.echo;
 }
@@ -202,9 +205,11 @@ auto TakeWords(const Words& words) -> BenchOptions {
   // Beyond that a connection stops to read until its output has gone, and the server may stop to
   // read until its replies have gone.
   if (RequestText(options).size() * options.depth > Connection::kHighWater) {
-    throw CLI::ValidationError("--pipeline", "'" + words.pipeline +
-                                                 "' such requests are more than " +
-                                                 FormatByteSize(Connection::kHighWater));
+    const std::string most = " more than " + FormatByteSize(Connection::kHighWater);
+    if (words.pipeline.empty()) {
+      throw CLI::ValidationError("--post", "with its head the text is" + most);
+    }
+    throw CLI::ValidationError("--pipeline", "'" + words.pipeline + "' such requests are" + most);
   }
   return options;
 }
@@ -232,6 +237,7 @@ void Describe(CLI::App& app, Words& words) {
   app.add_flag("-2,--http11", words.http11, "HTTP/1.1 (default)");
   app.add_flag("--get", words.get, "GET (default)");
   app.add_flag("--head", words.head, "HEAD");
+  app.add_option("--post", words.body, "POST, with this text as its body")->type_name("TEXT");
   app.add_option("-H,--header", words.fields, "one more field, 'Name: value'; may be repeated")
       ->type_name("FIELD")
       ->allow_extra_args(false);
@@ -277,7 +283,7 @@ auto RequestText(const BenchOptions& options) -> std::string {
   if (options.echo) {
     return kEchoed;
   }
-  std::string text = options.to_head ? "HEAD " : "GET ";
+  std::string text = options.to_head ? "HEAD " : options.body.empty() ? "GET " : "POST ";
   text += options.url.target + " HTTP/1." + std::to_string(options.minor_version) + "\r\n";
   const bool has_host =
       std::any_of(options.fields.begin(), options.fields.end(), [](const std::string& field) {
@@ -294,7 +300,10 @@ auto RequestText(const BenchOptions& options) -> std::string {
   for (const std::string& field : options.fields) {
     text += field + "\r\n";
   }
-  return text + "\r\n";
+  if (!options.body.empty()) {
+    text += "Content-Length: " + std::to_string(options.body.size()) + "\r\n";
+  }
+  return text + "\r\n" + options.body;
 }
 
 }  // namespace TURTLE_SERVER

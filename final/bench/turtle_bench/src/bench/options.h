@@ -33,6 +33,7 @@ struct BenchOptions {
   double rate = 0;                       ///< --rate: requests per second; 0: as many as possible
   int minor_version = 1;                 ///< -1: HTTP/1.0, -2: HTTP/1.1
   bool to_head = false;                  ///< --head
+  std::string body;                      ///< --post: what each request carries; empty: no POST
   std::vector<std::string> fields;       ///< -H: "Name: value"
   std::size_t read_size = 0;             ///< --read-size in bytes; 0: as the library reads
   std::chrono::milliseconds timeout{10'000};  ///< --timeout
@@ -63,7 +64,8 @@ struct BenchCommandLine {
 [[nodiscard]] auto ParseBenchCommandLine(int argc, const char* const* argv) -> BenchCommandLine;
 
 /// One request as the options describe it: request line, Host, Connection where the mode needs it,
-/// the fields of -H, and nothing else. For an echo server it is a reply.
+/// the fields of -H, with --post Content-Length and the body, and nothing else. For an echo server
+/// it is a reply.
 [[nodiscard]] auto RequestText(const BenchOptions& options) -> std::string;
 
 }  // namespace TURTLE_SERVER
