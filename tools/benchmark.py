@@ -51,8 +51,8 @@ def measure(build: pathlib.Path, port: int) -> int:
     with tempfile.TemporaryDirectory(prefix="turtle-benchmark-") as folder:
         run.make_pages(pathlib.Path(folder))
         with Process([str(server), "serve", folder, "--port", str(port)]) as running:
-            run.await_answer(port, running)
-            run.check_replies(port)
+            run.await_answer(port, table.SCENARIOS[0], running)
+            run.check_replies(port, table.SCENARIOS[0])
             before = process.cpu_seconds(running.members())
             result = pathlib.Path(folder) / "figures.json"
             with Process(table.documented_command(bench, port, str(result))) as load:

@@ -66,7 +66,7 @@ def test_a_wrong_name_is_told_with_the_right_ones():
 
 
 def test_only_names_scenarios_that_exist():
-    names = {scenario.name for scenario in table.SCENARIOS}
+    names = {scenario.name for scenario in (*table.SCENARIOS, *table.ROUTES)}
     assert all(set(server.only) <= names for server in table.SERVERS)
     assert all(quoted.scenario in names for quoted in table.QUOTED)
 
@@ -193,6 +193,26 @@ def test_the_report_tells_what_makes_a_number_doubtful():
         "lighttpd: not measured: apt install lighttpd",
     ):
         assert f"- {note}" in text
+
+
+def test_a_server_is_asked_for_what_it_has():
+    servers = {server.name: server for server in table.SERVERS}
+    page, route = table.SCENARIOS[0], table.ROUTES[0]
+    for name, of_page, of_route in (("final", True, False), ("routes", False, True), ("floor-deferred", False, False)):
+        assert (servers[name].takes_part(page), servers[name].takes_part(route)) == (of_page, of_route), name
+
+
+def test_what_is_posted_is_an_option_of_the_load_generator():
+    words = table.load_command("turtle-bench", table.ROUTES[2], 20100, 1.0, "out.json")
+    assert words[words.index("--post") + 1].startswith('{"items"') and words[-1] == "http://127.0.0.1:20100/sum"
+    assert "--post" not in table.load_command("turtle-bench", table.ROUTES[0], 20100, 1.0, "out.json")
+
+
+def test_routes_have_a_table_of_their_own():
+    rows = [row("routes", 5.0, "R1"), row("Beast", 10.0, "R1"), row("final", 6.0)]
+    text = report.markdown(result(rows), [])
+    assert "1 thread, server on CPU 0, load on CPU 1, routes: CPU microseconds per request" in text
+    assert "| *routes ÷ best peer* | 0.50 |" in text
 
 
 def test_the_cost_over_connections_has_a_table_of_its_own():

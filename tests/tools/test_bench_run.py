@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -239,6 +240,23 @@ def test_a_server_that_cuts_the_page_is_not_measured(tmp_path):
     assert "S1, final: failed: GET /big.html" in done.stdout
     assert not made_up.calls.exists()
     assert made_up.running() == []
+
+
+def test_a_route_that_answers_something_else_is_not_measured():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        asked = []
+
+        def answer():
+            with listener.accept()[0] as client:
+                asked.append(client.recv(4096))
+                client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nno\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(Failed, match="/sum: 'no\\\\n' instead of"):
+            run.check_replies(listener.getsockname()[1], table.ROUTES[2])
+        thread.join()
+    assert asked[0].startswith(b"POST /sum HTTP/1.1") and asked[0].endswith(table.ROUTES[2].body.encode())
 
 
 def test_a_server_that_ends_under_the_load_is_told(tmp_path):

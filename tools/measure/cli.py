@@ -91,7 +91,7 @@ def main(arguments: list[str]) -> int:
 def chosen(options: argparse.Namespace) -> tuple[Sequence[Scenario], Sequence[Server]]:
     """The loads and servers that were asked for; a Failed names one that does not exist."""
     try:
-        scenarios = table.choose(options.only, table.SCENARIOS, "load")
+        scenarios = table.choose(options.only, (*table.SCENARIOS, *table.ROUTES), "load")
         servers = table.choose(options.servers, table.SERVERS, "server")
     except ValueError as error:
         raise Failed(str(error)) from error
@@ -115,7 +115,9 @@ def record_all(options: argparse.Namespace) -> int:
     if "table" in parts:
         options.json, options.svg, options.scaling = folder / "table.json", folder / "table.svg", True
         options.rounds = options.rounds or (None if options.quick else record.ROUNDS)
+        before = pages.read(options.json)
         status = compare(options)
+        record.keep_earlier(folder, before)
     record.record(folder, parts, build, options.load or run.find_bench(build), options.quick, note)
     if folder == pages.DATA:
         for name, text in pages.generated().items():
@@ -167,23 +169,20 @@ def compare(options: argparse.Namespace) -> int:
     publish(result, options)
     if interrupted:
         raise KeyboardInterrupt
-    # What is measured here is final: a peer that fails is only told of.
-    return 0 if all("failed" not in row for row in result["rows"] if row["server"] == "final") else 1
+    # What is measured here is our own: a peer that fails is only told of.
+    return 0 if all("failed" not in row for row in result["rows"] if row["server"] in table.OWN) else 1
 
 
 def measure_all(
     site: run.Site, scenarios: Sequence[Scenario], servers: Sequence[Server], rounds: int, rows: list[dict]
 ) -> None:
-    def takes_part(server: Server, scenario: Scenario) -> bool:
-        return not server.only or scenario.name in server.only
-
-    total = rounds * sum(takes_part(server, scenario) for scenario in scenarios for server in servers)
+    total = rounds * sum(server.takes_part(scenario) for scenario in scenarios for server in servers)
     minutes = max(1, round(total * (site.seconds + OVERHEAD_SECONDS) / 60))
     note(f"{total} measurements, about {minutes} minute{'s' if minutes > 1 else ''}")
     for scenario in scenarios:
         for number in range(1, rounds + 1):
             for server in servers:
-                if not takes_part(server, scenario):
+                if not server.takes_part(scenario):
                     continue
                 row = {"threads": site.threads, "scenario": scenario.name, "server": server.name, "round": number}
                 try:

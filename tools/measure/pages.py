@@ -1,7 +1,8 @@
 """What was measured, as text: the generated parts of PAGES, and their pictures.
 
 The data is in docs/measured: table.json, syscalls.json, instructions.json, flame.json, micro.json, growth.json,
-which `./learn bench --record docs/measured` writes, and trust.json, which tools/trust.py writes.
+which `./learn bench --record docs/measured` writes, earlier.json, the table that was there before, and trust.json,
+which tools/trust.py writes.
 `tools/site.py texts` makes the pages and the pictures of it. In a page,
 
     <!-- measured: table -->
@@ -17,11 +18,11 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from measure import chart, flame, growth_chart, machine, report, run
 from measure.process import Failed
-from measure.table import SCALING, SCENARIOS
+from measure.table import ROUTES, SCALING, SCENARIOS, Scenario
 
 DATA = run.ROOT / "docs" / "measured"
 PAGES = ("docs/microseconds.md", "docs/trust.md", "docs/growth.md")
@@ -41,7 +42,8 @@ class Data:
             read(folder / f"{part}.json") for part in PARTS
         )
         self.trust = read(folder / "trust.json")
-        self.medians = [each for each in self.table.get("medians", []) if each["threads"] == 1]
+        self.earlier = read(folder / "earlier.json")
+        self.medians = on_one_thread(self.table)
 
     def median(self, scenario: str, server: str) -> dict:
         same = (each for each in self.medians if each["scenario"] == scenario and each["server"] == server)
@@ -56,6 +58,10 @@ class Data:
 
     def nanoseconds(self, program: str, name: str) -> float | None:
         return self.micro.get("programs", {}).get(program, {}).get(name, {}).get("ns")
+
+
+def on_one_thread(table: dict) -> list[dict]:
+    return [each for each in table.get("medians", []) if each["threads"] == 1]
 
 
 def read(path: pathlib.Path) -> dict:
@@ -139,20 +145,18 @@ def find(data: Data, key: str) -> str:
 def machine_block(data: Data) -> list[str]:
     if not data.table:
         return [NONE]
-    settings, described = data.table["settings"], data.table["machine"]
-    where = "the server on one core, the load generator on the other" if settings["pinned"] else "unpinned"
-    rounds = settings["rounds"]
-    of_rounds = f"medians of {rounds} interleaved rounds" if rounds > 1 else "one round"
-    duration = f"{settings['seconds']:g} second{'' if settings['seconds'] == 1 else 's'} each"
-    lines = [
-        *(f"- {line}" for line in machine.lines(described)),
-        f"- {day(described)}; {duration}, {of_rounds}; {where}",
-    ]
+    described = data.table["machine"]
+    lines = [*(f"- {line}" for line in machine.lines(described)), f"- {day(described)}; {manner(data.table['settings'])}"]
     for part in PARTS[1:-1]:  # measured on its own, at another time or in another place
         other = getattr(data, part).get("machine")
         if other and what_counts(other) != what_counts(described):
             lines.append(f"- {part}.json: {machine.subtitle(other)}")
     return lines
+
+
+def manner(settings: dict) -> str:
+    where = "the server on one core, the load generator on the other" if settings["pinned"] else "unpinned"
+    return f"{report.how_measured(settings['rounds'], settings['seconds'])}; {where}"
 
 
 def what_counts(described: dict) -> tuple[str, str, str]:
@@ -163,22 +167,45 @@ def day(described: dict) -> str:
     return described["date"].split()[0]
 
 
+def titles(scenarios: Sequence[Scenario]) -> list[str]:
+    return ["| | load |", "|---|---|", *(f"| {each.name} | {each.title} |" for each in scenarios)]
+
+
 def loads_block(data: Data) -> list[str]:
-    return ["| | load |", "|---|---|", *(f"| {each.name} | {each.title} |" for each in SCENARIOS)]
+    return titles(SCENARIOS)
 
 
-def table_block(data: Data) -> list[str]:
-    names = {each.name for each in SCENARIOS}
-    entries = [each for each in data.medians if each["scenario"] in names]
+def compared(
+    medians: Sequence[dict], scenarios: Sequence[Scenario], quoted: bool = False, servers: Container[str] = report.KINDS
+) -> list[str]:
+    """What each of `servers` needs; the last lines compare our own with the best of all."""
+    entries = [each for each in medians if each["scenario"] in {scenario.name for scenario in scenarios}]
     if not entries:
         return [NONE]
-    shown = [each for each in SCENARIOS if each.name in {entry["scenario"] for entry in entries}]
-    body = report.by_server(entries, shown, report.cpu_cell) + report.ratio_lines(entries, shown)
-    for each in report.QUOTED:
+    shown = [each for each in scenarios if each.name in {entry["scenario"] for entry in entries}]
+    listed = [each for each in entries if each["server"] in servers]
+    body = report.by_server(listed, shown, report.cpu_cell) + report.ratio_lines(entries, shown)
+    for each in report.QUOTED if quoted else ():
         line = [report.number(each.cpu_us) if each.scenario == scenario.name else "" for scenario in shown]
         if any(line):
             body.append([f"{each.name} (quoted, {each.date})", *line])
     return report.markdown_table(["CPU µs per request", *(each.name for each in shown)], body)
+
+
+def table_block(data: Data) -> list[str]:
+    return compared(data.medians, SCENARIOS, quoted=True)
+
+
+def routes_block(data: Data) -> list[str]:
+    return [*titles(ROUTES), "", *compared(data.medians, ROUTES)]
+
+
+def earlier_block(data: Data) -> list[str]:
+    if not data.earlier:
+        return [NONE]
+    described, main = data.earlier["machine"], ("final", "final-no-cache", "floor", "nginx")
+    measured_on = f"{machine.subtitle(described)}; {manner(data.earlier['settings'])}."
+    return [measured_on, "", *compared(on_one_thread(data.earlier), SCENARIOS, servers=main)]
 
 
 def scaling_block(data: Data) -> list[str]:
@@ -379,6 +406,8 @@ BLOCKS: dict[str, Callable[[Data], list[str]]] = {
     "machine": machine_block,
     "loads": loads_block,
     "table": table_block,
+    "routes": routes_block,
+    "earlier": earlier_block,
     "scaling": scaling_block,
     "idle": idle_block,
     "remarks": remarks_block,

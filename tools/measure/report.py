@@ -6,7 +6,7 @@ import json
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
-from measure.table import QUOTED, SCALING, SCENARIOS, SERVERS, Scenario
+from measure.table import OWN, QUOTED, ROUTES, SCALING, SCENARIOS, SERVERS, Scenario
 
 KINDS = {server.name: server.kind for server in SERVERS}
 ORDER = {server.name: index for index, server in enumerate(SERVERS)}
@@ -43,7 +43,7 @@ def medians(rows: Iterable[dict]) -> list[dict]:
         if broken:
             entry["failed"] = broken[0]
         found.append(entry)
-    scenarios = {each.name: index for index, each in enumerate((*SCENARIOS, *SCALING))}
+    scenarios = {each.name: index for index, each in enumerate((*SCENARIOS, *ROUTES, *SCALING))}
     found.sort(key=lambda each: (each["threads"], scenarios[each["scenario"]], ORDER[each["server"]]))
     return found
 
@@ -90,8 +90,8 @@ def by_server(
 
 
 def ratio_lines(entries: Sequence[dict], scenarios: Sequence[Scenario]) -> list[list[str]]:
-    """`final` in relation to the best floor and to the best peer."""
-    own = {each["scenario"]: each for each in entries if each["server"] == "final" and each["rounds"]}
+    """Our own in relation to the best floor and to the best peer."""
+    own = {each["scenario"]: each for each in entries if each["server"] in OWN and each["rounds"]}
     body = []
     for kind in ("floor", "peer"):
         line = []
@@ -100,7 +100,8 @@ def ratio_lines(entries: Sequence[dict], scenarios: Sequence[Scenario]) -> list[
             entry = own.get(scenario.name)
             line.append(f"{entry['cpu_us'] / other['cpu_us']:.2f}" if entry and other else "")
         if any(line):
-            body.append([f"*final ÷ best {kind}*", *line])
+            name = " or ".join(sorted({each["server"] for each in own.values()}))
+            body.append([f"*{name} ÷ best {kind}*", *line])
     return body
 
 
@@ -189,7 +190,7 @@ def markdown(result: dict, machine_lines: Sequence[str]) -> str:
     settings, entries = result["settings"], result["medians"]
     lines = ["## The benchmark", "", *(f"- {line}" for line in machine_lines)]
     lines += [f"- {how_measured(settings['rounds'], settings['seconds'])}", ""]
-    lines += [f"- **{scenario.name}**: {scenario.title}" for scenario in SCENARIOS if scenario.name in
+    lines += [f"- **{scenario.name}**: {scenario.title}" for scenario in (*SCENARIOS, *ROUTES) if scenario.name in
               {each["scenario"] for each in entries}]  # fmt: skip
     lines.append("")
     every = sorted({each["threads"] for each in entries})
@@ -198,10 +199,9 @@ def markdown(result: dict, machine_lines: Sequence[str]) -> str:
         pinned = settings["pinned"] and threads == 1
         where = "server on CPU 0, load on CPU 1" if pinned else "unpinned"
         title = f"{threads} thread{'s' if threads > 1 else ''}, {where}"
-        table_entries = [each for each in of_threads if not each["scenario"].startswith("C")]
-        scaling_entries = [each for each in of_threads if each["scenario"].startswith("C")]
-        lines += section(title, table_entries, SCENARIOS, quoted=threads == 1)
-        lines += section(f"{title}, over connections", scaling_entries, SCALING, quoted=False)
+        for scenarios, what in ((SCENARIOS, ""), (ROUTES, ", routes"), (SCALING, ", over connections")):
+            chosen = [each for each in of_threads if each["scenario"] in {scenario.name for scenario in scenarios}]
+            lines += section(title + what, chosen, scenarios, quoted=scenarios is SCENARIOS and threads == 1)
     notes = remarks(entries, len(every) > 1) + [
         f"{name}: not measured: {reason}" for name, reason in result["left_out"].items()
     ]

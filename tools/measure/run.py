@@ -101,8 +101,8 @@ class Site:
             command, self.server_cpus, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=work
         ) as running:
             try:
-                await_answer(port, running)
-                check_replies(port)
+                await_answer(port, scenario, running)
+                check_replies(port, scenario)
             except Failed as failure:
                 raise Failed(f"{failure}{last_words(work)}") from failure
             yield running, port
@@ -220,14 +220,17 @@ def own_seconds() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def fetch(port: int, page: str, seconds: float = 5.0) -> bytes:
-    """The body of the reply, which must be a 200 with a Content-Length."""
+def fetch(port: int, page: str, seconds: float = 5.0, body: str = "") -> bytes:
+    """The body of the reply, which must be a 200. With a `body` it is posted."""
+    method = "POST" if body else "GET"
     with socket.create_connection(("127.0.0.1", port), seconds) as client:
-        client.sendall(f"GET {page} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+        head = f"{method} {page} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+        length = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
+        client.sendall(f"{head}{length}\r\n{body}".encode())
         with client.makefile("rb") as reply:
             status = reply.readline().split()
             if len(status) < 2 or status[1] != b"200":
-                raise Failed(f"GET {page}: {b' '.join(status).decode(errors='replace') or 'no reply'}")
+                raise Failed(f"{method} {page}: {b' '.join(status).decode(errors='replace') or 'no reply'}")
             length = -1
             for line in reply:
                 name, _, value = line.partition(b":")
@@ -238,8 +241,13 @@ def fetch(port: int, page: str, seconds: float = 5.0) -> bytes:
             return reply.read(length) if length >= 0 else reply.read()
 
 
-def check_replies(port: int) -> None:
-    """Nothing is measured that does not send the whole page."""
+def check_replies(port: int, scenario: Scenario) -> None:
+    """Nothing is measured that does not send the whole page, or what a route has to answer."""
+    if scenario.reply:
+        answered = fetch(port, scenario.page, body=scenario.body).decode(errors="replace")
+        if answered != scenario.reply:
+            raise Failed(f"{scenario.page}: {answered!r} instead of {scenario.reply!r}")
+        return
     for page, size in table.PAGES.items():
         try:
             got = len(fetch(port, page))
@@ -249,13 +257,13 @@ def check_replies(port: int) -> None:
             raise Failed(f"GET {page}: {got} bytes of {size}")
 
 
-def await_answer(port: int, running: Process) -> None:
+def await_answer(port: int, scenario: Scenario, running: Process) -> None:
     deadline = time.monotonic() + START_SECONDS
     while True:
         if running.popen.poll() is not None:
             raise Failed(f"ended with {running.popen.returncode} instead of starting")
         try:
-            fetch(port, table.SMALL, 1.0)
+            fetch(port, scenario.page, 1.0, scenario.body)
             return
         except (OSError, Failed) as error:
             if time.monotonic() > deadline:

@@ -30,6 +30,8 @@ class Scenario:
     idle: int = 0  # connections that are opened first and then stay silent
     closing: bool = False  # a connection for each request
     least_seconds: float = 0.0  # opening very many connections must not be most of what is measured
+    body: str = ""  # posted with each request
+    reply: str = ""  # what has to come back; none: the page
 
 
 SCENARIOS = (
@@ -49,11 +51,23 @@ SCALING = tuple(
     for count in (1, 10, 100, 1_000, 10_000)
 )  # fmt: skip
 
+# What final/bench/routes answers.
+ROUTES = (
+    Scenario("R1", "a route that answers with a text", "/text", 64, ("--keep-alive",), reply="Hello, world\n"),
+    Scenario("R2", "two parameters in the path, JSON back", "/users/42/posts/7", 64, ("--keep-alive",),
+             reply='{"post":7,"user":42}'),
+    Scenario("R3", "JSON posted, JSON back", "/sum", 64, ("--keep-alive", "-H", "Content-Type: application/json"),
+             body='{"items":[{"price":3,"count":2},{"price":10,"count":1},{"price":7,"count":12}]}',
+             reply='{"total":100}'),
+    Scenario("R4", "a row of SQLite", "/rows/42", 64, ("--keep-alive",), reply='{"id":42,"name":"row number 42"}'),
+    Scenario("R5", "a handler on a pool of threads", "/worker", 64, ("--keep-alive",), reply="Hello, world\n"),
+)  # fmt: skip
+
 
 def load_command(bench: str, scenario: Scenario, port: int, seconds: float, result: str) -> list[str]:
     return [
         bench, "-c", str(scenario.connections), "-t", f"{seconds:g}", *scenario.options,
-        "--json", result, f"http://127.0.0.1:{port}{scenario.page}",
+        *(("--post", scenario.body) if scenario.body else ()), "--json", result, f"http://127.0.0.1:{port}{scenario.page}",
     ]  # fmt: skip
 
 
@@ -80,16 +94,22 @@ class Server:
     command: tuple[str, ...]
     kind: str = "peer"  # "final", "floor" or "peer"
     config: str = ""
-    only: tuple[str, ...] = ()  # scenarios; none: all
+    only: tuple[str, ...] = ()  # scenarios; none: all that ask for a page
     closing_options: tuple[str, ...] = ()  # added when each connection has one request
     version: tuple[str, ...] = ()  # arguments that make the program tell
     missing: str = ""  # where it comes from
+
+    def takes_part(self, scenario: Scenario) -> bool:
+        return scenario.name in self.only if self.only else scenario not in ROUTES
 
 
 FINAL = ("{program}", "serve", "{root}", "--port", "{port}", "--threads", "{threads}", "--stop-timeout", "1")
 FLOOR = ("{program}", "--port", "{port}", "--root", "{root}", "--threads", "{threads}")
 BUILT = "not built: cmake --build build/final"
 CLOSING = tuple(scenario.name for scenario in SCENARIOS if scenario.closing)
+ROUTED = ("{program}", "{port}", "{work}/rows.db")
+EVERY_ROUTE = tuple(scenario.name for scenario in ROUTES)
+BUILD_AGAIN = ", then build final again"
 
 SERVERS = (
     Server("final", ("./turtle",), FINAL, kind="final", closing_options=("--deferred-accept", "1"),
@@ -124,7 +144,14 @@ SERVERS = (
     Server("apache", ("apache2", "/usr/sbin/apache2", "httpd"), ("{program}", "-D", "FOREGROUND", "-f", "{config}"),
            config="apache.conf.in", version=("-v",), missing="apt install apache2"),
     Server("evhttp", ("./bench/evhttp_server",), ("{program}", "{port}", "{root}", "{threads}"),
-           missing="apt install libevent-dev, then build final again"),
+           missing="apt install libevent-dev" + BUILD_AGAIN),
+    Server("routes", ("./bench/routes_turtle",), ROUTED, kind="final", only=EVERY_ROUTE, missing=BUILT),
+    Server("cpp-httplib", ("./bench/routes_httplib",), ROUTED, only=EVERY_ROUTE,
+           missing="apt install libcpp-httplib-dev" + BUILD_AGAIN),
+    Server("Beast", ("./bench/routes_beast",), ROUTED, only=EVERY_ROUTE,
+           missing="apt install libboost-dev" + BUILD_AGAIN),
+    Server("Pistache", ("./bench/routes_pistache",), ROUTED, only=EVERY_ROUTE[:-1],  # it has no other threads
+           missing="apt install libpistache-dev" + BUILD_AGAIN),
 )  # fmt: skip
 
 
@@ -155,6 +182,9 @@ class Quoted:
     cpu_us: float
     date: str
 
+
+# What is ours, of its kind: the others are compared with it.
+OWN = ("final", "routes")
 
 # Measured by the authors in one run beside nginx (7.1) and the floor (5.95).
 QUOTED = (
