@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""The rooms of the house, which are the folders of src/, and who includes whom.
+
+    tools/rooms.py arrows [NN]    which room includes which, and by how many includes; 99: final
+    tools/rooms.py circles [NN]   files of a room that include each other in a circle
+    tools/rooms.py check          is the picture in docs/design.md true of every chapter?
+
+The picture shows the arrows that are needed to say all: `web --> http --> base` stands for
+`web --> base` as well. It must not lead anywhere in a circle, and it must hold no arrow that final
+has no include for. A circle of files within a room is a fault unless CIRCLES knows it: that list only
+shrinks. Python's standard library only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from learn import chapters  # noqa: E402
+
+ROOT = chapters.ROOT
+PAGE = "docs/design.md"
+FINAL = "99"
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+PICTURE = re.compile(r"^## Modules$.*?^```mermaid\nflowchart LR\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+Graph = dict[str, set[str]]
+
+
+# Units (a header and its .cpp) that still include each other, in final.
+CIRCLES = tuple(
+    frozenset(f"{room}/{name}" for name in names.split())
+    for room, names in (
+        ("app", "listening operations_server options serve_check serve_settings"),
+        ("core", "connection looper"),
+        ("core", "epoll_poller io_uring kqueue_poller poller"),
+        ("db", "db_connection prepared_sql"),
+        ("log", "line_pipe log log_file log_writer logging"),
+        ("web", "caching_handler response_cache"),
+        ("web", "cgi cgi_run"),
+        ("web", "child_plan child_process"),
+        ("web", "exchange http_session loop_http reply_stream request_body responder route_handler routes"
+                " server_request server_response"),
+    )
+)  # fmt: skip
+
+
+def sources(number: str, root: pathlib.Path = ROOT) -> dict[str, pathlib.Path]:
+    """The files below src/ of a chapter's program, or of final."""
+    if number == FINAL:
+        folder = root / "final"
+        layered = {path.relative_to(folder).as_posix(): path for path in sorted((folder / "src").rglob("*"))}
+    else:
+        layered = chapters.layered(number, root)
+    return {path[4:]: file for path, file in layered.items() if path.startswith("src/") and path.endswith((".h", ".cpp"))}
+
+
+def room(path: str) -> str:
+    return path.split("/")[0]
+
+
+def unit(path: str) -> str:
+    """A header and its source together: core/socket."""
+    return path.rsplit(".", 1)[0]
+
+
+def includes(files: dict[str, pathlib.Path]) -> list[tuple[str, str]]:
+    """Pairs of files: the first includes the second."""
+    found = []
+    for path, file in files.items():
+        found += [(path, name) for name in INCLUDE.findall(file.read_text(encoding="utf-8")) if name in files]
+    return found
+
+
+def arrows(files: dict[str, pathlib.Path]) -> collections.Counter[tuple[str, str]]:
+    counted = ((room(one), room(other)) for one, other in includes(files))
+    return collections.Counter(pair for pair in counted if pair[0] != pair[1])
+
+
+def reachable(graph: Graph, start: str) -> set[str]:
+    """Where the arrows lead from `start`, which itself belongs to it only if a circle leads back."""
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        for each in graph.get(waiting.pop(), set()) - found:
+            found.add(each)
+            waiting.append(each)
+    return found
+
+
+def circles(files: dict[str, pathlib.Path]) -> list[frozenset[str]]:
+    """Units that can each be reached from each other."""
+    graph: Graph = collections.defaultdict(set)
+    for one, other in includes(files):
+        if unit(one) != unit(other):
+            graph[unit(one)].add(unit(other))
+    reached = {each: reachable(graph, each) for each in list(graph)}
+    found = {
+        frozenset(other for other in reached[each] if each in reached.get(other, set()))
+        for each in reached
+        if each in reached[each]
+    }
+    return sorted(found, key=sorted)
+
+
+def drawn(page: str) -> Graph:
+    """The arrows of the picture."""
+    picture = PICTURE.search(page)
+    graph: Graph = collections.defaultdict(set)
+    for line in picture[1].splitlines() if picture else ():
+        names = [name.strip() for name in line.split("-->")]
+        for one, other in zip(names, names[1:]):
+            graph[one].add(other)
+    return graph
+
+
+def faults(root: pathlib.Path = ROOT) -> list[str]:
+    graph = drawn((root / PAGE).read_text(encoding="utf-8"))
+    if not graph:
+        return [f"{PAGE}: there is no picture under Modules"]
+    found = [f"{PAGE}: the arrows lead from {each} back to {each}" for each in list(graph) if each in reachable(graph, each)]
+    final = arrows(sources(FINAL, root))
+    for one, others in sorted(graph.items()):
+        found += [f"{PAGE}: {one} --> {other}: no file of {one} includes one of {other}" for other in sorted(others)
+                  if not final[one, other]]  # fmt: skip
+    for number in (*(chapter.number for chapter in chapters.all_chapters(root)), FINAL):
+        where = "final" if number == FINAL else f"chapter {number}"
+        files = sources(number, root)
+        for one, other in includes(files):
+            if room(one) != room(other) and room(other) not in reachable(graph, room(one)):
+                found.append(f"{where}: {one} includes {other}, and no arrow leads from {room(one)} to {room(other)}")
+        found += [f"{where}: these include each other in a circle: {', '.join(sorted(circle))}"
+                  for circle in circles(files) if not any(circle <= known for known in CIRCLES)]  # fmt: skip
+    there = circles(sources(FINAL, root))
+    found += [f"rooms.py: CIRCLES knows one that is gone: {', '.join(sorted(known))}"
+              for known in CIRCLES if known not in there]  # fmt: skip
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("command", choices=("arrows", "circles", "check"))
+    parser.add_argument("number", nargs="?", default=FINAL, metavar="NN")
+    options = parser.parse_args()
+    if options.command == "arrows":
+        for (one, other), count in sorted(arrows(sources(options.number)).items()):
+            print(f"{one} --> {other}  {count}")
+    elif options.command == "circles":
+        for circle in circles(sources(options.number)):
+            print(", ".join(sorted(circle)))
+    else:
+        found = faults()
+        print("\n".join(found) or "the picture is true")
+        return 1 if found else 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
