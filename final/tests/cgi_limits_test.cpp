@@ -208,6 +208,23 @@ TEST(CgiLimitsTest, AReplyThatDoesNotEndIsCut) {
   EXPECT_TRUE(AwaitNoChild(server));
 }
 
+// It may answer first and write down afterwards what it has promised.
+TEST(CgiLimitsTest, AServerThatStopsWaitsForAProgramThatHasAnswered) {
+  const ProgramFolder programs;
+  programs.Program("late",
+                   "printf 'Content-Type: text/plain\\nContent-Length: 2\\n\\nok'\n"
+                   "while [ ! -e go ]; do sleep 0.01; done\necho kept >promise\n");
+  CgiServer server(programs);
+  server.Loop().Ask([&] { server.Loop().Get().SetStopTimeout(test::kPatience); });
+  HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(Get("/cgi-bin/late")).body, "ok");
+  client.Reset();
+  server.Loop().Get().Stop();
+  programs.Write("go", "");
+  server.Loop().Join();
+  EXPECT_TRUE(std::filesystem::exists(programs.Path("promise")));
+}
+
 TEST(CgiLimitsTest, AChildThatKeepsTheOutputOpenIsKilledToo) {
   const ProgramFolder programs;
   programs.Program("parent", LifeLine::kHold + std::string(kText) + "sleep 1000 & echo said\n");

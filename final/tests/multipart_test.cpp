@@ -191,6 +191,10 @@ TEST(MultipartTest, AFileNameLeadsNowhere) {
     EXPECT_TRUE(part.is_file) << sent;
   }
   EXPECT_EQ(PartOf("name=a; filename=token.txt").filename, "token.txt");
+  const MultipartPart escaped =
+      PartOf(R"(name="b\"c"; filename="a\"b.txt\"")");  // curl --form-escape
+  EXPECT_EQ(escaped.name, R"(b"c)");
+  EXPECT_EQ(escaped.filename, R"(a"b.txt")");
 }
 
 TEST(MultipartTest, TheExtendedFileNameIsIgnored) {
@@ -252,7 +256,7 @@ TEST(MultipartTest, MalformedIs400AtAnySplit) {
       WithHeader("Content-Disposition: form-data; name=a; Name=a"),
       WithHeader("Content-Disposition: form-data; name=a; filename=b; filename=c"),
       WithHeader("Content-Disposition: form-data; name=\"a"),
-      WithHeader("Content-Disposition: form-data; name=\"a\\\"b\""),
+      WithHeader("Content-Disposition: form-data; name=\"a\\\"b"),
       WithHeader("Content-Disposition: form-data; name="),
       WithHeader("Content-Disposition: form-data; name=a b"),
       WithHeader("Content-Disposition: form-data; name=a; filename=a/b"),

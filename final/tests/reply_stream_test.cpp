@@ -32,6 +32,10 @@ struct Streams {
     http.Get("/", [this](const ServerRequest&, const Responder& responder) {
       all.push_back(responder.Stream(std::move(ServerResponse().Text("begin,"))));
     });
+    http.Get("/empty/{status}", [this](const ServerRequest& req, const Responder& responder) {
+      const int status = std::stoi(std::string(req.Parameter("status")));
+      all.push_back(responder.Stream(std::move(ServerResponse().Status(status))));
+    });
     http.Get("/now", [](const ServerRequest&, ServerResponse& res) { res.Text("now"); });
   }
 
@@ -90,6 +94,16 @@ TEST_F(ReplyStreamTest, AClientOf10SeesTheEnd) {
   const HttpReply reply = client.ReadReply();
   EXPECT_TRUE(reply.complete);
   EXPECT_EQ(reply.body, "begin,");
+}
+
+TEST_F(ReplyStreamTest, WhatHasNoBodyIsNotWaitedFor) {
+  HttpClient client(server_.Port());
+  for (const int status : {204, 205, 304}) {
+    const HttpReply reply = client.Ask(Get("/empty/" + std::to_string(status)));
+    EXPECT_EQ(reply.status, status);
+    EXPECT_EQ(client.Ask(Get("/now")).body, "now") << status;
+    EXPECT_EQ(Take().State(), StreamState::kGone) << status;
+  }
 }
 
 TEST_F(ReplyStreamTest, HeadDoesNotWaitForTheBody) {

@@ -87,6 +87,32 @@ TEST(LooperStop, AConnectionMayFinishWhatItBegan) {
   loop.Join();
 }
 
+TEST(LooperStop, WorkThatIsHeldIsWaitedForWithinTheStopTimeout) {
+  ManualClock clock;
+  LoopThread loop(clock.Source());
+  loop.Ask([&] {
+    loop.Get().Hold();
+    loop.Get().Hold();
+  });
+  loop.Get().Stop();
+  loop.Ask([&] { loop.Get().Release(); });
+  loop.RunRounds(3);  // it still runs
+  EXPECT_TRUE(loop.Get().Post([&] { loop.Get().Release(); }));
+  loop.Join();
+
+  LoopThread other(clock.Source());
+  other.Ask([&] {
+    other.Get().Hold();
+    other.Get().SetStopTimeout(seconds(3));
+  });
+  other.Get().Stop();
+  ASSERT_TRUE(other.Await([&] { return other.Get().Stopping(); }));
+  clock.Advance(milliseconds(2999), other);  // fails if the loop has ended
+  clock.Advance(milliseconds(1));
+  static_cast<void>(other.Get().Post([] {}));  // to wake it; it may wake by itself and end before
+  other.Join();
+}
+
 TEST(LooperStop, ALargeReplyUnderWayArrives) {
   const std::string reply = Pattern(std::size_t{8} * 1024 * 1024);
   const ConnectionCallbacks callbacks{

@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 
+#include "support/nobody_here.h"
 #include "support/site_folder.h"
 
 namespace TURTLE_SERVER {
@@ -82,6 +85,94 @@ TEST_F(RootFolderTest, ALinkOnTheWayIsTurned) {
   fs::rename(site_.Path("next"), site_.Path("current"));
   EXPECT_TRUE(root.Refresh(kStart, kAtOnce));
   EXPECT_TRUE(Has(root, "new"));
+}
+
+TEST_F(RootFolderTest, OneThatMayNotBeSearchedIsNone) {
+  if (!test::NobodyHere::IsNobody()) {
+    GTEST_SKIP() << "the administrator is refused nothing";
+  }
+  site_.Write("root/old", "");
+  site_.Write("2/new", "");
+  fs::permissions(site_.Path(), fs::perms(0755));
+  RootFolder root(site_.Path("root"), "folder");
+  fs::rename(site_.Path("root"), site_.Path("1"));
+  site_.Link("root", "2");
+  fs::permissions(site_.Path("2"), fs::perms(0600));
+  {
+    const test::NobodyHere nobody;
+    EXPECT_FALSE(root.Refresh(kStart, kAtOnce)) << "a release that is not yet opened to all";
+    EXPECT_TRUE(Has(root, "old"));
+    EXPECT_THROW(RootFolder(site_.Path("2"), "folder"), std::system_error);
+  }
+  fs::permissions(site_.Path("2"), fs::perms(0711));
+  const test::NobodyHere nobody;
+  EXPECT_TRUE(root.Refresh(kStart, kAtOnce));
+  EXPECT_TRUE(Has(root, "new"));
+}
+
+// Changes the current directory, and PWD, for as long as it lives.
+class Here {
+ public:
+  explicit Here(const std::string& path) {
+    fs::current_path(path);
+    ::setenv("PWD", path.c_str(), 1);
+  }
+  Here(const Here&) = delete;
+  auto operator=(const Here&) -> Here& = delete;
+  ~Here() {
+    fs::current_path(before_);
+    ::setenv("PWD", before_.c_str(), 1);
+  }
+
+ private:
+  const std::string before_ = fs::current_path().string();
+};
+
+TEST_F(RootFolderTest, TheCurrentDirectoryIsWhatTheShellCallsIt) {
+  site_.Write("1/old", "");
+  site_.Write("2/new", "");
+  site_.Link("current", "1");
+  const Here here(site_.Path("current"));
+  RootFolder root(".", "folder");
+  fs::remove(site_.Path("current"));
+  site_.Link("current", "2");
+  EXPECT_TRUE(root.Refresh(kStart, kAtOnce));
+  EXPECT_TRUE(Has(root, "new"));
+  EXPECT_EQ(AbsolutePath("."), fs::canonical(site_.Path("1")).string()) << "PWD is of another";
+}
+
+TEST_F(RootFolderTest, ACurrentDirectoryThatWasRemovedIsNone) {
+  site_.Write("root/old", "");
+  const Here here(site_.Path("root"));
+  fs::remove_all(site_.Path("root"));
+  EXPECT_THROW(RootFolder(".", "folder"), std::system_error);
+  site_.Write("root/new", "");
+  EXPECT_THROW(RootFolder(".", "folder"), std::system_error) << "it only has the old one's name";
+}
+
+TEST_F(RootFolderTest, OneThatIsReachedFromHereAloneIsOpened) {
+  if (!test::NobodyHere::IsNobody()) {
+    GTEST_SKIP() << "the administrator is refused nothing";
+  }
+  site_.Write("locked/root/page", "");
+  fs::permissions(site_.Path("locked/root"), fs::perms(0755));
+  const Here here(site_.Path("locked/root"));
+  fs::permissions(site_.Path("locked"), fs::perms(0600));
+  {
+    const test::NobodyHere nobody;
+    const RootFolder root(".", "folder");
+    EXPECT_TRUE(Has(root, "page"));
+  }
+  fs::permissions(site_.Path("locked"), fs::perms(0755));
+}
+
+TEST_F(RootFolderTest, APathWithANulIsRefused) {
+  try {
+    const RootFolder root(std::string("/tmp\0x", 6), "folder");
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "folder \"/tmp\": a NUL byte is in it");
+  }
 }
 
 TEST_F(RootFolderTest, APathIsMadeAbsolute) {

@@ -42,10 +42,13 @@ TEST(ParametersTest, ABackslashKeepsAQuoteFromEndingTheValue) {
   EXPECT_EQ(Taken(R"(;a="")"), "a=|");
 }
 
-TEST(ParametersTest, ALiteralBackslashKeepsNothing) {
-  EXPECT_EQ(Taken(R"(;a="x\";d=e)", Backslash::kLiteral), R"(a=x\|d=e|)");
-  EXPECT_EQ(Taken(R"(;a="\\";d="\")", Backslash::kLiteral), R"(a=\\|d=\|)");
-  EXPECT_EQ(Taken(R"(;a="b\"c")", Backslash::kLiteral), R"(a=b\|bad)");
+TEST(ParametersTest, InAFormABackslashProtectsAQuoteThatDoesNotEndTheValue) {
+  EXPECT_EQ(Taken(R"(;a="x\";d=e)", Backslash::kForm), R"(a=x\|d=e|)");
+  EXPECT_EQ(Taken(R"(;a="\\";d="\")", Backslash::kForm), R"(a=\\|d=\|)");
+  EXPECT_EQ(Taken(R"(;a="b\"c")", Backslash::kForm), R"(a=b\"c|)");
+  EXPECT_EQ(Taken(R"(;a="\"" ;d="\"x\"")", Backslash::kForm), R"(a=\"|d=\"x\"|)");
+  EXPECT_EQ(Taken(R"(;a="b\" c)", Backslash::kForm), "bad") << "no end";
+  EXPECT_EQ(Taken(R"(;a="b\c\\" c)", Backslash::kForm), "bad") << "no end";
 }
 
 TEST(ParametersTest, WhatIsNone) {

@@ -177,6 +177,28 @@ TEST_F(SqliteTest, ATableOfTheSameNameElsewhereIsAnother) {
   EXPECT_EQ(connection->Execute("INSERT INTO words (word) VALUES ('more')").last_id, 8);
 }
 
+TEST_F(SqliteTest, ATableOfTheSameNameThatComesOrGoesIsFollowed) {
+  const auto connection = SqliteDatabase(Options())->Open();
+  const auto insert = [&] {
+    return connection->Execute("INSERT INTO words (word) VALUES ('a')").last_id;
+  };
+  connection->Execute("CREATE TABLE main.words (id INTEGER PRIMARY KEY, word TEXT)");
+  connection->Execute("INSERT INTO main.words (id, word) VALUES (40, 'kept')");
+  EXPECT_EQ(insert(), 41);
+  connection->Execute("CREATE TEMP TABLE words (id INTEGER PRIMARY KEY, word TEXT)");
+  EXPECT_EQ(insert(), 1);
+  EXPECT_EQ(insert(), 2);
+  connection->Execute("DROP TABLE temp.words");
+  EXPECT_EQ(insert(), 42);
+  EXPECT_EQ(insert(), 43);
+}
+
+TEST_F(SqliteTest, AFileNameWithANulIsRefused) {
+  SqliteOptions options = Options();
+  options.file += std::string("\0x", 2);
+  EXPECT_THROW(static_cast<void>(SqliteDatabase(options)->Open()), DbError);
+}
+
 TEST_F(SqliteTest, RowsOfVirtualTablesHaveIdsAndRowsWithoutRowidHaveNone) {
   const auto connection = SqliteDatabase(Options())->Open();
   connection->Execute("CREATE TABLE plain (id INTEGER PRIMARY KEY)");

@@ -19,6 +19,12 @@ auto Replace(std::string text, std::string_view from, std::string_view to) -> st
   return text;
 }
 
+// Does a parameter's value end before this?
+auto IsBetween(std::string_view text) -> bool {
+  const std::size_t rest = text.find_first_not_of(" \t");
+  return rest == std::string_view::npos || text[rest] == ';';
+}
+
 // parameters = *( OWS ";" OWS [ parameter ] ), with names in lower case, values without quotes but
 // with backslashes. Throws 400.
 auto ReadParameters(std::string_view text, bool escapes) -> Parameters {
@@ -45,7 +51,8 @@ auto ReadParameters(std::string_view text, bool escapes) -> Parameters {
       std::size_t end = 1;
       for (; end < text.size() && text[end] != '"'; ++end) {
         value += text[end];
-        if (escapes && text[end] == '\\' && end + 1 < text.size()) {
+        if (text[end] == '\\' && end + 1 < text.size() &&
+            (escapes || (text[end + 1] == '"' && !IsBetween(text.substr(end + 2))))) {
           value += text[++end];
         }
       }
@@ -85,8 +92,12 @@ auto IsBchar(char c) -> bool {
 
 // What browsers mean by a name: three characters are percent-encoded.
 auto Meant(std::string value) -> std::string {
-  for (const auto& [escape, byte] :
-       {std::pair("%22", "\""), {"%0D", "\r"}, {"%0d", "\r"}, {"%0A", "\n"}, {"%0a", "\n"}}) {
+  for (const auto& [escape, byte] : {std::pair("\\\"", "\""),
+                                     {"%22", "\""},
+                                     {"%0D", "\r"},
+                                     {"%0d", "\r"},
+                                     {"%0A", "\n"},
+                                     {"%0a", "\n"}}) {
     value = Replace(value, escape, byte);
   }
   return value;

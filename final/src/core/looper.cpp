@@ -94,7 +94,7 @@ void Looper::Loop() {
       Round();
     }
     BeginStop();
-    while (ConnectionCount() != 0 && now_ < stop_deadline_) {
+    while ((ConnectionCount() != 0 || held_ != 0) && now_ < stop_deadline_) {
       Round();
     }
   } catch (...) {  // the poller is broken; whatever happens, no connection outlives the loop

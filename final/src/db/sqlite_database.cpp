@@ -95,6 +95,7 @@ struct Shared {
   const Target* stepped = nullptr;  // of the statement that is being stepped
   bool has_inserted = false;        // a row of that table
   bool has_touched = false;         // any of its rows
+  bool has_namesake = false;        // a row was inserted into a table of that name elsewhere
 
   [[noreturn]] void Fail(int code, std::string_view where) {
     const DbErrorKind kind = KindOf(code);
@@ -165,9 +166,11 @@ class SqliteStatement : public DbDriverStatement {
     shared_.stepped = &target_;
     shared_.has_inserted = false;
     shared_.has_touched = false;
+    shared_.has_namesake = false;
     const int code = sqlite3_step(statement_.get());
     shared_.stepped = nullptr;
     shared_.deadline = Clock::time_point::max();
+    FollowSchema();
     ReadLastId();
     if (std::exchange(started_, false)) {
       // By now: a table that was altered has had the statement prepared anew.
@@ -224,6 +227,24 @@ class SqliteStatement : public DbDriverStatement {
 
  private:
   [[nodiscard]] auto Text() const -> std::string_view { return sqlite3_sql(statement_.get()); }
+
+  // The library has the statement prepared anew when the schema has changed. Then the name may mean
+  // another table, of another schema: a temporary one has come or gone.
+  void FollowSchema() {
+    const int times = sqlite3_stmt_status(statement_.get(), SQLITE_STMTSTATUS_REPREPARE, 0);
+    if (std::exchange(prepared_anew_, times) == times || target_.table.empty()) {
+      return;
+    }
+    if (shared_.has_namesake) {
+      shared_.has_inserted = true;
+      shared_.has_touched = true;
+    }
+    sqlite3_stmt* again = nullptr;
+    shared_.prepared = &target_;
+    sqlite3_prepare_v2(shared_.handle.get(), sqlite3_sql(statement_.get()), -1, &again, nullptr);
+    shared_.prepared = nullptr;
+    sqlite3_finalize(again);
+  }
 
   // Behind the step: where triggers have inserted as well, the library's value is the statement's
   // own row again.
@@ -299,6 +320,7 @@ class SqliteStatement : public DbDriverStatement {
   std::int64_t last_id_ = 0;
   Clock::time_point end_;
   sqlite3_int64 changes_ = 0;  // of all statements before this one
+  int prepared_anew_ = 0;      // how often
   bool started_ = false;
 };
 
@@ -308,6 +330,9 @@ class SqliteDriver : public DbDriver {
     constexpr int kSteps = 10'000;  // of SQLite's machine, well under a millisecond
     if (options.file.empty()) {     // to SQLite, a file of its own that goes with the connection
       throw DbError(DbErrorKind::kMisuse, "SQLite", "the file has no name");
+    }
+    if (options.file.find('\0') != std::string::npos) {
+      throw DbError(DbErrorKind::kMisuse, "SQLite", "the file's name has a NUL byte in it");
     }
     sqlite3* handle = nullptr;
     // NOMUTEX: that one thread at a time is here, the pool sees to.
@@ -383,8 +408,12 @@ class SqliteDriver : public DbDriver {
         shared_.handle.get(),
         [](void* context, int action, const char* schema, const char* table, sqlite3_int64) {
           auto& shared = *static_cast<Shared*>(context);
-          if (shared.stepped != nullptr && shared.stepped->table == table &&
-              shared.stepped->schema == schema) {
+          if (shared.stepped == nullptr || shared.stepped->table != table) {
+            return;
+          }
+          if (shared.stepped->schema != schema) {
+            shared.has_namesake = shared.has_namesake || action == SQLITE_INSERT;
+          } else {
             shared.has_touched = true;
             shared.has_inserted = shared.has_inserted || action == SQLITE_INSERT;
           }

@@ -32,8 +32,9 @@ enum class ParameterState : std::uint8_t {
 
 /// What a backslash in a quoted value is.
 enum class Backslash : std::uint8_t {
-  kEscape,   ///< It protects the byte behind it, a quote for one (RFC 9110, section 5.6.4).
-  kLiteral,  ///< A byte like any other: in a part of a form, where browsers write a quote as "%22".
+  kEscape,  ///< It protects the byte behind it, a quote for one (RFC 9110, section 5.6.4).
+  kForm,    ///< In a part of a form: before a quote that does not end the value it protects that
+          ///< quote, as programs write it; else it is a byte like any other, as browsers write it.
 };
 
 /// The value of a field up to its first ';', without the whitespace around it: "text/html" of

@@ -106,8 +106,8 @@ void ReplyStream::Body::BeginAt(Exchange& exchange, ServerResponse& head) {
   exchange.Attach(std::make_unique<Link>(shared_from_this(), exchange.GetLooper()));
   exchange.OnRoom([body = shared_from_this()] { body->Wake(); });
   handler_->BeginLate(exchange, head);
-  if (!exchange.Replied() && exchange.GetRequest().method == Method::kHead) {
-    exchange.End();  // whoever asks for the head alone is not to wait for the body's end
+  if (!exchange.Replied() && exchange.HasWholeBody()) {
+    exchange.End();  // no body: nobody is to wait for its end
   }
 }
 

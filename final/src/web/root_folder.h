@@ -8,8 +8,8 @@
 //  * Refresh() looks the name up if the last time is long enough ago, or if that is asked for.
 //  * Get() is the folder, for openat(2) and its like.
 //
-// The folder is only passed through, so the right to search it is enough; nobody has to be allowed
-// to list it.
+// The folder is only passed through, so the right to search it is enough, and needed; nobody has to
+// be allowed to list it.
 //
 // Thread: one.
 #pragma once
@@ -37,7 +37,9 @@ class RootFolder {
     kAtOnce,      ///< in any case
   };
 
-  /// Throws std::system_error, which names the folder, when it can't be opened.
+  /// Throws std::system_error, which names the folder, when it can't be opened or may not be
+  /// searched, or when `path` is relative and the current directory has been removed.
+  /// Throws std::invalid_argument for a path with a NUL byte in it.
   /// @param path of the folder; a relative one is completed now
   /// @param what names it in an error: "folder"
   RootFolder(const std::string& path, const std::string& what);
@@ -48,7 +50,8 @@ class RootFolder {
   /// The folder's name, absolute; links are not resolved.
   [[nodiscard]] auto Path() const noexcept -> const std::string& { return path_; }
 
-  /// Looks the name up again. As long as it means no folder that can be opened, the old one stays.
+  /// Looks the name up again. As long as it means no folder that may be searched, the old one
+  /// stays.
   /// @param now the loop's time
   /// @param look whether it may be put off
   /// @return true: Get() is another folder from now on
@@ -62,8 +65,9 @@ class RootFolder {
   TimePoint looked_{};
 };
 
-/// The absolute form of `path`, by the current directory; links and dots stay, slashes at its end
-/// don't. A path that can't be completed stays as it is.
+/// The absolute form of `path`, by the current directory as the shell calls it, `pwd -L`: a link
+/// that leads there stays a link. Dots stay, slashes at the end don't. A path that can't be
+/// completed stays as it is.
 [[nodiscard]] auto AbsolutePath(const std::string& path) -> std::string;
 
 }  // namespace TURTLE_SERVER

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <ctime>
+#include <stdexcept>
 #include <utility>
 
 #include "core/looper.h"
@@ -161,7 +162,12 @@ auto NotModified(const Validators& validators) -> Response {
 }  // namespace
 
 StaticFiles::StaticFiles(StaticFilesOptions options)
-    : options_(std::move(options)), root_(options_.root, "folder") {}
+    : options_(std::move(options)), root_(options_.root, "folder") {
+  if (options_.index.find('\0') != std::string::npos) {
+    throw std::invalid_argument(std::string("index \"") + options_.index.c_str() +
+                                "\": a NUL byte is in it");
+  }
+}
 
 void StaticFiles::Handle(Exchange& exchange) {
   const Request& request = exchange.GetRequest();
@@ -204,9 +210,10 @@ auto StaticFiles::Open(Exchange& exchange, const std::string& name) -> UniqueFd 
   const TimePoint now = exchange.GetLooper().Now();
   root_.Refresh(now, RootFolder::Look::kNowAndThen);
   UniqueFd file = OpenBeneath(root_.Get(), name);
-  if (!file && errno == ENOENT) {
+  if (!file && StatusOf(errno) == 404) {
+    const int error = errno;
     const bool another = root_.Refresh(now, RootFolder::Look::kAtOnce);
-    errno = ENOENT;
+    errno = error;
     return another ? OpenBeneath(root_.Get(), name) : UniqueFd();
   }
   return file;

@@ -91,14 +91,14 @@ void Cgi::TakeLeave(ChildProcess child, UniqueFd output, Clock::duration time_le
   auto leaving = leaving_.end();
   try {
     leaving = leaving_.emplace(leaving_.end());
+    looper_.Hold();  // a program that has answered may still have to write something down
     leaving->child = std::move(child);
     leaving->output = std::move(output);
     AwaitEnd(leaving, time_left);
   } catch (...) {
     LogException("waiting for a program's end");
     if (leaving != leaving_.end()) {
-      Forget(*leaving);
-      leaving_.erase(leaving);
+      Erase(leaving);
     }
   }
 }
@@ -139,8 +139,7 @@ void Cgi::AwaitExit(std::list<Leaving>::iterator leaving) {
     WatchExit(leaving);
   } catch (...) {
     LogException("waiting for a program's end");
-    Forget(*leaving);
-    leaving_.erase(leaving);
+    Erase(leaving);
   }
 }
 
@@ -156,8 +155,7 @@ void Cgi::WatchExit(std::list<Leaving>::iterator leaving) {
 
 void Cgi::Reap(std::list<Leaving>::iterator leaving) {
   if (leaving->child.TryReap()) {
-    Forget(*leaving);
-    leaving_.erase(leaving);
+    Erase(leaving);
   } else if (leaving->watch.fd < 0) {
     Poll(leaving);
   }
@@ -181,11 +179,17 @@ auto Cgi::Find(const std::string& program) -> int {
   return another ? LookFor(directory_.Get(), program) : found;
 }
 
+void Cgi::Erase(std::list<Leaving>::iterator leaving) {
+  Forget(*leaving);
+  leaving_.erase(leaving);
+}
+
 // Nothing will call back for it any more.
 void Cgi::Forget(Leaving& leaving) {
   looper_.Cancel(leaving.deadline);
   looper_.Cancel(leaving.poll);
   Unwatch(leaving);
+  looper_.Release();
 }
 
 }  // namespace TURTLE_SERVER

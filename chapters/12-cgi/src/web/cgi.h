@@ -13,8 +13,9 @@
 //
 // A reply ends where its framing says so (RFC 9112, section 6.3): with the head, where there is no
 // body (HEAD, 204, 304), or with the last byte of a Content-Length. A program that runs on then has
-// the rest of its time. What it still prints is read and dropped, so that no SIGPIPE ends it, and
-// it counts among the programs that run.
+// the rest of its time. What it still prints is read and dropped, so that no SIGPIPE ends it, it
+// counts among the programs that run, and a server that stops waits for it, within the stop
+// timeout.
 //
 // How a program ended is asked of the kernel. A process that ignores SIGCHLD, or has inherited
 // that, gets no answer, wait(2), and a crash counts as success: set it to SIG_DFL, as `turtle
@@ -89,6 +90,7 @@ class Cgi : public RequestHandler {
   void AwaitExit(std::list<Leaving>::iterator leaving);
   void WatchExit(std::list<Leaving>::iterator leaving);
   void Unwatch(Leaving& leaving);
+  void Erase(std::list<Leaving>::iterator leaving);
   void Forget(Leaving& leaving);
   void Reap(std::list<Leaving>::iterator leaving);
   void Poll(std::list<Leaving>::iterator leaving);

@@ -32,7 +32,7 @@ class LoopHttp {
   /// @param options limits and time-outs, copied
   LoopHttp(Looper& looper, const HttpOptions& options)
       : looper_(looper), options_(Bounded(options)) {
-    looper.SetFlushRate({options.min_send_rate, options.write_timeout});  // for the last reply, too
+    looper.SetFlushRate({options_.min_send_rate, options_.write_timeout});  // of last words
   }
 
   /// The loop.

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <ctime>
+#include <stdexcept>
 #include <utility>
 
 #include "core/looper.h"
@@ -162,6 +163,10 @@ auto NotModified(const Validators& validators) -> Response {
 
 StaticFiles::StaticFiles(Looper& looper, StaticFilesOptions options)
     : looper_(looper), options_(std::move(options)), root_(options_.root, "folder") {
+  if (options_.index.find('\0') != std::string::npos) {
+    throw std::invalid_argument(std::string("index \"") + options_.index.c_str() +
+                                "\": a NUL byte is in it");
+  }
   if (options_.cache.max_bytes != 0) {
     cache_ = std::make_unique<FileCache>(looper, root_.Get(), options_.cache);
   }
@@ -265,9 +270,10 @@ auto StaticFiles::LookUpRoot(RootFolder::Look look) -> bool {
 // What the old folder lacks may be in the one that has taken its name meanwhile.
 auto StaticFiles::Open(const std::string& name) -> UniqueFd {
   UniqueFd file = OpenBeneath(root_.Get(), name);
-  if (!file && errno == ENOENT) {
+  if (!file && StatusOf(errno) == 404) {
+    const int error = errno;
     const bool another = LookUpRoot(RootFolder::Look::kAtOnce);
-    errno = ENOENT;
+    errno = error;
     return another ? OpenBeneath(root_.Get(), name) : UniqueFd();
   }
   return file;

@@ -47,6 +47,10 @@ auto RolledName(const std::string& path) -> std::string {
 LogFile::LogFile(std::string path, std::uint64_t roll_size, Troubles troubles)
     : path_(std::move(path)), roll_size_(roll_size), troubles_(troubles) {
   pending_.reserve(kMaxPending);
+  if (path_.find('\0') != std::string::npos) {
+    throw std::system_error(EINVAL, std::generic_category(),
+                            std::string("log file ") + path_.c_str() + ", then a NUL byte");
+  }
   if (!Open()) {
     throw std::system_error(errno, std::generic_category(), "log file " + path_);
   }

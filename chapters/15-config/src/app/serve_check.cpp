@@ -132,7 +132,7 @@ class Check {
       }
     }
     for (const Place& other : places_) {
-      if (Collide(other, place)) {
+      if (Collide(place, other)) {
         Refuses(place.key, place.text, "taken already, by " + other.key + " '" + other.text + "'");
         break;
       }
@@ -189,8 +189,10 @@ auto ServeWarnings(ServeOptions options) -> std::vector<std::string> {
         setting.type == SettingType::kSize ? ParseByteSize(setting.show()).value_or(0) : 0;
     if (size != 0 && size < kFew) {
       const std::string digits = std::to_string(size);
-      warnings.push_back(setting.name.key + ": " + digits + " means " + digits + " bytes; is " +
-                         digits + "K or " + digits + "M what was meant?");
+      std::string warning = setting.name.key;
+      warning.append(": ").append(digits).append(" means ").append(digits);
+      warning.append(" bytes; is ").append(digits).append("K or ").append(digits);
+      warnings.push_back(warning.append("M what was meant?"));
     }
   }
   return warnings;

@@ -38,9 +38,12 @@ auto BrowserEscape(std::string_view text) -> int {
   return ascii::EqualIgnoreCase(escape, "%0A") ? '\n' : -1;
 }
 
-// Appends a value as the browser meant it.
+// Appends a value as the browser, or another program, meant it.
 void AppendMeant(std::string_view value, std::string& out) {
   while (!value.empty()) {
+    if (value.substr(0, 2) == "\\\"") {
+      value.remove_prefix(1);
+    }
     if (const int byte = BrowserEscape(value); byte >= 0) {
       out += static_cast<char>(byte);
       value.remove_prefix(3);
@@ -329,8 +332,9 @@ auto MultipartParser::ReadDisposition(std::string_view value) -> const char* {
   bool has_name = false;
   Parameter parameter;
   ParameterState state = ParameterState::kEnd;
-  // Browsers escape no backslash (RFC 7578, section 4.2): "x\" is the name of a file.
-  while ((state = TakeParameter(rest, parameter, Backslash::kLiteral)) == ParameterState::kTaken) {
+  // Browsers escape no backslash (RFC 7578, section 4.2): "x\" is the name of a file. Other
+  // programs write \" for a quote.
+  while ((state = TakeParameter(rest, parameter, Backslash::kForm)) == ParameterState::kTaken) {
     if (ascii::EqualIgnoreCase(parameter.name, "name")) {
       AppendMeant(parameter.value, part_.name);
       if (std::exchange(has_name, true)) {

@@ -23,11 +23,21 @@ auto TakeToken(std::string_view& text) -> std::string_view {
   return token;
 }
 
+// Does a quoted value end before `rest`? If so, the next parameter follows, or nothing.
+auto EndsBefore(std::string_view rest) -> bool {
+  SkipOws(rest);
+  return rest.empty() || rest.front() == ';';
+}
+
 // Cuts off the quoted string whose opening quote is at the front. False: it has no end.
 auto TakeQuoted(std::string_view& text, std::string_view& value, Backslash backslash) -> bool {
+  const bool is_form = backslash == Backslash::kForm;
   std::size_t end = 1;
   while (end < text.size() && text[end] != '"') {
-    end += text[end] == '\\' && backslash == Backslash::kEscape ? 2 : 1;
+    const bool protects =
+        text[end] == '\\' &&
+        !(is_form && (text.substr(end + 1, 1) != "\"" || EndsBefore(text.substr(end + 2))));
+    end += protects ? 2 : 1;
   }
   if (end >= text.size()) {
     return false;

@@ -37,7 +37,7 @@ class LoopHttp {
   /// @param options limits and time-outs, copied
   LoopHttp(Looper& looper, const HttpOptions& options)
       : looper_(looper), options_(Bounded(options)) {
-    looper.SetFlushRate({options.min_send_rate, options.write_timeout});  // for the last reply, too
+    looper.SetFlushRate({options_.min_send_rate, options_.write_timeout});  // of last words
   }
 
   /// The loop.
@@ -49,7 +49,7 @@ class LoopHttp {
   /// Sets other limits and time-outs, for the requests that are under way as well.
   void SetOptions(const HttpOptions& options) noexcept {
     options_ = Bounded(options);
-    looper_.SetFlushRate({options.min_send_rate, options.write_timeout});
+    looper_.SetFlushRate({options_.min_send_rate, options_.write_timeout});
   }
 
   /// Has `routes` asked first.

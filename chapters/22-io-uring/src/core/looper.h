@@ -114,8 +114,9 @@ class Looper {
   void Loop();
 
   /// Asks the loop to end: it runs the tasks of AtStop(), calls every connection's `on_stop`, and
-  /// ends as soon as no connection is left, or when the stop timeout has passed; what is left
-  /// then is cut off. Any thread, and signal handlers. Before Loop(), Loop() does just that.
+  /// ends as soon as no connection and no Hold() is left, or when the stop timeout has passed; what
+  /// is left then is cut off. Any thread, and signal handlers. Before Loop(), Loop() does just
+  /// that.
   void Stop() noexcept;
 
   /// Limits how long Stop() waits for connections to finish; 0: not at all.
@@ -130,6 +131,13 @@ class Looper {
 
   /// Runs `task` when the loop is asked to end, before any `on_stop`: to stop accepting, say.
   void AtStop(Task task) { at_stop_.push_back(std::move(task)); }
+
+  /// Counts work that is no connection's, such as a program that still runs: a loop that stops
+  /// waits for its Release(), too, within the stop timeout.
+  void Hold() noexcept { ++held_; }
+
+  /// Ends what a Hold() began.
+  void Release() noexcept { --held_; }
 
   /// True from the AtStop() tasks on: no work should be begun.
   [[nodiscard]] auto Stopping() const noexcept -> bool { return stopping_; }
@@ -297,6 +305,7 @@ class Looper {
   TimerQueue timers_;
   DeadlineHeap deadlines_;
   std::vector<DeadlineHeap::Entry> due_;  // being looked at; has room for all of deadlines_
+  std::size_t held_ = 0;
   bool stopping_ = false;
   std::chrono::milliseconds stop_timeout_ = kStopTimeout;
   MinRate flush_rate_{kMinRate, kFlushTime};
