@@ -13,12 +13,12 @@
 #include <string_view>
 
 #include "base/argument.h"
-#include "base/ascii.h"
 #include "core/signal_watch.h"
 #include "db/db_pool.h"
 #include "db/sqlite_database.h"
 #include "http/http_error.h"
 #include "http/status.h"
+#include "http/uri.h"
 #include "task/task_pool.h"
 #include "web/http_server.h"
 #include "web/offload.h"
@@ -32,16 +32,15 @@ auto UrlIn(const nlohmann::json& body) -> std::string {
     throw HttpError(400, R"(the body must be {"url": "https://…"})");
   }
   std::string url = body["url"];
-  std::string scheme = url.substr(0, url.find(':'));
-  std::transform(scheme.begin(), scheme.end(), scheme.begin(), ascii::ToLower);
-  const bool is_web =
-      (scheme == "https" || scheme == "http") && url.compare(scheme.size(), 3, "://") == 0;
+  Uri uri;
+  const std::string page = url.substr(0, url.find('#'));  // a server is never sent what follows
+  const bool is_web = !uri.Parse(page, Method::kGet) && uri.Form() == TargetForm::kAbsolute;
   // It goes into a field: RFC 3986 has no other characters than these, and names none above 0x7e.
   const bool is_plain = std::all_of(url.begin(), url.end(), [](char c) {
     return c > ' ' && c <= '~' && std::string_view("\"<>\\^`{|}").find(c) == std::string_view::npos;
   });
   if (!is_web || !is_plain || url.size() > 2000) {
-    throw HttpError(400, "url must begin with https:// or http://, and be of a URL's characters");
+    throw HttpError(400, "url must begin with https:// or http:// and a host, and be a URL");
   }
   return url;
 }

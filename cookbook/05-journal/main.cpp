@@ -36,8 +36,8 @@ namespace {
 class Journal {
  public:
   explicit Journal(const char* path)
-      : file_(::open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)) {
-    if (!file_) {
+      : file_(::open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644)) {
+    if (!file_ || !CutTornLine()) {
       throw std::system_error(errno, std::generic_category(), path);
     }
     writer_.Start();
@@ -62,6 +62,17 @@ class Journal {
   }
 
  private:
+  // A line without an end has been answered to nobody: whoever wrote it was killed.
+  auto CutTornLine() -> bool {
+    off_t size = ::lseek(file_.Get(), 0, SEEK_END);  // -1: nothing can be cut off of a pipe
+    const off_t all = size;
+    char last = '\n';
+    while (size > 0 && ::pread(file_.Get(), &last, 1, size - 1) == 1 && last != '\n') {
+      --size;
+    }
+    return size == all || ::ftruncate(file_.Get(), size) == 0;
+  }
+
   void Write() {
     std::string text;
     std::vector<Responder> waiting;

@@ -4,7 +4,6 @@
 //
 // The password is in the environment, as clients send it: AUTHORIZATION="Basic YWRhOmR1Y2s=".
 // Clients from a NETWORK, such as 10.0.0.0/8, are not let in at all.
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -38,15 +37,14 @@ auto IsSame(std::string_view one, std::string_view other) -> bool {
   return difference == 0;
 }
 
-// What stands behind `Basic`, whose case does not matter, and its spaces (RFC 9110, section 11.4).
+// What stands behind `Basic`, whose case does not matter, without spaces (RFC 9110, section 11.4).
 // Of another scheme: nothing.
 auto Credentials(std::string_view field) -> std::string_view {
   constexpr std::string_view kScheme = "basic ";
   const bool is_basic = field.size() > kScheme.size() &&
                         ascii::EqualIgnoreCase(field.substr(0, kScheme.size()), kScheme);
   field.remove_prefix(is_basic ? kScheme.size() : field.size());
-  field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
-  return field;
+  return ascii::TrimOws(field);
 }
 
 // Stands before another handler. Middleware would not do: it is for routes, this is for mounts.

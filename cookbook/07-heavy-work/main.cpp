@@ -51,12 +51,12 @@ void CountPrimes(const ServerRequest& req, ServerResponse& res) {
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
-  const auto number = [&](int index, std::size_t otherwise) {
-    return argc > index ? std::strtoul(argv[index], nullptr, 10) : otherwise;
+  const auto number = [&](const char* what, int index, std::size_t otherwise, std::size_t most) {
+    return argc > index ? ReadNumber<std::size_t>(what, argv[index], 1, most) : otherwise;
   };
   TaskPoolOptions limits;
-  limits.threads = number(2, 1);     // leave some cores to the loops
-  limits.max_queued = number(3, 4);  // above it: 503, at once
+  limits.threads = number("threads", 2, 1, 256);         // leave some cores to the loops
+  limits.max_queued = number("queue", 3, 4, 1'000'000);  // above it: 503, at once
   TaskPool pool(limits);
 
   OffloadOptions offload(Priority::kLow);

@@ -90,7 +90,7 @@ auto main(int argc, char** argv) -> int try {
   TaskPoolOptions pool_options;
   pool_options.threads = std::thread::hardware_concurrency();
   if (argc == 3) {
-    pool_options.threads = std::strtoul(argv[2], nullptr, 10);
+    pool_options.threads = ReadNumber<std::size_t>("threads", argv[2], 0, 256);
   }
   TaskPool pool(pool_options);
   ServerOptions one_loop;

@@ -50,6 +50,10 @@ def test_no_visit_is_lost_among_many_at_once(links):
         ('{"url": 7}', "the body must be"),
         ('{"url": "ftp://example.org/"}', "url must begin with"),
         ('{"url": "https://example.org/\\r\\nSet-Cookie: a=b"}', "url must begin with"),
+        ('{"url": "https://"}', "url must begin with"),
+        ('{"url": "http://[x/"}', "url must begin with"),
+        ('{"url": "http://x/%zz"}', "url must begin with"),
+        ('{"url": "http://x/#a#b"}', "url must begin with"),
         ("", ""),
     ],
 )

@@ -23,6 +23,12 @@ def test_what_is_answered_is_in_the_file(journal, tmp_path):
     assert journal.ask("GET", "/figures").json() == {"entries": 2, "syncs": 2, "waiting": 0}
 
 
+def test_a_torn_line_of_an_earlier_run_is_cut_off(start, tmp_path):
+    (tmp_path / "journal.txt").write_text("kept\nto")
+    assert start("journal", tmp_path / "journal.txt").ask("POST", "/entries", "first").status == 201
+    assert (tmp_path / "journal.txt").read_text() == "kept\nfirst\n"
+
+
 def test_of_many_at_once_none_is_lost(journal, tmp_path):
     entries = [f"entry {number}" for number in range(400)]
     with ThreadPoolExecutor(16) as clients:

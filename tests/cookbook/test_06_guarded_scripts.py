@@ -38,6 +38,11 @@ def test_who_knows_the_password_gets_the_output(scripts):
     assert (reply.status, reply.body) == (200, b"hello, POST /there\nbody\n")
 
 
+def test_a_blank_at_the_end_of_the_secret_is_no_part_of_it(start, folder):
+    scripts = start("guarded_scripts", folder, environment={"AUTHORIZATION": SECRET + " "})
+    assert scripts.ask("GET", "/scripts/hello", Authorization=SECRET).status == 200
+
+
 @pytest.mark.parametrize(
     "told", [None, "", "Basic", SECRET[:-1], SECRET + "=", SECRET.lower(), "Bearer " + SECRET.split()[1]]
 )

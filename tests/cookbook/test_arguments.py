@@ -21,3 +21,12 @@ def test_a_port_that_is_none_is_named(recipes, tmp_path, name, port):
     )  # fmt: skip
     assert done.returncode == 2
     assert f'port "{port}": not a number from 0 to 65535' in done.stderr
+
+
+@pytest.mark.parametrize("words", [["0", "2x"], ["0", "0"], ["0", " 3"], ["0", "1", "4x"], ["0", "1", "-1"]])
+def test_a_number_of_threads_or_places_that_is_none_is_named(recipes, words):
+    done = subprocess.run(
+        [recipes / "heavy_work", *words], capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+    assert done.returncode == 2
+    assert f'{"threads" if len(words) == 2 else "queue"} "{words[-1]}": not a number from 1 to' in done.stderr

@@ -133,6 +133,8 @@ class Site:
         server = process.cpu_seconds(running.members()) - before
         if running.popen.poll() is not None:
             raise Failed(f"the server ended under the load, with {running.popen.returncode}")
+        if not scenario.closing and row["requests"] <= scenario.connections:
+            raise Failed("no connection had a second reply")
         load = own_seconds() - children
         row["cpu_us"] = server / row["requests"] * 1e6
         row["server_cpus"] = server / wall

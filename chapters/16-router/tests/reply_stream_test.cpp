@@ -180,6 +180,66 @@ TEST_F(ReplyStreamTest, AnExceptionInAProducerCutsTheReply) {
   EXPECT_EQ(HttpClient(server_.Port()).Ask(Get("/now")).body, "now") << "the loop lives";
 }
 
+TEST_F(ReplyStreamTest, AStreamThatHasEndedLeavesTheNextRequestAlone) {
+  const test::CapturedStderr errors;
+  HttpClient client(server_.Port());
+  ASSERT_TRUE(client.Send(Get("/")));
+  const ReplyStream ended = Take();
+  ended.End();
+  EXPECT_TRUE(client.ReadReply().complete);
+  ASSERT_TRUE(client.Send(Get("/")));
+  const ReplyStream next = Take();
+  ended.OnRoom([] { throw std::runtime_error("as it was told"); });
+  ended.OnRoom(nullptr);
+  server_.Settle();
+  next.End();
+  EXPECT_TRUE(client.ReadReply().complete);
+  EXPECT_NE(errors.Text().find("stream threw: as it was told"), std::string::npos);
+}
+
+// A relay: the one that has gone tells the other.
+TEST(ReplyStreamEndTest, AStreamMayBeAskedFromWithinAnothersCallback) {
+  std::optional<Streams> streams;
+  std::vector<ReplyStream> kept;
+  {
+    RunningServer server([&](HttpServer& http) { streams.emplace(http); });
+    HttpClient one(server.Port());
+    HttpClient two(server.Port());
+    ASSERT_TRUE(one.Send(Get("/")) && two.Send(Get("/")));
+    ASSERT_TRUE(server.Await([&] { return streams->all.size() == 2; }));
+    kept = server.Ask([&] { return std::exchange(streams->all, {}); });
+    server.Get().Stop();
+    one.Reset();
+    two.Reset();
+  }
+  int told = 0;
+  kept[0].OnRoom([&] {
+    kept[1].OnRoom([&] {
+      ++told;
+      kept[0].OnRoom([&] { ++told; });  // whose callback is being called
+    });
+  });
+  EXPECT_EQ(told, 1);
+}
+
+TEST_F(ReplyStreamTest, WhereAnotherHasAnsweredThereIsNoStream) {
+  std::optional<ReplyStream> late;
+  RunningServer server([&](HttpServer& http) {
+    http.Get("/", [&](const ServerRequest& req, const Responder& responder) {
+      req.GetExchange().BeginReply(Response(200), 5);
+      late = responder.Stream(ServerResponse());
+    });
+  });
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(Get("/")));
+  ASSERT_TRUE(server.Await([&] { return late && late->State() == StreamState::kGone; }));
+  bool told = false;
+  late->OnRoom([&told] { told = true; });
+  server.Settle();
+  EXPECT_TRUE(server.Ask([&] { return told; }));
+  EXPECT_EQ(late->Write("wrong"), StreamState::kGone);
+}
+
 TEST_F(ReplyStreamTest, ManyThreadsMayWrite) {
   HttpClient client(server_.Port());
   ASSERT_TRUE(client.Send(Get("/")));

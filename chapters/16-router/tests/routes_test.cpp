@@ -260,7 +260,8 @@ TEST(RoutesTest, AnExceptionIsALogged500AndTheLoopLives) {
     EXPECT_EQ(reply.body.find("told"), std::string::npos) << "nobody else is to know";
   }
   const std::string log = errors.Text();
-  EXPECT_NE(log.find("request handler threw: as it was told"), std::string::npos) << log;
+  EXPECT_NE(log.find(": request handler threw: as it was told"), std::string::npos) << log;
+  EXPECT_NE(log.find("GET /int: request handler threw something"), std::string::npos) << log;
   EXPECT_NE(log.find("the route has no parameter \"nmae\""), std::string::npos) << log;
 }
 
@@ -448,6 +449,46 @@ TEST(RoutesTest, OnlyTheClientsJsonIsTheClientsMistake) {
   EXPECT_NE(log.find("POST /after: request handler threw: "), std::string::npos) << log;
   EXPECT_NE(log.find("POST /pieces: request handler threw: "), std::string::npos) << log;
   EXPECT_EQ(log.find("/read"), std::string::npos) << log;
+}
+
+TEST(RoutesTest, WhatMiddlewareThrowsTakesTheReplysPlace) {
+  const test::CapturedStderr errors;
+  RunningServer server([](HttpServer& http) {
+    Middleware outer;
+    outer.after = [](const ServerRequest&, ServerResponse& res) { res.Set("X-Outer", "seen"); };
+    Middleware inner;
+    inner.error = [](const ServerRequest& req, ServerResponse&, const std::exception&) {
+      if (req.Query("error") == "409") {
+        throw HttpError(409, "taken");
+      }
+      throw std::runtime_error("error went wrong");
+    };
+    inner.after = [](const ServerRequest& req, ServerResponse&) {
+      if (req.Query("after")) {
+        throw std::runtime_error("after went wrong");
+      }
+    };
+    http.Use(outer).Use(inner);
+    http.Get("/x", [](const ServerRequest& req, ServerResponse&) {
+      if (req.Query("error")) {
+        throw std::runtime_error("boom");
+      }
+    });
+  });
+  HttpClient client(server.Port());
+  for (const auto& [target, status] : {std::pair<const char*, int>{"/x?error=409", 409},
+                                       {"/x?error=500", 500},
+                                       {"/x?after", 500},
+                                       {"/x", 200}}) {
+    const HttpReply reply = client.Ask(Get(target));
+    EXPECT_EQ(reply.status, status) << target;
+    EXPECT_EQ(reply.Field("X-Outer"), "seen") << target;
+  }
+  const std::string log = errors.Text();
+  for (const char* line : {"GET /x: request handler threw: boom", "GET /x: middleware threw: error",
+                           "GET /x: middleware threw: after"}) {
+    EXPECT_NE(log.find(line), std::string::npos) << log;
+  }
 }
 
 TEST(RoutesTest, WhatMiddlewareHasHandledIsNotLogged) {

@@ -1,10 +1,24 @@
 #include "http/request.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "http/view_shift.h"
 
 namespace TURTLE_SERVER {
+
+auto Request::Title(const char* what) const noexcept -> std::array<char, 256> {
+  constexpr std::size_t kMaxMethod = 20;
+  constexpr std::size_t kMaxPath = 180;  // the line has to hold the reason, too
+  const auto length = [](std::string_view text, std::size_t most) {
+    return static_cast<int>(std::min(text.size(), most));
+  };
+  std::array<char, 256> title{};
+  std::snprintf(title.data(), title.size(), "%.*s %.*s: %s", length(method_text, kMaxMethod),
+                method_text.data(), length(uri.Path(), kMaxPath), uri.Path().data(), what);
+  return title;
+}
 
 void Request::Clear() {
   // Member by member: assigning a fresh Request would free the memory of headers and path. The

@@ -56,9 +56,11 @@ auto IsSecondOver(const timespec& time, const timespec& now) noexcept -> bool {
   return Age({time.tv_sec, 0}, now) > seconds * kNanosecondsPerSecond + kTick;
 }
 
-// Is it a time that says nothing, given to every file alike?
+// Is it a time that says nothing, given to every file alike? Reproducible builds stamp the epoch,
+// or a date near the first one that a ZIP archive can hold, 1980-01-01.
 auto IsPlaceholder(const timespec& time) noexcept -> bool {
-  return time.tv_nsec == 0 && (time.tv_sec == 0 || time.tv_sec == 1);
+  constexpr std::time_t kMarch1980 = 320'716'800;
+  return time.tv_nsec == 0 && time.tv_sec < kMarch1980;
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ void ReplyWaiters::ServeThoseWhoCan() {
     try {
       serve_(exchange, waits);
     } catch (...) {
-      LogException("request handler");
+      LogException(exchange.GetRequest().Title("request handler").data());
       exchange.Abort(500, {});
     }
   }

@@ -1,6 +1,7 @@
 #include "web/responder.h"
 
 #include <atomic>
+#include <stdexcept>
 #include <utility>
 
 #include "core/connection_ticket.h"
@@ -65,7 +66,8 @@ class Responder::Shot {
   void Drop() noexcept {
     try {
       Post([handler = handler_](Exchange& exchange) {
-        Log(LogLevel::kError, "a request was dropped without an answer");
+        Log(LogLevel::kError,
+            exchange.GetRequest().Title("the request was dropped without an answer").data());
         ServerResponse response;
         handler->ReplyLate(exchange, response.Page(500));
       });
@@ -91,6 +93,9 @@ auto Responder::Reply(ServerResponse response) const -> bool {
 }
 
 auto Responder::Fail(std::exception_ptr thrown) const -> bool {
+  if (thrown == nullptr) {
+    thrown = std::make_exception_ptr(std::logic_error("Responder::Fail() without an exception"));
+  }
   return shot_->Fire([thrown = std::move(thrown)](RouteHandler& handler, Exchange& exchange) {
     handler.FailLate(exchange, thrown);
   });

@@ -273,8 +273,8 @@ void RouteHandler::Reply(Exchange& exchange, const ServerRequest& request, Serve
   response.SendTo(exchange);
 }
 
-// Calls those whose `before` was called. @return is the response still the one that was given? An
-// HttpError takes its place.
+// Calls those whose `before` was called. @return is the response still the one that was given? What
+// one of them throws takes its place.
 auto RouteHandler::CallAfter(const ServerRequest& request, ServerResponse& response,
                              std::size_t entered) -> bool {
   bool is_given = true;
@@ -284,9 +284,8 @@ auto RouteHandler::CallAfter(const ServerRequest& request, ServerResponse& respo
       if (each.after) {
         each.after(request, response);
       }
-    } catch (const HttpError& error) {
-      response.Reset();
-      response.Page(error.Status(), error.what());
+    } catch (...) {
+      ReplaceReply(request, response);
       is_given = false;
     }
   }
@@ -306,27 +305,42 @@ void RouteHandler::MakeErrorReply(const ServerRequest& request, ServerResponse& 
     TellError(request, response, error);
     LogUnhandled(request, response);
   } catch (...) {
-    LogException("request handler");
     response.Page(500);
+    LogUnhandled(request, response);
   }
 }
 
 // Within a catch block: middleware that makes something else than a 5xx of it has handled it.
 void RouteHandler::LogUnhandled(const ServerRequest& request, const ServerResponse& response) {
   constexpr int kServerError = 500;
-  constexpr std::size_t kMaxPath = 200;  // a line of log has to hold the reason, too
   if (response.Status() >= kServerError) {
-    const Request& head = request.Head();
-    LogException(std::string(head.method_text) + ' ' +
-                 std::string(head.uri.Path().substr(0, kMaxPath)) + ": request handler");
+    LogException(request.Head().Title("request handler").data());
+  }
+}
+
+// Within a catch block: middleware has thrown. What it threw takes the reply's place, and the
+// others see that.
+void RouteHandler::ReplaceReply(const ServerRequest& request, ServerResponse& response) {
+  response.Reset();
+  try {
+    throw;
+  } catch (const HttpError& error) {
+    response.Page(error.Status(), error.what());
+  } catch (...) {
+    LogException(request.Head().Title("middleware").data());
+    response.Page(500);
   }
 }
 
 void RouteHandler::TellError(const ServerRequest& request, ServerResponse& response,
                              const std::exception& error) {
   for (const Middleware& each : routes_.Around()) {
-    if (each.error) {
-      each.error(request, response, error);
+    try {
+      if (each.error) {
+        each.error(request, response, error);
+      }
+    } catch (...) {
+      ReplaceReply(request, response);
     }
   }
 }

@@ -81,6 +81,7 @@ class RouteHandler {
                   const Send& send) noexcept;
   void MakeErrorReply(const ServerRequest& request, ServerResponse& response);
   static void LogUnhandled(const ServerRequest& request, const ServerResponse& response);
+  void ReplaceReply(const ServerRequest& request, ServerResponse& response);
   void TellError(const ServerRequest& request, ServerResponse& response,
                  const std::exception& error);
   auto Match(const Exchange& exchange) const -> RouteMatch;

@@ -6,6 +6,7 @@
 // Thread: one thread at a time; a detached Request may be moved to another.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -52,6 +53,10 @@ struct Request {
   bool keep_alive = true;  ///< By version and Connection: the client wants the connection kept.
   Expectation expectation = Expectation::kNone;  ///< From Expect.
   std::string_view head;  ///< All bytes of the head, from the request line to the empty line.
+
+  /// What a line of log says of it: "GET /path", a long path cut short, and `what` behind it. Needs
+  /// no memory: the memory may be what is wrong.
+  [[nodiscard]] auto Title(const char* what) const noexcept -> std::array<char, 256>;
 
   /// Makes it an empty request and keeps the memory for the next one.
   void Clear();

@@ -146,7 +146,7 @@ void HttpSession::Dispatch(Exchange& exchange) {
     match.handler->Handle(exchange);
     return;
   } catch (...) {
-    LogException("request handler");
+    LogException(exchange.GetRequest().Title("request handler").data());
   }
   if (!exchange.Replied()) {
     exchange.Reply(ErrorResponse(500));

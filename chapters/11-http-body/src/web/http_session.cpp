@@ -167,7 +167,7 @@ void HttpSession::Guard(Exchange& exchange, const Callback& callback) {
     callback();
     return;
   } catch (...) {
-    LogException("request handler");
+    LogException(exchange.GetRequest().Title("request handler").data());
   }
   exchange.Abort(500, {});
 }

@@ -27,17 +27,19 @@ constexpr std::size_t kOutputBytes = std::size_t{64} * 1024;
 // Stands for an encoded '&' while a path is divided. No path holds this byte.
 constexpr char kEncodedAmpersand = '\x01';
 
-// The end of the decoded path of `size` bytes, with that byte in place of each '&' that was
-// encoded:
-// "%26" is a part of a name, not what divides (RFC 3986, section 2.2).
+// The end of the decoded path, of `size` bytes, with that byte in place of each encoded '&': "%26"
+// is a part of a name, not what divides (RFC 3986, section 2.2).
 auto MarkedSubPath(std::string_view raw_path, std::size_t size) -> std::string {
   std::string marked(raw_path);
   for (std::size_t at = marked.find("%26"); at != std::string::npos; at = marked.find("%26", at)) {
     marked.replace(at, 3, 1, kEncodedAmpersand);
   }
   Uri uri;
-  static_cast<void>(uri.Parse(marked, Method::kGet));  // it was valid, and so is this
+  const HeadFault fault = uri.Parse(marked, Method::kGet);
   const std::string_view path = uri.Path();
+  if (fault || path.size() < size) {
+    throw std::logic_error("a path that was valid is none with its '&' marked");
+  }
   return std::string(path.substr(path.size() - size));
 }
 

@@ -159,6 +159,9 @@ void Exchange::Abort(int status, std::string_view detail) {
 }
 
 void Exchange::ReplyFrom(std::string target) {
+  if (begun_) {
+    throw std::logic_error("ReplyFrom() after a reply has begun");
+  }
   new_target_ = std::move(target);
   // Later, since the caller may be what is attached here; and also if the session is running now,
   // for within Handle() it would wait for the client's next byte.
@@ -183,7 +186,10 @@ auto Exchange::Redirect() -> bool {
   request_.method_text = head ? "HEAD" : "GET";
   request_.target = target_text_;
   request_.framing = Framing();
-  return !request_.uri.Parse(target_text_, request_.method);
+  // A head that is parsed has no such characters, and this text has not been parsed.
+  const bool is_text = std::none_of(target_text_.begin(), target_text_.end(),
+                                    [](char c) { return ascii::IsControl(c) || c == ' '; });
+  return is_text && !request_.uri.Parse(target_text_, request_.method);
 }
 
 auto Exchange::CanWrite() const noexcept -> bool { return !GetConnection().Paused(); }

@@ -141,7 +141,8 @@ class Exchange {
 
   /// Has this server answer as if the client had asked for `target` by GET (or HEAD): a local
   /// redirect, RFC 3875, section 6.2.2. What is attached to the exchange goes. The request's body
-  /// must have been read. Too many in a row are answered by 502.
+  /// must have been read, and no reply have begun: else throws std::logic_error. Too many in a row
+  /// are answered by 502.
   /// @param target a path, perhaps with a query; whatever is none is answered by 502
   void ReplyFrom(std::string target);
 

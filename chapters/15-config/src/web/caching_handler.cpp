@@ -134,18 +134,18 @@ class CachingHandler::Invalidation : public ReplyTap {
   auto operator=(const Invalidation&) -> Invalidation& = delete;
   ~Invalidation() override { Drop(); }
 
-  void OnHead(const Response& head) noexcept override { Hear(head.Status()); }
-
-  void OnAbort(int status) noexcept override { Hear(status); }
-
- private:
-  void Hear(int status) noexcept {
-    if (status >= 400) {
-      due_ = false;
-    }
+  void OnHead(const Response& head) noexcept override {
+    due_ = head.Status() < 400;
     Drop();
   }
 
+  // A program that broke down (5xx) may have written before.
+  void OnAbort(int status) noexcept override {
+    due_ = status >= 500;
+    Drop();
+  }
+
+ private:
   void Drop() noexcept {
     if (due_) {
       try {

@@ -17,9 +17,12 @@
 // Thread: any; copies share what they look at, which never changes.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "base/namespace.h"
@@ -33,10 +36,15 @@ class RequestJson {
   explicit RequestJson(nlohmann::json root);
 
   /// The plain value. Valid as long as this object, or a copy of it.
-  [[nodiscard]] auto Value() const noexcept -> const nlohmann::json& { return *value_; }
+  [[nodiscard]] auto Value() const& noexcept -> const nlohmann::json& { return *value_; }
 
-  /// The same, where a plain value is asked for.
-  operator const nlohmann::json&() const noexcept { return *value_; }  // NOLINT: it is used so
+  /// The same of an object that is about to go: a copy.
+  [[nodiscard]] auto Value() const&& -> nlohmann::json;
+
+  /// As Value(), where a plain value is asked for.
+  operator const nlohmann::json&() const& noexcept { return *value_; }  // NOLINT: it is used so
+  /// As above.
+  operator nlohmann::json() const&&;  // NOLINT
 
   // NOLINTBEGIN(readability-identifier-naming): the names of nlohmann::json
 
@@ -47,17 +55,21 @@ class RequestJson {
     return RequestJson(root_, Read([&] { return &json.at(key); }));
   }
 
-  /// The value as a `Wanted`. Throws HttpError 400 if it is of another type.
+  /// The value as a `Wanted`. Throws HttpError 400 if it is of another type, or a number that does
+  /// not fit: 3.7 and 1e300 are no `int`.
   template <typename Wanted, typename Json = nlohmann::json>
   [[nodiscard]] auto get() const -> Wanted {
-    return Read([&] { return static_cast<const Json&>(*value_).template get<Wanted>(); });
+    return Read([&] { return As<Wanted, Json>(*value_); });
   }
 
   /// The member `key` as a `Wanted`, or `otherwise` if there is none. Throws HttpError 400 if it is
   /// of another type, or if this is no object.
   template <typename Wanted, typename Json = nlohmann::json>
   [[nodiscard]] auto value(const std::string& key, const Wanted& otherwise) const -> Wanted {
-    return Read([&] { return static_cast<const Json&>(*value_).value(key, otherwise); });
+    return Read([&] {
+      const Json& json = *value_;
+      return json.contains(key) ? As<Wanted, Json>(json.at(key)) : json.value(key, otherwise);
+    });
   }
 
   /// The same, for a text.
@@ -86,6 +98,27 @@ class RequestJson {
       ThrowRefusal();
     }
   }
+
+  // A number that does not fit is none: nlohmann::json would cut it short without a word.
+  template <typename Wanted, typename Json>
+  static auto As(const Json& json) -> Wanted {
+    if constexpr (std::is_integral_v<Wanted> && !std::is_same_v<Wanted, bool>) {
+      using Limits = std::numeric_limits<Wanted>;
+      if (!json.is_number_integer()) {
+        Refuse();
+      }
+      const auto number = json.template get<std::int64_t>();
+      const bool is_negative = !json.is_number_unsigned() && number < 0;
+      if (is_negative
+              ? number < static_cast<std::int64_t>(Limits::min())
+              : json.template get<std::uint64_t>() > static_cast<std::uint64_t>(Limits::max())) {
+        Refuse();
+      }
+    }
+    return json.template get<Wanted>();
+  }
+
+  [[noreturn]] static void Refuse();
 
   // Within a catch block: throws on, an exception of nlohmann::json as HttpError 400.
   [[noreturn]] static void ThrowRefusal();

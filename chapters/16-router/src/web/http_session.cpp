@@ -203,14 +203,14 @@ void HttpSession::Guard(Exchange& exchange, const Callback& callback) {
     callback();
     return;
   } catch (...) {
-    LogException("request handler");
+    LogException(exchange.GetRequest().Title("request handler").data());
   }
   exchange.Abort(500, {});
 }
 
 // The exchange that is open waits for a body, for room or for its handler.
 void HttpSession::ContinueExchange() {
-  if (exchange_ && exchange_->new_target_) {
+  if (exchange_ && exchange_->new_target_ && !exchange_->Begun()) {
     if (exchange_->Redirect()) {
       Dispatch(*exchange_);
     } else {

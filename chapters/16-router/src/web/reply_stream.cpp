@@ -15,19 +15,31 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Calls a callback here, because no loop will. One that asks again from within is not called again:
-// it would never end.
-void TellNow(const Task& callback) noexcept {
-  thread_local bool telling = false;
-  if (!callback || std::exchange(telling, true)) {
-    return;
+// A stream whose callback is being called, and the one whose callback has led there.
+struct Telling {
+  const void* stream;
+  const Telling* outer;
+};
+
+// Calls a callback here, because no loop will. One that asks the same stream again from within is
+// not called again: it would never end.
+void TellNow(const void* stream, const Task& callback) noexcept {
+  thread_local const Telling* innermost = nullptr;
+  for (const Telling* each = innermost; each != nullptr; each = each->outer) {
+    if (each->stream == stream) {
+      return;
+    }
   }
+  const Telling here{stream, innermost};
+  innermost = &here;
   try {
-    callback();
+    if (callback) {
+      callback();
+    }
   } catch (...) {
     LogException("stream");
   }
-  telling = false;
+  innermost = here.outer;
 }
 
 }  // namespace
@@ -81,7 +93,8 @@ auto ReplyStream::Body::Post(Action action) -> bool {
   const bool posted = ticket_.Post(
       [body = shared_from_this(), action = std::move(action)](Connection* client) mutable {
         auto& session = *static_cast<HttpSession*>(client->State());
-        if (Exchange* exchange = session.FindOpen(body->number_)) {
+        Exchange* const exchange = session.FindOpen(body->number_);
+        if (exchange != nullptr && !body->gone_) {
           action(*body, *exchange);
         } else {
           body->gone_ = true;
@@ -96,7 +109,9 @@ auto ReplyStream::Body::Post(Action action) -> bool {
 
 void ReplyStream::Body::Begin(ServerResponse head) {
   Post([head = std::move(head)](Body& body, Exchange& exchange) mutable {
-    if (!exchange.Begun()) {
+    if (exchange.Begun()) {
+      body.gone_ = true;  // somebody else has answered
+    } else {
       body.BeginAt(exchange, head);
     }
   });
@@ -135,9 +150,9 @@ void ReplyStream::Body::OnRoom(Task callback) {
       [body = shared_from_this(), callback](Connection* client) mutable {
         auto& session = *static_cast<HttpSession*>(client->State());
         Exchange* exchange = session.FindOpen(body->number_);
-        if (exchange == nullptr) {
+        if (exchange == nullptr || body->gone_) {
           body->gone_ = true;
-          callback();
+          TellNow(body.get(), callback);  // what it throws is no concern of this connection
         } else {
           body->on_room_ = std::move(callback);
           exchange->GetLooper().Schedule(client);  // the session calls it where exceptions cut
@@ -146,7 +161,7 @@ void ReplyStream::Body::OnRoom(Task callback) {
       callback);
   if (!posted) {
     gone_ = true;
-    TellNow(callback);
+    TellNow(this, callback);
   }
 }
 
@@ -183,7 +198,7 @@ void ReplyStream::Body::Leave(Looper& looper) noexcept {
       LogException("stream");
     }
     if (!posted) {  // the loop has ended: nothing is left that it could be within
-      TellNow(callback);
+      TellNow(this, callback);
     }
   }
 }
@@ -238,7 +253,7 @@ void ReplyStream::OnRoom(Task callback) const {
   if (owner_ != nullptr) {
     owner_->GetBody().OnRoom(std::move(callback));
   } else {
-    TellNow(callback);
+    TellNow(nullptr, callback);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "web/responder.h"
 
 #include <atomic>
+#include <stdexcept>
 #include <utility>
 
 #include "core/connection_ticket.h"
@@ -67,7 +68,8 @@ class Responder::Shot {
   void Drop() noexcept {
     try {
       Post([handler = handler_](Exchange& exchange) {
-        Log(LogLevel::kError, "a request was dropped without an answer");
+        Log(LogLevel::kError,
+            exchange.GetRequest().Title("the request was dropped without an answer").data());
         ServerResponse response;
         handler->ReplyLate(exchange, response.Page(500));
       });

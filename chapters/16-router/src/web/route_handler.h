@@ -75,6 +75,7 @@ class RouteHandler {
   void AnswerLate(Exchange& exchange, ServerResponse& response, const Send& send) noexcept;
   void MakeErrorReply(const ServerRequest& request, ServerResponse& response);
   static void LogUnhandled(const ServerRequest& request, const ServerResponse& response);
+  void ReplaceReply(const ServerRequest& request, ServerResponse& response);
   void TellError(const ServerRequest& request, ServerResponse& response,
                  const std::exception& error);
   auto Match(const Exchange& exchange) const -> RouteMatch;

@@ -69,9 +69,10 @@ struct Middleware {
   std::function<std::optional<ServerResponse>(const ServerRequest&)> before{};
 
   /// Called with each reply before it is sent, an error's too, unless a `before` further out has
-  /// answered. The last added comes first: what was outermost on the way in is outermost on the way
-  /// out. An HttpError takes the reply's place. What is refused while a body comes (too large,
-  /// malformed, too slow) is seen here as well.
+  /// answered. A method that nobody knows (501) and an expectation that nobody meets (417) are
+  /// refused before all middleware. The last added comes first: what was outermost on the way in is
+  /// outermost on the way out. What it throws takes the reply's place: an HttpError, or a logged
+  /// 500. What is refused while a body comes (too large, malformed, too slow) is seen here as well.
   std::function<void(const ServerRequest&, ServerResponse&)> after{};
 
   /// Called with what was thrown, or an HttpError for a body that can't be read, and with the error

@@ -79,23 +79,15 @@ auto IsBlank(std::string_view sql) noexcept -> bool {
   }
 }
 
-// A table that a statement inserts into; none: `table` is empty.
-struct Target {
-  std::string schema;  // "main", "temp", or the name of what is attached
-  std::string table;
-};
-
 // The state of a connection that its statements need as well.
 struct Shared {
   std::unique_ptr<sqlite3, CloseDatabase> handle;
   std::chrono::milliseconds timeout{};
   Clock::time_point deadline = Clock::time_point::max();  // of the statement that is being stepped
   bool broken = false;
-  Target* prepared = nullptr;       // of the statement that is being prepared, which fills it in
-  const Target* stepped = nullptr;  // of the statement that is being stepped
-  bool has_inserted = false;        // a row of that table
-  bool has_touched = false;         // any of its rows
-  bool has_namesake = false;        // a row was inserted into a table of that name elsewhere
+  bool* inserts = nullptr;  // of the statement that is being prepared: does it insert?
+  sqlite3_int64 id_before = 0;
+  bool has_id_before = false;  // a row with that id was inserted by the statement being stepped
 
   [[noreturn]] void Fail(int code, std::string_view where) {
     const DbErrorKind kind = KindOf(code);
@@ -129,11 +121,11 @@ class SqliteStatement : public DbDriverStatement {
   SqliteStatement(Shared& shared, std::string_view sql) : shared_(shared) {
     sqlite3_stmt* statement = nullptr;
     const char* rest = nullptr;
-    shared_.prepared = &target_;
+    shared_.inserts = &inserts_;
     const int code =
         sqlite3_prepare_v3(shared_.handle.get(), sql.data(), static_cast<int>(sql.size()),
                            SQLITE_PREPARE_PERSISTENT, &statement, &rest);
-    shared_.prepared = nullptr;
+    shared_.inserts = nullptr;
     statement_.reset(statement);
     if (code != SQLITE_OK) {
       shared_.Fail(code, sql);
@@ -163,16 +155,12 @@ class SqliteStatement : public DbDriverStatement {
 
   auto Step() -> bool override {
     shared_.deadline = end_;
-    shared_.stepped = &target_;
-    shared_.has_inserted = false;
-    shared_.has_touched = false;
-    shared_.has_namesake = false;
+    shared_.id_before = sqlite3_last_insert_rowid(shared_.handle.get());
+    shared_.has_id_before = false;
     const int code = sqlite3_step(statement_.get());
-    shared_.stepped = nullptr;
     shared_.deadline = Clock::time_point::max();
-    FollowSchema();
-    ReadLastId();
     if (std::exchange(started_, false)) {
+      ReadLastId();  // all rows are inserted by the first step, also of one with RETURNING
       // By now: a table that was altered has had the statement prepared anew.
       ReadColumns();
     }
@@ -228,55 +216,14 @@ class SqliteStatement : public DbDriverStatement {
  private:
   [[nodiscard]] auto Text() const -> std::string_view { return sqlite3_sql(statement_.get()); }
 
-  // The library has the statement prepared anew when the schema has changed. Then the name may mean
-  // another table, of another schema: a temporary one has come or gone.
-  void FollowSchema() {
-    const int times = sqlite3_stmt_status(statement_.get(), SQLITE_STMTSTATUS_REPREPARE, 0);
-    if (std::exchange(prepared_anew_, times) == times || target_.table.empty()) {
-      return;
-    }
-    if (shared_.has_namesake) {
-      shared_.has_inserted = true;
-      shared_.has_touched = true;
-    }
-    sqlite3_stmt* again = nullptr;
-    shared_.prepared = &target_;
-    sqlite3_prepare_v2(shared_.handle.get(), sqlite3_sql(statement_.get()), -1, &again, nullptr);
-    shared_.prepared = nullptr;
-    sqlite3_finalize(again);
-  }
-
-  // Behind the step: where triggers have inserted as well, the library's value is the statement's
-  // own row again.
+  // sqlite3_last_insert_rowid() is the id of whatever was inserted last: after an UPDATE, of
+  // another statement's row. It is this one's if it has changed, or if a row with the same id was
+  // inserted. What triggers insert it does not count, behind the statement.
   void ReadLastId() {
-    sqlite3* const handle = shared_.handle.get();
-    if (shared_.has_inserted || InsertsUnseen()) {
-      last_id_ = sqlite3_last_insert_rowid(handle);
+    const sqlite3_int64 id = sqlite3_last_insert_rowid(shared_.handle.get());
+    if (inserts_ && (id != shared_.id_before || shared_.has_id_before)) {
+      last_id_ = id;
     }
-  }
-
-  // Of a virtual table's rows the hook is not told, nor of a table's WITHOUT ROWID, which have no
-  // ids.
-  [[nodiscard]] auto InsertsUnseen() const -> bool {
-    sqlite3* const handle = shared_.handle.get();
-    return !target_.table.empty() && !shared_.has_touched &&
-           sqlite3_total_changes64(handle) != changes_ && IsVirtual();
-  }
-
-  // Such a table has no pages of its own. https://www.sqlite.org/schematab.html
-  [[nodiscard]] auto IsVirtual() const -> bool {
-    const std::unique_ptr<char, decltype(&sqlite3_free)> sql(
-        sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name = %Q COLLATE NOCASE "
-                        "AND type = 'table' AND IFNULL(rootpage, 0) = 0",
-                        target_.schema.c_str(), target_.table.c_str()),
-        &sqlite3_free);
-    sqlite3_stmt* statement = nullptr;
-    if (sql == nullptr ||
-        sqlite3_prepare_v2(shared_.handle.get(), sql.get(), -1, &statement, nullptr) != SQLITE_OK) {
-      return false;
-    }
-    const std::unique_ptr<sqlite3_stmt, Finalize> look(statement);
-    return sqlite3_step(look.get()) == SQLITE_ROW;
   }
 
   // The first row comes when the values that were given have gone: so they are copied.
@@ -315,12 +262,11 @@ class SqliteStatement : public DbDriverStatement {
 
   Shared& shared_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  Target target_;
-  std::vector<std::string> columns_;
+  bool inserts_ = false;
   std::int64_t last_id_ = 0;
+  std::vector<std::string> columns_;
   Clock::time_point end_;
   sqlite3_int64 changes_ = 0;  // of all statements before this one
-  int prepared_anew_ = 0;      // how often
   bool started_ = false;
 };
 
@@ -390,32 +336,24 @@ class SqliteDriver : public DbDriver {
   [[nodiscard]] auto IsBroken() const noexcept -> bool override { return shared_.broken; }
 
  private:
-  // sqlite3_last_insert_rowid() is the id of whatever was inserted last: after an UPDATE, of
-  // another statement's row. So we note whether the statement itself inserts.
+  // For SqliteStatement::ReadLastId().
   void WatchInserts() {
     sqlite3_set_authorizer(
         shared_.handle.get(),
-        [](void* shared, int action, const char* table, const char*, const char* schema,
-           const char* trigger) {
-          Target* const target = static_cast<Shared*>(shared)->prepared;
-          if (target != nullptr && action == SQLITE_INSERT && trigger == nullptr) {
-            *target = {schema, table};
+        [](void* context, int action, const char*, const char*, const char*, const char* trigger) {
+          bool* const inserts = static_cast<Shared*>(context)->inserts;
+          if (inserts != nullptr && action == SQLITE_INSERT && trigger == nullptr) {
+            *inserts = true;
           }
           return SQLITE_OK;
         },
         &shared_);
     sqlite3_update_hook(
         shared_.handle.get(),
-        [](void* context, int action, const char* schema, const char* table, sqlite3_int64) {
+        [](void* context, int action, const char*, const char*, sqlite3_int64 id) {
           auto& shared = *static_cast<Shared*>(context);
-          if (shared.stepped == nullptr || shared.stepped->table != table) {
-            return;
-          }
-          if (shared.stepped->schema != schema) {
-            shared.has_namesake = shared.has_namesake || action == SQLITE_INSERT;
-          } else {
-            shared.has_touched = true;
-            shared.has_inserted = shared.has_inserted || action == SQLITE_INSERT;
+          if (action == SQLITE_INSERT && id == shared.id_before) {
+            shared.has_id_before = true;
           }
         },
         &shared_);

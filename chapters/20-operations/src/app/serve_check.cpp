@@ -99,8 +99,8 @@ auto IsAny(const NetAddress& address) -> bool {
 
 auto IsSameFile(const std::string& one, const std::string& other) -> bool {
   std::error_code ignored;
-  return std::filesystem::weakly_canonical(one, ignored) ==
-         std::filesystem::weakly_canonical(other, ignored);
+  const std::filesystem::path first = std::filesystem::weakly_canonical(one, ignored);
+  return !first.empty() && first == std::filesystem::weakly_canonical(other, ignored);
 }
 
 auto Collide(const Place& one, const Place& other) -> bool {

@@ -171,8 +171,8 @@ void Looper::Schedule(Connection* connection) {
   List(*connection);
 }
 
-auto Looper::RunAfter(Clock::duration delay, Task task) -> TimerId {
-  return timers_.Add(now_ + Bounded(delay), [task = std::move(task)] { Guarded("timer", task); });
+auto Looper::RunAt(TimePoint when, Task task) -> TimerId {
+  return timers_.Add(when, [task = std::move(task)] { Guarded("timer", task); });
 }
 
 void Looper::SetDeadline(Connection* connection, TimePoint when) {

@@ -133,10 +133,10 @@ class Looper {
   void AtStop(Task task) { at_stop_.push_back(std::move(task)); }
 
   /// Counts work that is no connection's, such as a program that still runs: a loop that stops
-  /// waits for its Release(), too, within the stop timeout.
+  /// waits for its Release(), too, within the stop timeout. Loop thread only.
   void Hold() noexcept { ++held_; }
 
-  /// Ends what a Hold() began.
+  /// Ends what one Hold() began. Loop thread only.
   void Release() noexcept { --held_; }
 
   /// True from the AtStop() tasks on: no work should be begun.
@@ -177,8 +177,13 @@ class Looper {
   /// The time at the beginning of this round.
   [[nodiscard]] auto Now() const noexcept -> TimePoint { return now_; }
 
-  /// Runs `task` once, when `delay` has passed since Now().
-  auto RunAfter(Clock::duration delay, Task task) -> TimerId;
+  /// Runs `task` once, when `delay` has passed since Now(). A delay that means "never", such as
+  /// std::chrono::milliseconds::max(), is cut to kForever before it could overflow.
+  template <typename Rep, typename Period>
+  auto RunAfter(std::chrono::duration<Rep, Period> delay, Task task) -> TimerId {
+    return RunAt(now_ + std::chrono::duration_cast<Clock::duration>(Bounded(delay)),
+                 std::move(task));
+  }
 
   /// Cancels a timer. @return false: unknown, cancelled before, or run already.
   auto Cancel(TimerId id) -> bool { return timers_.Cancel(id); }
@@ -279,6 +284,7 @@ class Looper {
   void SayLastWords(int fd, void (Looper::*how)(Connection&));
   void PartWith(Connection& connection);
   void Destroy(int fd);
+  auto RunAt(TimePoint when, Task task) -> TimerId;
   void BeginStop();
   void StopConnection(Connection& connection);
   void End();
