@@ -45,7 +45,8 @@ void Serve(std::uint16_t port, const std::string& file) {
                               routes::Number(req.Parameter("post"))));
   });
   server.Post("/sum", [](const ServerRequest& req, ServerResponse& res) {
-    res.Json(routes::SumJson(req.Json()));
+    const auto order = req.Json();
+    res.Json(routes::SumJson(order.Value()));
   });
   server.Get("/rows/{id}", turtle::Offload(workers, turtle::Priority::kNormal,
                                            [&rows](const ServerRequest& req, ServerResponse& res) {

@@ -122,8 +122,8 @@ class ReadyPipe {
   /// This process serves. To be called once.
   void Tell() const noexcept;
 
-  /// This process is about to end, and this is the reason: for the log of the one that waits, which
-  /// may be another than where this one's errors go. Lines; what is too long for a line of log is
+  /// Reports why this process is about to exit. The predecessor logs it; its log may differ from
+  /// ours. Lines; what is too long for a line of log is
   /// cut off.
   void Fail(std::string_view why) const noexcept;
 

@@ -94,8 +94,7 @@ auto SuggestedOption(const std::string& word, bool serves, const std::vector<Set
   return "; did you mean " + (where + ("--" + *name)) + "?";
 }
 
-// What the parser did not know, in our own words: its own change from version to version, and
-// suggest nothing.
+// Describes an unknown argument. CLI11's own message varies by version and suggests nothing.
 auto Unexpected(const std::string& word, bool serves, const std::vector<Setting>& settings)
     -> std::string {
   if (word.size() > 1 && word.front() == '-') {

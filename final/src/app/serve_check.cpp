@@ -85,8 +85,8 @@ auto WhyNoLog(const std::string& file) -> std::string {
                                     : Refusal(file, W_OK);
 }
 
-// Bound to any port, an address that is none of this machine's is found out, and nobody is kept
-// from his.
+// Binding to port 0 shows whether the address belongs to this machine, without taking a port that
+// is in use.
 auto AddressOf(const std::string& host, std::uint16_t port) -> NetAddress {
   NetAddress address(host, port);
   Socket().Bind(NetAddress(address.Ip(), 0));

@@ -1,7 +1,7 @@
 // What would keep a server from starting, found out without starting one: `turtle -t`.
 //
-// A server may be running with this very configuration, and must not notice. So no port of its is
-// bound, no file is opened or made, and nobody is connected to.
+// A server may be running with this configuration and must not be disturbed. So the check binds
+// none of its ports, opens or creates no file, and connects to nothing.
 //
 // Thread: pure, but for looking at the file system and at the addresses of this machine; a name may
 // cost a question to a DNS server.
@@ -20,7 +20,7 @@ namespace TURTLE_SERVER {
 /// @return a line for each, without a newline: the key, the value, the reason
 [[nodiscard]] auto ServeFaults(const ServeOptions& options) -> std::vector<std::string>;
 
-/// Returns what can be served and is hardly meant: sizes of a few bytes.
+/// Returns warnings about settings that are valid but unlikely, such as sizes under 1 KiB.
 /// @return as ServeFaults()
 [[nodiscard]] auto ServeWarnings(ServeOptions options) -> std::vector<std::string>;
 

@@ -25,7 +25,7 @@ auto ToEpoll(Interest interest) -> std::uint32_t {
   if (Has(interest, Interest::kWrite)) {
     bits |= EPOLLOUT;
   }
-  // HUP and ERR come unasked, even to a watch that rests: let it be once, not for ever.
+  // epoll always reports HUP and ERR. Edge-triggered, a paused watch gets each only once.
   if (Has(interest, Interest::kEdge) || interest == Interest::kNone) {
     bits |= EPOLLET;
   }

@@ -20,7 +20,7 @@ namespace TURTLE_SERVER {
 /// What a statement has done.
 struct DbOutcome {
   std::uint64_t affected_rows = 0;  ///< Inserted, deleted, or found by an update.
-  std::int64_t last_id = 0;         ///< The id of the row that it has inserted; 0: it has not.
+  std::int64_t last_id = 0;         ///< Id of the inserted row; 0 if none was inserted.
 };
 
 /// In whose SQL statements are written.

@@ -41,10 +41,8 @@ class RequestJson {
   /// The same of an object that is about to go: a copy.
   [[nodiscard]] auto Value() const&& -> nlohmann::json;
 
-  /// As Value(), where a plain value is asked for.
-  operator const nlohmann::json&() const& noexcept { return *value_; }  // NOLINT: it is used so
-  /// As above.
-  operator nlohmann::json() const&&;  // NOLINT
+  /// A copy of the plain value, where one is asked for.
+  operator nlohmann::json() const;  // NOLINT: it is used so
 
   // NOLINTBEGIN(readability-identifier-naming): the names of nlohmann::json
 

@@ -71,9 +71,9 @@ auto StepName(SpawnStep step) -> const char* {
   return "start";
 }
 
-// Is our 2 what a program may take for its standard error? If it was closed when we were started,
-// it is closed still, or a socket, say, has got its number. All that we open is close-on-exec, so
-// the program would begin without a 2, and the first file that it opens would get its errors.
+// True if descriptor 2 is a standard error that a child may inherit. If it was closed when we were
+// started, it is still closed, or a socket, say, has its number. All that we open is close-on-exec,
+// so the program would begin without a 2, and the first file that it opens would get its errors.
 auto HasStandardError() -> bool {
   const int flags = ::fcntl(STDERR_FILENO, F_GETFD);
   return flags >= 0 && (flags & FD_CLOEXEC) == 0;

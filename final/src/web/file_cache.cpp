@@ -99,7 +99,7 @@ auto FileCache::Load(const std::string& name, UniqueFd& file, const struct stat&
   clock_gettime(CLOCK_REALTIME, &now);
   PinTo<CachedFile> entry = MakePinned<CachedFile>(status, now);
   const Validators validators = entry->GetValidators();
-  // What is done by another name of the file, nobody tells us.
+  // inotify does not report changes made through another hard link.
   const bool watched =
       options_.check == FileCheck::kWatch && status.st_nlink == 1 && WatchPath(name);
   if (!watched && !(copied && IsSettled(validators))) {

@@ -11,8 +11,8 @@
 //
 // The tag is strong, "same tag, same bytes", only when the file can't change again and keep it: a
 // file that changes twice within one tick of the file system's clock has the same times after both,
-// so as long as that tick may last, the tag is weak. Who puts back the time after a change that
-// leaves the size as it was, says that nothing has changed, and is believed.
+// so as long as that tick may last, the tag is weak. A change that keeps the size and restores the
+// modification time is not detected.
 //
 // Thread: any.
 #pragma once

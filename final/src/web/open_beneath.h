@@ -34,7 +34,7 @@ namespace TURTLE_SERVER {
 /// @return an owned descriptor for openat(2), fstat(2) and fchdir(2), or an empty one and errno
 [[nodiscard]] auto OpenFolder(const std::string& path) noexcept -> UniqueFd;
 
-/// Whether `path` is a folder that may be passed through, whoever may list it.
+/// Returns true if `path` is a directory that this process may search; it need not be readable.
 /// @param folder an open directory
 /// @param path as of OpenBeneath()
 [[nodiscard]] auto IsFolderBeneath(int folder, const std::string& path) noexcept -> bool;

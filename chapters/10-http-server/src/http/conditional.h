@@ -58,7 +58,7 @@ struct ConditionResult {
     -> ConditionResult;
 
 /// Appends the value of the Last-Modified field, or of one second before while other states may get
-/// the same: what a client has of such a second is older than what is there when it is over.
+/// the same: a copy taken within that second then counts as older than the file.
 /// @param validators with last_modified
 /// @param out where it is appended
 void AppendLastModified(const Validators& validators, std::string& out);

@@ -34,7 +34,7 @@ auto CurrentDirectory() -> std::string {
   return std::filesystem::current_path(error).string();
 }
 
-// Linux opens it for who may not search it, too.
+// O_PATH succeeds even without search permission, so that is checked separately.
 auto OpenToSearch(const std::string& path) noexcept -> UniqueFd {
   UniqueFd folder = OpenFolder(path);
   return folder && faccessat(folder.Get(), ".", X_OK, AT_EACCESS) == 0 ? std::move(folder)

@@ -160,7 +160,7 @@ CgiRun::~CgiRun() {
     }
   }
   if (child_.Pid() >= 0) {
-    // A program that was answered for may end in peace; one that nobody listens to is killed.
+    // If the response is complete, the program may finish. Otherwise it is killed.
     cgi_.TakeLeave(std::move(child_), std::move(output_),
                    complete_ ? kill_time_ - GetLooper().Now() : Clock::duration::zero());
   }

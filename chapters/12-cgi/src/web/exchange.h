@@ -81,7 +81,8 @@ class Exchange {
   }
 
   /// Answers the request. The body is left away where HTTP wants none (HEAD, 304). A second reply
-  /// sends nothing and throws std::logic_error; the first one stays as it is.
+  /// sends nothing and throws std::logic_error. If that leaves the handler, a reply that is still
+  /// under way is cut.
   void Reply(const Response& response);
 
   /// Has the request's body brought to `callback`, which is called at least once, later and never

@@ -1,7 +1,7 @@
 // Numbers on a command line.
 //
-// std::atoi() makes 0 of "x" and 80 of "80x": a server with a slip of the pen in its port is then
-// somewhere, and nobody knows where.
+// std::atoi() makes 0 of "x" and 80 of "80x": a server with a typo in its port then listens on a
+// port that nobody chose.
 //
 // Thread: pure functions.
 #pragma once

@@ -11,7 +11,7 @@ RequestJson::RequestJson(nlohmann::json root)
 
 auto RequestJson::Value() const&& -> nlohmann::json { return *value_; }
 
-RequestJson::operator nlohmann::json() const&& { return *value_; }
+RequestJson::operator nlohmann::json() const { return *value_; }
 
 void RequestJson::Refuse() {
   throw HttpError(400, "The JSON is not of the form that is wanted here.");

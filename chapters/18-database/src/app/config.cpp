@@ -67,8 +67,7 @@ auto TextOf(const Json& value, const Setting& setting) -> std::optional<std::str
   return std::nullopt;
 }
 
-// Would it be another text for the system, which ends one at its first NUL? "/srv\0/site" is /srv
-// there, and that is nobody's wish.
+// The system ends a string at its first NUL, so "/srv\0/site" would mean /srv.
 auto HasNul(const Json& value) -> bool {
   return value.is_string() && value.get_ref<const std::string&>().find('\0') != std::string::npos;
 }

@@ -136,7 +136,8 @@ void Acceptor::TakeAccepted() noexcept {
   }
 }
 
-// A listener that was shut down is readable for ever. Some systems then report that nobody waits.
+// A listener that was shut down is readable for ever. On some systems accept(2) then fails with
+// EAGAIN, so the hang-up event is what stops us from spinning.
 void Acceptor::OnEvent(const PollEvent& event) {
   if (retry_) {
     return;
