@@ -115,9 +115,7 @@ def record_all(options: argparse.Namespace) -> int:
     if "table" in parts:
         options.json, options.svg, options.scaling = folder / "table.json", folder / "table.svg", True
         options.rounds = options.rounds or (None if options.quick else record.ROUNDS)
-        before = pages.read(options.json)
         status = compare(options)
-        record.keep_earlier(folder, before)
     record.record(folder, parts, build, options.load or run.find_bench(build), options.quick, note)
     if folder == pages.DATA:
         for name, text in pages.generated().items():

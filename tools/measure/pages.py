@@ -1,8 +1,8 @@
 """What was measured, as text: the generated parts of PAGES, and their pictures.
 
 The data is in docs/measured: table.json, syscalls.json, instructions.json, flame.json, micro.json, growth.json,
-which `./learn bench --record docs/measured` writes, earlier.json, the table that was there before, and trust.json,
-which tools/trust.py writes.
+which `./learn bench --record docs/measured` writes; other.json, a table of another machine, which
+`./learn bench --json docs/measured/other.json` writes there; and trust.json, which tools/trust.py writes.
 `tools/site.py texts` makes the pages and the pictures of it. In a page,
 
     <!-- measured: table -->
@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 
 from measure import chart, flame, growth_chart, machine, report, run
 from measure.process import Failed
@@ -42,7 +42,7 @@ class Data:
             read(folder / f"{part}.json") for part in PARTS
         )
         self.trust = read(folder / "trust.json")
-        self.earlier = read(folder / "earlier.json")
+        self.other = read(folder / "other.json")
         self.medians = on_one_thread(self.table)
 
     def median(self, scenario: str, server: str) -> dict:
@@ -175,16 +175,13 @@ def loads_block(data: Data) -> list[str]:
     return titles(SCENARIOS)
 
 
-def compared(
-    medians: Sequence[dict], scenarios: Sequence[Scenario], quoted: bool = False, servers: Container[str] = report.KINDS
-) -> list[str]:
-    """What each of `servers` needs; the last lines compare our own with the best of all."""
+def compared(medians: Sequence[dict], scenarios: Sequence[Scenario], quoted: bool = False) -> list[str]:
+    """What each server needs; the last lines compare our own with the best of the others."""
     entries = [each for each in medians if each["scenario"] in {scenario.name for scenario in scenarios}]
     if not entries:
         return [NONE]
     shown = [each for each in scenarios if each.name in {entry["scenario"] for entry in entries}]
-    listed = [each for each in entries if each["server"] in servers]
-    body = report.by_server(listed, shown, report.cpu_cell) + report.ratio_lines(entries, shown)
+    body = report.by_server(entries, shown, report.cpu_cell) + report.ratio_lines(entries, shown)
     for each in report.QUOTED if quoted else ():
         line = [report.number(each.cpu_us) if each.scenario == scenario.name else "" for scenario in shown]
         if any(line):
@@ -196,16 +193,15 @@ def table_block(data: Data) -> list[str]:
     return compared(data.medians, SCENARIOS, quoted=True)
 
 
-def routes_block(data: Data) -> list[str]:
-    return [*titles(ROUTES), "", *compared(data.medians, ROUTES)]
-
-
-def earlier_block(data: Data) -> list[str]:
-    if not data.earlier:
+def other_block(data: Data) -> list[str]:
+    if not data.other:
         return [NONE]
-    described, main = data.earlier["machine"], ("final", "final-no-cache", "floor", "nginx")
-    measured_on = f"{machine.subtitle(described)}; {manner(data.earlier['settings'])}."
-    return [measured_on, "", *compared(on_one_thread(data.earlier), SCENARIOS, servers=main)]
+    measured_on = f"{machine.subtitle(data.other['machine'])}; {manner(data.other['settings'])}."
+    return [measured_on, "", *compared(on_one_thread(data.other), SCENARIOS)]
+
+
+def routes_block(data: Data) -> list[str]:
+    return [*titles(ROUTES), "", *compared(on_one_thread(data.other), ROUTES)]
 
 
 def scaling_block(data: Data) -> list[str]:
@@ -407,7 +403,7 @@ BLOCKS: dict[str, Callable[[Data], list[str]]] = {
     "loads": loads_block,
     "table": table_block,
     "routes": routes_block,
-    "earlier": earlier_block,
+    "other": other_block,
     "scaling": scaling_block,
     "idle": idle_block,
     "remarks": remarks_block,

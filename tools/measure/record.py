@@ -46,13 +46,6 @@ def missing(build: pathlib.Path, parts: list[str], load: str = "") -> None:
                 raise Failed(f"{name} is not built: cmake --build {build} --target micro_benchmarks")
 
 
-def keep_earlier(folder: pathlib.Path, before: dict) -> None:
-    """Keeps what a table that has been written over said: another processor may say something else."""
-    if before:
-        kept = {name: before[name] for name in ("machine", "settings", "medians")}
-        (folder / "earlier.json").write_text(report.data(kept), encoding="utf-8")
-
-
 def read_benchmarks(text: str) -> dict[str, dict[str, float]]:
     """Google Benchmark's JSON: of each benchmark the median, CPU time in nanoseconds."""
     result = json.loads(text)
