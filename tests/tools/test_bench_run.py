@@ -42,7 +42,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
 """
 
-# Like turtle-bench, for a handful of requests.
+# Like turtle-bench, for a handful of requests, of which it makes many.
 LOAD = """\
 #!{python}
 import json, pathlib, signal, sys, urllib.request
@@ -63,7 +63,7 @@ for _ in range(count):
         pass
 if "--json" in arguments:
     pathlib.Path(arguments[arguments.index("--json") + 1]).write_text(json.dumps({{
-        "requests": count, "requests_per_second": 99.0, "errors": {{"reset": 0}},
+        "requests": 20_000 * count, "requests_per_second": 99.0, "errors": {{"reset": 0}},
         "latency_us": {{"p50": 1, "p99": 2, "max": 3}}}}))
 """
 
@@ -194,7 +194,7 @@ def test_a_whole_run(made_up, tmp_path):
         for number in (1, 2)
         for server in ("final", "final-no-cache")
     ]
-    assert all("failed" not in each and each["requests"] == 5 for each in result["rows"])
+    assert all("failed" not in each and each["requests"] == 100_000 for each in result["rows"])
     assert all("idle_bytes" in each for each in result["rows"] if each["scenario"] == "S5")
     assert result["machine"]["kernel"].startswith("Linux")
     assert picture.read_text().startswith("<svg ")
@@ -257,6 +257,14 @@ def test_a_route_that_answers_something_else_is_not_measured():
             run.check_replies(listener.getsockname()[1], table.ROUTES[2])
         thread.join()
     assert asked[0].startswith(b"POST /sum HTTP/1.1") and asked[0].endswith(table.ROUTES[2].body.encode())
+
+
+def test_connections_that_have_one_reply_are_not_measured(made_up):
+    load = (made_up.folder / "turtle-bench").read_text()
+    made_up.write("turtle-bench", load.replace("20_000 * count", "64"))
+    done = made_up.bench("--quick", "--only", "S1", "--servers", "final")
+    assert done.returncode == 1
+    assert "failed: no connection had a second reply" in done.stderr
 
 
 def test_a_server_that_ends_under_the_load_is_told(tmp_path):
