@@ -34,7 +34,8 @@ auto UrlIn(const nlohmann::json& body) -> std::string {
   std::string url = body["url"];
   Uri uri;
   const std::string page = url.substr(0, url.find('#'));  // a server is never sent what follows
-  const bool is_web = !uri.Parse(page, Method::kGet) && uri.Form() == TargetForm::kAbsolute;
+  const bool is_web = url.find('#') == url.rfind('#') && !uri.Parse(page, Method::kGet) &&
+                      uri.Form() == TargetForm::kAbsolute;
   // It goes into a field: RFC 3986 has no other characters than these, and names none above 0x7e.
   const bool is_plain = std::all_of(url.begin(), url.end(), [](char c) {
     return c > ' ' && c <= '~' && std::string_view("\"<>\\^`{|}").find(c) == std::string_view::npos;

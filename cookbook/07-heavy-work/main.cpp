@@ -51,6 +51,7 @@ void CountPrimes(const ServerRequest& req, ServerResponse& res) {
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
+  const int port = argc > 1 ? ReadPort(argv[1]) : 8080;
   const auto number = [&](const char* what, int index, std::size_t otherwise, std::size_t most) {
     return argc > index ? ReadNumber<std::size_t>(what, argv[index], 1, most) : otherwise;
   };
@@ -62,7 +63,7 @@ auto main(int argc, char** argv) -> int try {
   OffloadOptions offload(Priority::kLow);
   offload.deadline = std::chrono::seconds(30);  // who has waited so long gets 503 as well
   offload.retry_after = std::chrono::seconds(5);
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080));
+  HttpServer server(NetAddress("127.0.0.1", port));
   server.Get("/primes/{below:int}", Offload(pool, offload, CountPrimes));
   server.Get("/load", [&pool](const ServerRequest&, ServerResponse& res) {
     const TaskFigures now = pool.Figures();

@@ -70,6 +70,19 @@ TEST(BodyReaderTest, ADeclaredLengthIsRefusedBeforeTheBody) {
   }
 }
 
+TEST(BodyReaderTest, AnotherLimitCountsForWhatIsDeclaredAndForChunks) {
+  BodyReader declared(Length(5), {});
+  declared.SetMaxBytes(4);
+  EXPECT_TRUE(declared.TooLarge());
+  EXPECT_EQ(declared.LimitText(), "The body has more than 4 bytes.");
+  declared.SetMaxBytes(5);
+  EXPECT_FALSE(declared.TooLarge());
+  BodyReader chunked({BodyKind::kChunked, 0}, {});
+  chunked.SetMaxBytes(4);
+  EXPECT_FALSE(chunked.TooLarge()) << "nobody knows yet";
+  EXPECT_EQ(ReadBody(chunked, {"5\r\na bod\r\n0\r\n\r\n"}).status, 413);
+}
+
 TEST(BodyReaderTest, ChunksAreDecodedWithinTheSameLimits) {
   const std::string stream = "5\r\na bod\r\n10\r\ny of some length\r\n0\r\nX: y\r\n\r\nGET /";
   for (std::size_t size = 1; size <= stream.size(); ++size) {

@@ -50,6 +50,19 @@ TEST(LogFileTest, AddsToWhatIsThere) {
   EXPECT_EQ(folder.Read("a.log"), "before\none\ntwo\nthree\nlast\n") << "its end is a flush";
 }
 
+TEST(LogFileTest, RollsNoFileThatAnotherHasPutThere) {
+  const LogFolder folder;
+  LogFile file(folder.Path("a.log"), 10);
+  file.Append("first\n");
+  file.Flush();
+  std::filesystem::rename(folder.Path("a.log"), folder.Path("a.log.1"));
+  folder.Write("a.log", "theirs\n");
+  file.Append("second\n");
+  file.Flush();
+  EXPECT_EQ(folder.Read("a.log").substr(0, 7), "theirs\n");
+  EXPECT_EQ(folder.Read("a.log.1").substr(0, 6), "first\n");
+}
+
 TEST(LogFileTest, IsNoBusinessOfOtherUsers) {
   const LogFolder folder;
   const LogFile file(folder.Path("a.log"), 0);

@@ -85,6 +85,11 @@ TEST_F(ServeCheckTest, TwoPlacesThatAreOneAreNamed) {
   }
 }
 
+TEST_F(ServeCheckTest, OneSocketByTwoNamesIsTaken) {
+  options_.address = "unix:none.sock,unix:./none.sock";
+  ExpectFault("address: 'unix:./none.sock': taken already, by address 'unix:none.sock'", "");
+}
+
 TEST_F(ServeCheckTest, PlacesThatTheKernelTakesTogetherAreNoFault) {
   options_.address = "127.0.0.1,unix:" + folder_.Path("a") + ",unix:" + folder_.Path("b");
 #ifdef __linux__

@@ -222,24 +222,6 @@ TEST(ReplyStreamEndTest, AStreamMayBeAskedFromWithinAnothersCallback) {
   EXPECT_EQ(told, 1);
 }
 
-TEST_F(ReplyStreamTest, WhereAnotherHasAnsweredThereIsNoStream) {
-  std::optional<ReplyStream> late;
-  RunningServer server([&](HttpServer& http) {
-    http.Get("/", [&](const ServerRequest& req, const Responder& responder) {
-      req.GetExchange().BeginReply(Response(200), 5);
-      late = responder.Stream(ServerResponse());
-    });
-  });
-  HttpClient client(server.Port());
-  ASSERT_TRUE(client.Send(Get("/")));
-  ASSERT_TRUE(server.Await([&] { return late && late->State() == StreamState::kGone; }));
-  bool told = false;
-  late->OnRoom([&told] { told = true; });
-  server.Settle();
-  EXPECT_TRUE(server.Ask([&] { return told; }));
-  EXPECT_EQ(late->Write("wrong"), StreamState::kGone);
-}
-
 TEST_F(ReplyStreamTest, ManyThreadsMayWrite) {
   HttpClient client(server_.Port());
   ASSERT_TRUE(client.Send(Get("/")));

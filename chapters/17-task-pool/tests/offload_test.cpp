@@ -613,5 +613,32 @@ TEST(RouteParametersTest, NoneAreNoneAfterwards) {
   EXPECT_TRUE(names.empty());
 }
 
+TEST(ResponderFailTest, WithoutAnExceptionItIsALogged500) {
+  const CapturedStderr errors;
+  RunningServer server([](HttpServer& http) {
+    http.Get("/", [](const ServerRequest&, const Responder& responder) { responder.Fail({}); });
+  });
+  EXPECT_EQ(HttpClient(server.Port()).Ask(Get("/")).status, 500);
+  EXPECT_NE(errors.Text().find("Fail() without an exception"), std::string::npos);
+}
+
+TEST(ExchangeOfARequest, WhereAnotherHasAnsweredThereIsNoStream) {
+  std::optional<ReplyStream> late;
+  RunningServer server([&](HttpServer& http) {
+    http.Get("/", [&](const ServerRequest& req, const Responder& responder) {
+      req.GetExchange().BeginReply(Response(200), 5);
+      late = responder.Stream(ServerResponse());
+    });
+  });
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(Get("/")));
+  ASSERT_TRUE(server.Await([&] { return late && late->State() == StreamState::kGone; }));
+  bool told = false;
+  late->OnRoom([&told] { told = true; });
+  server.Settle();
+  EXPECT_TRUE(server.Ask([&] { return told; }));
+  EXPECT_EQ(late->Write("wrong"), StreamState::kGone);
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

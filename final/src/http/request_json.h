@@ -49,8 +49,8 @@ class RequestJson {
   /// The member or element `key`. Throws HttpError 400 if there is none.
   template <typename Key, typename Json = nlohmann::json>
   [[nodiscard]] auto at(const Key& key) const -> RequestJson {
-    const Json& json = *value_;
-    return RequestJson(root_, Read([&] { return &json.at(key); }));
+    const Json& node = *value_;
+    return RequestJson(root_, Read([&] { return &node.at(key); }));
   }
 
   /// The value as a `Wanted`. Throws HttpError 400 if it is of another type, or a number that does
@@ -65,8 +65,8 @@ class RequestJson {
   template <typename Wanted, typename Json = nlohmann::json>
   [[nodiscard]] auto value(const std::string& key, const Wanted& otherwise) const -> Wanted {
     return Read([&] {
-      const Json& json = *value_;
-      return json.contains(key) ? As<Wanted, Json>(json.at(key)) : json.value(key, otherwise);
+      const Json& node = *value_;
+      return node.contains(key) ? As<Wanted, Json>(node.at(key)) : node.value(key, otherwise);
     });
   }
 
@@ -99,21 +99,21 @@ class RequestJson {
 
   // A number that does not fit is none: nlohmann::json would cut it short without a word.
   template <typename Wanted, typename Json>
-  static auto As(const Json& json) -> Wanted {
+  static auto As(const Json& node) -> Wanted {
     if constexpr (std::is_integral_v<Wanted> && !std::is_same_v<Wanted, bool>) {
       using Limits = std::numeric_limits<Wanted>;
-      if (!json.is_number_integer()) {
+      if (!node.is_number_integer()) {
         Refuse();
       }
-      const auto number = json.template get<std::int64_t>();
-      const bool is_negative = !json.is_number_unsigned() && number < 0;
+      const auto number = node.template get<std::int64_t>();
+      const bool is_negative = !node.is_number_unsigned() && number < 0;
       if (is_negative
               ? number < static_cast<std::int64_t>(Limits::min())
-              : json.template get<std::uint64_t>() > static_cast<std::uint64_t>(Limits::max())) {
+              : node.template get<std::uint64_t>() > static_cast<std::uint64_t>(Limits::max())) {
         Refuse();
       }
     }
-    return json.template get<Wanted>();
+    return node.template get<Wanted>();
   }
 
   [[noreturn]] static void Refuse();

@@ -174,7 +174,7 @@ class Looper {
   /// Runs `task` once, when `delay` has passed since Now(). A delay that means "never", such as
   /// std::chrono::milliseconds::max(), is cut to kForever before it could overflow.
   template <typename Rep, typename Period>
-  auto RunAfter(std::chrono::duration<Rep, Period> delay, Task task) -> TimerId {
+  auto RunAfter(std::chrono::duration<Rep, Period> delay, Task task) -> TimerId {  // NOLINT
     return RunAt(now_ + std::chrono::duration_cast<Clock::duration>(Bounded(delay)),
                  std::move(task));
   }

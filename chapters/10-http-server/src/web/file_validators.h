@@ -7,7 +7,7 @@
 // unsigned numbers of 64 bits, in hexadecimal, with a hyphen between them. A copy that keeps its
 // times (`rsync -a`, `cp -p`) has the same tag on each machine. The inode's number and the time of
 // its change would differ there; they are added only if the time of the content is a placeholder,
-// as some build tools and archives set it: 0 or 1 second after 1970.
+// as build tools and archives set it: a whole second before 2007.
 //
 // The tag is strong, "same tag, same bytes", only when the file can't change again and keep it: a
 // file that changes twice within one tick of the file system's clock has the same times after both,

@@ -61,7 +61,8 @@ auto AbsolutePath(const std::string& path) -> std::string {
 RootFolder::RootFolder(const std::string& path, const std::string& what)
     : path_(AbsolutePath(path)) {
   if (path.find('\0') != std::string::npos) {
-    throw std::invalid_argument(what + " \"" + path.c_str() + "\": a NUL byte is in it");
+    throw std::invalid_argument(what + " \"" + path.substr(0, path.find('\0')) +
+                                "\": a NUL byte is in it");
   }
   errno = ENOENT;  // a current directory that has been removed can be opened, and is empty for ever
   if (!path_.empty() && path_.front() == '/') {

@@ -164,7 +164,7 @@ auto NotModified(const Validators& validators) -> Response {
 StaticFiles::StaticFiles(StaticFilesOptions options)
     : options_(std::move(options)), root_(options_.root, "folder") {
   if (options_.index.find('\0') != std::string::npos) {
-    throw std::invalid_argument(std::string("index \"") + options_.index.c_str() +
+    throw std::invalid_argument("index \"" + options_.index.substr(0, options_.index.find('\0')) +
                                 "\": a NUL byte is in it");
   }
 }

@@ -49,7 +49,7 @@ LogFile::LogFile(std::string path, std::uint64_t roll_size, Troubles troubles)
   pending_.reserve(kMaxPending);
   if (path_.find('\0') != std::string::npos) {
     throw std::system_error(EINVAL, std::generic_category(),
-                            std::string("log file ") + path_.c_str() + ", then a NUL byte");
+                            "log file " + path_.substr(0, path_.find('\0')) + ", then a NUL byte");
   }
   if (!Open()) {
     throw std::system_error(errno, std::generic_category(), "log file " + path_);
@@ -171,8 +171,12 @@ auto LogFile::WriteOut(std::string_view bytes) noexcept -> std::size_t {
 }
 
 void LogFile::Roll() noexcept try {
-  // ENOENT: somebody else has moved it.
-  if (rename(path_.c_str(), RolledName(path_).c_str()) == 0 || errno == ENOENT) {
+  // If the name means another file by now, or none, somebody else has moved ours.
+  struct stat ours {};
+  struct stat named {};
+  const bool is_moved = fstat(file_.Get(), &ours) == 0 && stat(path_.c_str(), &named) == 0 &&
+                        (ours.st_dev != named.st_dev || ours.st_ino != named.st_ino);
+  if (is_moved || rename(path_.c_str(), RolledName(path_).c_str()) == 0 || errno == ENOENT) {
     OpenAnew("roll");
   } else {
     kept_ = size_;  // goes on in the file that is open, and tries again after as many bytes

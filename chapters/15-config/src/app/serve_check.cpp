@@ -98,8 +98,11 @@ auto IsAny(const NetAddress& address) -> bool {
 
 auto IsSameFile(const std::string& one, const std::string& other) -> bool {
   std::error_code ignored;
-  const std::filesystem::path first = std::filesystem::weakly_canonical(one, ignored);
-  return !first.empty() && first == std::filesystem::weakly_canonical(other, ignored);
+  const auto resolved = [&ignored](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
+  const std::filesystem::path first = resolved(one);
+  return !first.empty() && first == resolved(other);
 }
 
 auto Collide(const Place& one, const Place& other) -> bool {
