@@ -62,7 +62,7 @@ class Journal {
   }
 
  private:
-  // A line without an end has been answered to nobody: whoever wrote it was killed.
+  // A line without a newline was never acknowledged: the process that wrote it was killed.
   auto CutTornLine() -> bool {
     off_t size = ::lseek(file_.Get(), 0, SEEK_END);  // -1: nothing can be cut off of a pipe
     const off_t all = size;

@@ -42,6 +42,14 @@ auto RolledName(const std::string& path) -> std::string {
   return path.substr(0, at) + time.data() + path.substr(at);
 }
 
+// Does `path` name another file than the open one?
+auto MeansAnother(const std::string& path, int fd) noexcept -> bool {
+  struct stat open_one {};
+  struct stat named {};
+  return fstat(fd, &open_one) == 0 && stat(path.c_str(), &named) == 0 &&
+         (open_one.st_dev != named.st_dev || open_one.st_ino != named.st_ino);
+}
+
 }  // namespace
 
 LogFile::LogFile(std::string path, std::uint64_t roll_size, Troubles troubles)
@@ -171,12 +179,9 @@ auto LogFile::WriteOut(std::string_view bytes) noexcept -> std::size_t {
 }
 
 void LogFile::Roll() noexcept try {
-  // If the name means another file by now, or none, somebody else has moved ours.
-  struct stat ours {};
-  struct stat named {};
-  const bool is_moved = fstat(file_.Get(), &ours) == 0 && stat(path_.c_str(), &named) == 0 &&
-                        (ours.st_dev != named.st_dev || ours.st_ino != named.st_ino);
-  if (is_moved || rename(path_.c_str(), RolledName(path_).c_str()) == 0 || errno == ENOENT) {
+  // Somebody else has moved it if the name means another file by now, or none (ENOENT).
+  if (MeansAnother(path_, file_.Get()) || rename(path_.c_str(), RolledName(path_).c_str()) == 0 ||
+      errno == ENOENT) {
     OpenAnew("roll");
   } else {
     kept_ = size_;  // goes on in the file that is open, and tries again after as many bytes

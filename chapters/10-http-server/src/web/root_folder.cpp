@@ -64,7 +64,7 @@ RootFolder::RootFolder(const std::string& path, const std::string& what)
     throw std::invalid_argument(what + " \"" + path.substr(0, path.find('\0')) +
                                 "\": a NUL byte is in it");
   }
-  errno = ENOENT;  // a current directory that has been removed can be opened, and is empty for ever
+  errno = ENOENT;  // a removed current directory can still be opened, but stays empty
   if (!path_.empty() && path_.front() == '/') {
     folder_ = OpenToSearch(path_);
     if (!folder_ && errno == EACCES && path.front() != '/') {

@@ -119,8 +119,8 @@ void Acceptor::Stop() {
   }
 }
 
-// A listener that was shut down is readable for ever. On some systems accept(2) then fails with
-// EAGAIN, so the hang-up event is what stops us from spinning.
+// A listener that has been shut down stays readable. On some systems accept(2) then fails with
+// EAGAIN, so only the hang-up event keeps the loop from spinning.
 void Acceptor::OnEvent(const PollEvent& event) {
   if (retry_) {
     return;
