@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -37,6 +38,25 @@ auto WithBody(const std::string& method, const std::string& target, const std::s
 void Greet(const ServerRequest& req, ServerResponse& res) {
   res.Text("hello, " + std::string(req.Parameter("name")));
 }
+
+// Which way a request went. The loop's thread adds, the test's takes.
+class Steps {
+ public:
+  void Add(const std::string& step) {
+    const std::lock_guard lock(mutex_);
+    steps_ += step;
+  }
+
+  // Returns what was added since the last call.
+  auto Take() -> std::string {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(steps_, "");
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string steps_;
+};
 
 TEST(RoutesTest, AHandlerAnswersItsPathAndItsMethod) {
   RunningServer server([](HttpServer& http) {
@@ -266,15 +286,15 @@ TEST(RoutesTest, AnExceptionIsALogged500AndTheLoopLives) {
 }
 
 TEST(RoutesTest, MiddlewareStandsAroundTheHandler) {
-  std::string steps;
+  Steps steps;
   const auto named = [&steps](const std::string& name) {
     Middleware middleware;
     middleware.before = [&steps, name](const ServerRequest&) {
-      steps += "+" + name;
+      steps.Add("+" + name);
       return std::nullopt;
     };
     middleware.after = [&steps, name](const ServerRequest&, ServerResponse& res) {
-      steps += "-" + name;
+      steps.Add("-" + name);
       res.Set("X-After", name);
     };
     return middleware;
@@ -282,15 +302,14 @@ TEST(RoutesTest, MiddlewareStandsAroundTheHandler) {
   RunningServer server([&](HttpServer& http) {
     http.Use(named("a")).Use(named("b"));
     http.Get("/hello/{name}", [&steps](const ServerRequest& req, ServerResponse& res) {
-      steps += "!";
+      steps.Add("!");
       Greet(req, res);
     });
   });
   HttpClient client(server.Port());
   const auto ask = [&](const std::string& request) {
-    steps.clear();
     const HttpReply reply = client.Ask(request);
-    return steps + " " + std::to_string(reply.status) + " " + reply.Field("X-After");
+    return steps.Take() + " " + std::to_string(reply.status) + " " + reply.Field("X-After");
   };
   EXPECT_EQ(ask(Get("/hello/ada")), "+a+b!-b-a 200 a");
   EXPECT_EQ(ask(Bare("PUT", "/hello/ada")), "+a+b-b-a 405 a");
@@ -299,18 +318,18 @@ TEST(RoutesTest, MiddlewareStandsAroundTheHandler) {
 }
 
 TEST(RoutesTest, MiddlewareThatWasNotEnteredIsNotLeft) {
-  std::string steps;
+  Steps steps;
   const auto named = [&steps](const std::string& name) {
     Middleware middleware;
     middleware.before = [&steps, name](const ServerRequest& req) -> std::optional<ServerResponse> {
-      steps += "+" + name;
+      steps.Add("+" + name);
       if (req.Query("throw") == name) {
         throw HttpError(403);
       }
       return req.Query("answer") == name ? std::optional(ServerResponse(401)) : std::nullopt;
     };
     middleware.after = [&steps, name](const ServerRequest&, ServerResponse&) {
-      steps += "-" + name;
+      steps.Add("-" + name);
     };
     return middleware;
   };
@@ -319,9 +338,8 @@ TEST(RoutesTest, MiddlewareThatWasNotEnteredIsNotLeft) {
   });
   HttpClient client(server.Port());
   const auto ask = [&](const std::string& query) {
-    steps.clear();
     const int status = client.Ask(Get("/hello/ada?" + query)).status;
-    return steps + " " + std::to_string(status);
+    return steps.Take() + " " + std::to_string(status);
   };
   EXPECT_EQ(ask(""), "+a+b+c-c-b-a 200");
   EXPECT_EQ(ask("answer=a"), "+a-a 401");

@@ -45,7 +45,7 @@ BROWSER_HEAD = (
 def make_site(folder: pathlib.Path) -> None:
     for name, content in (("small.html", SMALL), ("large.bin", LARGE)):
         (folder / name).write_bytes(content)
-        os.utime(folder / name, (1_000_000_000, 1_000_000_000))  # a fresh one is read again soon
+        os.utime(folder / name, (1_600_000_000, 1_600_000_000))  # a fresh one is read again soon
 
 
 class Client:
