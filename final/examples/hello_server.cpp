@@ -1,5 +1,6 @@
 // GET /hello, in as few lines as it takes: hello_server [PORT]
 #include <csignal>
+#include <exception>
 #include <iostream>
 #include <stdexcept>
 
@@ -19,4 +20,7 @@ auto main(int argc, char** argv) -> int try {
 } catch (const std::invalid_argument& error) {
   std::cerr << "hello_server: " << error.what() << '\n';
   return 2;
+} catch (const std::exception& error) {
+  std::cerr << "hello_server: " << error.what() << '\n';
+  return 1;
 }

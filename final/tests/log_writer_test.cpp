@@ -119,8 +119,13 @@ TEST_P(LogWriterTest, AStandardDescriptorIsMeantItself) {
     const char* file;
     int descriptor;
   };
+  const LogFolder folder;
+  const std::string link = folder.Path("access.log");  // as in a container
+  std::filesystem::create_symlink("/dev/stdout", link);
   for (const Case& each : {Case{"-", STDOUT_FILENO},
                            {"/dev/stdout", STDOUT_FILENO},
+                           {"//dev/../dev/stdout", STDOUT_FILENO},
+                           {link.c_str(), STDOUT_FILENO},
                            {"/dev/fd/1", STDOUT_FILENO},
                            {"/dev/stderr", STDERR_FILENO}}) {
     std::array<int, 2> ends{};

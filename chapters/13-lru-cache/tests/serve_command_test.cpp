@@ -147,10 +147,10 @@ TEST(ServeCommandTest, WhatCanNotBeServedIsOneLine) {
   ServeOptions options;
   options.directory = folder.Path();
   options.port = 0;
-  const auto fail = [](const ServeOptions& wrong) {
+  const auto fail = [](const ServeOptions& wrong, int code = 1) {
     std::ostringstream out;
     std::ostringstream errors;
-    EXPECT_EQ(Serve(wrong, out, errors), 1);
+    EXPECT_EQ(Serve(wrong, out, errors), code);
     EXPECT_TRUE(IsOneLine(errors.str())) << errors.str();
     return errors.str();
   };
@@ -163,6 +163,8 @@ TEST(ServeCommandTest, WhatCanNotBeServedIsOneLine) {
   ServeOptions strange = options;
   strange.address = "not an address";
   EXPECT_NE(fail(strange).find("not an address"), std::string::npos);
+  strange.address = "1.2.3";
+  EXPECT_NE(fail(strange, 2).find("1.2.3"), std::string::npos) << "tomorrow it is none, either";
 }
 
 }  // namespace

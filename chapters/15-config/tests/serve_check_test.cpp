@@ -1,14 +1,22 @@
 #include "app/serve_check.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include <filesystem>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/unique_fd.h"
+#include "core/net_address.h"
 #include "core/socket.h"
 #include "core/unix_listener.h"
 #include "support/nobody_here.h"
@@ -130,6 +138,45 @@ TEST_F(ServeCheckTest, ALogThatCannotBeMadeIsNamed) {
     ExpectFault("log.file: '" + file + "': ", reason);
     options_.log.writer.file = "";
   }
+}
+
+TEST_F(ServeCheckTest, ALogIsMadeWhereALinkEnds) {
+  std::filesystem::create_symlink("logs/a.log", folder_.Path("a.log"));
+  std::filesystem::create_symlink(folder_.Path("b.log"), folder_.Path("c.log"));
+  options_.log.writer.file = folder_.Path("a.log");
+  ExpectFault("log.file: '", folder_.Path("logs") + ": No such file or directory");
+  options_.log.writer.file = folder_.Path("c.log");
+  EXPECT_EQ(ServeFaults(options_), Lines());
+  EXPECT_FALSE(std::filesystem::exists(folder_.Path("b.log")));
+}
+
+TEST_F(ServeCheckTest, ADescriptorThatIsNotOpenAndADeviceThatIsNotThereAreNamed) {
+  options_.log.writer.file = "/dev/fd/9999";
+  ExpectFault("log.file: '/dev/fd/9999'", "No such file or directory");
+  options_.log.writer.file = "/dev/null";
+  EXPECT_EQ(ServeFaults(options_), Lines());
+  options_.log.writer.file = "/dev/tty";
+  const UniqueFd terminal(::open("/dev/tty", O_WRONLY | O_NOCTTY));
+  EXPECT_EQ(ServeFaults(options_).size(), terminal ? 0U : 1U);
+}
+
+TEST_F(ServeCheckTest, APortThatThisUserMayNotBindIsAWarning) {
+  EXPECT_EQ(StartWarnings(options_), Lines());
+  options_.port = 1;
+  std::thread([this] {
+#ifdef __linux__
+    ::syscall(SYS_setresuid, -1, 65534, -1);  // this thread alone, until it ends
+#endif
+    Lines wanted;
+    try {
+      Socket().Bind(NetAddress("127.0.0.1", 1));
+    } catch (const std::system_error& error) {
+      wanted.push_back("address: '127.0.0.1': " + std::string(error.what()) +
+                       "; this user needs CAP_NET_BIND_SERVICE, or a listener from systemd");
+    }
+    EXPECT_EQ(StartWarnings(options_), wanted);
+    EXPECT_EQ(ServeFaults(options_), Lines());
+  }).join();
 }
 
 TEST_F(ServeCheckTest, WhatMayNotBeEnteredOrWrittenIsNamed) {

@@ -1,6 +1,7 @@
 // POST /json takes {"value": n} and calculates: json_arithmetic [PORT]
 #include <cmath>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -32,4 +33,7 @@ auto main(int argc, char** argv) -> int try {
 } catch (const std::invalid_argument& error) {
   std::cerr << "json_arithmetic: " << error.what() << '\n';
   return 2;
+} catch (const std::exception& error) {
+  std::cerr << "json_arithmetic: " << error.what() << '\n';
+  return 1;
 }

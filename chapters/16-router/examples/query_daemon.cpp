@@ -1,5 +1,6 @@
 // Says who asked for what: POST /query at once, POST /later from another thread.
 // query_daemon [PORT]
+#include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -31,4 +32,7 @@ auto main(int argc, char** argv) -> int try {
 } catch (const std::invalid_argument& error) {
   std::cerr << "query_daemon: " << error.what() << '\n';
   return 2;
+} catch (const std::exception& error) {
+  std::cerr << "query_daemon: " << error.what() << '\n';
+  return 1;
 }

@@ -140,8 +140,10 @@ void NameLogFile(ServeOptions& options) {
 
 // Of -t: what can be tried without starting, is.
 void Check(CommandLine& line) {
-  for (const std::string& warning : ServeWarnings(line.serve)) {
-    line.warnings += "turtle: " + line.file + ": " + warning + "\n";
+  for (const auto& warnings : {ServeWarnings(line.serve), StartWarnings(line.serve)}) {
+    for (const std::string& warning : warnings) {
+      line.warnings += "turtle: " + line.file + ": " + warning + "\n";
+    }
   }
   line.action = CommandAction::kPrint;
   line.text = line.file + " can be served\n";

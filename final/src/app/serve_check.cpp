@@ -1,6 +1,7 @@
 #include "app/serve_check.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "app/byte_size.h"
 #include "app/operations_server.h"
 #include "app/serve_settings.h"
+#include "base/unique_fd.h"
 #include "core/net_address.h"
 #include "core/socket.h"
 #include "log/log_writer.h"
@@ -49,13 +51,30 @@ auto Refusal(const std::string& path, int mode) -> std::string {
   return ::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0 ? "" : TextOf(errno);
 }
 
+// Where a link ends that leads to nothing yet: there, open(2) would make the file.
+auto EndOf(std::filesystem::path path) -> std::filesystem::path {
+  constexpr int kMostLinks = 40;  // path_resolution(7)
+  std::error_code ignored;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, ignored); ++i) {
+    path = path.parent_path() / std::filesystem::read_symlink(path, ignored);
+  }
+  return path;
+}
+
+// Is it the folder of the open descriptors? There, nothing can be made, whoever asks.
+auto IsDescriptorFolder(const std::string& folder) -> bool {
+  std::error_code ignored;
+  return std::filesystem::equivalent(folder, "/dev/fd", ignored);
+}
+
 // Why a file can't be made at `path`, where none is; "": it can.
-auto WhyNotMade(const std::string& path) -> std::string {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
+auto WhyNotMade(const std::filesystem::path& path) -> std::string {
+  const std::string parent = path.parent_path().string();
   const std::string folder = parent.empty() ? "." : parent;
   struct stat status {};
   std::string reason = ::stat(folder.c_str(), &status) != 0 ? TextOf(errno)
                        : !S_ISDIR(status.st_mode)           ? TextOf(ENOTDIR)
+                       : IsDescriptorFolder(folder)         ? TextOf(ENOENT)
                                                             : Refusal(folder, W_OK | X_OK);
   return reason.empty() ? "" : "its directory " + folder + ": " + reason;
 }
@@ -72,16 +91,24 @@ auto WhyNoSocket(const std::string& path) -> std::string {
   return errno == ENOENT || errno == ENOTDIR ? WhyNotMade(path) : TextOf(errno);
 }
 
+// Such as /dev/tty for who has no terminal.
+auto WhyNoDevice(const std::string& file) -> std::string {
+  const UniqueFd device(::open(file.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  return device ? "" : TextOf(errno);
+}
+
+// A FIFO is not tried: whoever waits for its writers would take us for one.
 auto WhyNoLog(const std::string& file) -> std::string {
   if (const std::optional<int> descriptor = DescriptorOf(file)) {
     return file.empty() || ::fcntl(*descriptor, F_GETFD) >= 0 ? "" : TextOf(errno);
   }
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) {
-    return errno == ENOENT || errno == ENOTDIR ? WhyNotMade(file) : TextOf(errno);
+    return errno == ENOENT || errno == ENOTDIR ? WhyNotMade(EndOf(file)) : TextOf(errno);
   }
   return S_ISDIR(status.st_mode)    ? TextOf(EISDIR)
          : S_ISSOCK(status.st_mode) ? TextOf(ENXIO)
+         : S_ISCHR(status.st_mode)  ? WhyNoDevice(file)
                                     : Refusal(file, W_OK);
 }
 
@@ -91,6 +118,22 @@ auto AddressOf(const std::string& host, std::uint16_t port) -> NetAddress {
   NetAddress address(host, port);
   Socket().Bind(NetAddress(address.Ip(), 0));
   return address;
+}
+
+// The first ports are not for everybody, but a service manager may have one for us.
+auto WhyNotBound(const NetAddress& address) -> std::string {
+  if (address.Port() == 0 || address.Port() >= IPPORT_RESERVED) {
+    return "";
+  }
+  try {
+    Socket().Bind(address);
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::permission_denied) {
+      return std::string(error.what()) +
+             "; this user needs CAP_NET_BIND_SERVICE, or a listener from systemd";
+    }
+  }
+  return "";
 }
 
 auto IsAny(const NetAddress& address) -> bool {
@@ -134,6 +177,9 @@ class Check {
         Refuses(place.key, place.text, error.what());
         return;
       }
+      if (const std::string reason = WhyNotBound(place.address); !reason.empty()) {
+        warnings_.push_back(WhatIsWrong(place.key, place.text, reason));
+      }
     }
     for (const Place& other : places_) {
       if (Collide(place, other)) {
@@ -157,6 +203,7 @@ class Check {
   }
 
   auto TakeFaults() noexcept -> std::vector<std::string> { return std::move(faults_); }
+  auto TakeWarnings() noexcept -> std::vector<std::string> { return std::move(warnings_); }
 
  private:
   void Refuses(const std::string& key, const std::string& value, const std::string& reason) {
@@ -167,11 +214,10 @@ class Check {
 
   std::vector<Place> places_;
   std::vector<std::string> faults_;
+  std::vector<std::string> warnings_;
 };
 
-}  // namespace
-
-auto ServeFaults(const ServeOptions& options) -> std::vector<std::string> {
+auto CheckOf(const ServeOptions& options) -> Check {
   Check check;
   check.Enters("http.root_path", options.directory);
   for (const std::string& place : SplitList(options.address)) {
@@ -186,7 +232,17 @@ auto ServeFaults(const ServeOptions& options) -> std::vector<std::string> {
     check.Listens({"operations.address", place}, parsed ? parsed->first : "",
                   parsed ? parsed->second : 0);
   }
-  return check.TakeFaults();
+  return check;
+}
+
+}  // namespace
+
+auto ServeFaults(const ServeOptions& options) -> std::vector<std::string> {
+  return CheckOf(options).TakeFaults();
+}
+
+auto StartWarnings(const ServeOptions& options) -> std::vector<std::string> {
+  return CheckOf(options).TakeWarnings();
 }
 
 auto ServeWarnings(ServeOptions options) -> std::vector<std::string> {

@@ -5,6 +5,7 @@
 #include <spdlog/details/periodic_worker.h>
 #include <spdlog/details/thread_pool.h>
 #include <spdlog/sinks/sink.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,21 +43,34 @@ auto UrgencyOf(spdlog::level::level_enum level) noexcept -> Urgency {
                                        : Urgency::kWait;
 }
 
-void RequireOpen(const std::string& file) {
-  const std::optional<int> descriptor = DescriptorOf(file);
-  if (!file.empty() && descriptor && fcntl(*descriptor, F_GETFD) < 0) {
+void RequireOpen(int descriptor, const std::string& file) {
+  if (!file.empty() && fcntl(descriptor, F_GETFD) < 0) {
     throw std::system_error(errno, std::generic_category(), "log file " + file);
   }
 }
 
+// Is `descriptor` open for what `status` describes?
+auto IsOpenFor(int descriptor, const struct stat& status) noexcept -> bool {
+  struct stat own {};
+  return fstat(descriptor, &own) == 0 && own.st_dev == status.st_dev && own.st_ino == status.st_ino;
+}
+
 }  // namespace
 
-auto DescriptorOf(std::string_view file) noexcept -> std::optional<int> {
+auto DescriptorOf(const std::string& file) noexcept -> std::optional<int> {
   if (file.empty() || file == "/dev/stderr" || file == "/dev/fd/2" || file == "/proc/self/fd/2") {
     return STDERR_FILENO;
   }
   if (file == "-" || file == "/dev/stdout" || file == "/dev/fd/1" || file == "/proc/self/fd/1") {
     return STDOUT_FILENO;
+  }
+  struct stat status {};
+  if (stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+      if (IsOpenFor(descriptor, status)) {
+        return descriptor;
+      }
+    }
   }
   return std::nullopt;
 }
@@ -69,15 +83,19 @@ class LogWriter::Sink : public spdlog::sinks::sink {
  public:
   explicit Sink(const LogWriterOptions& options)
       : by_thread_(options.by == WriteBy::kThread),
-        has_file_(!DescriptorOf(options.file)),
+        descriptor_(DescriptorOf(options.file)),
         blocks_(options.when_full == WhenFull::kBlock),
         queue_size_(options.queue_size),
         patience_(options.patience),
-        pipe_(DescriptorOf(options.file).value_or(STDERR_FILENO), options.troubles) {
-    if (has_file_) {
+        pipe_(descriptor_.value_or(STDERR_FILENO), options.troubles) {
+    if (descriptor_) {
+      RequireOpen(*descriptor_, options.file);
+    } else {
       file_.emplace(options.file, options.roll_size, options.troubles);
     }
   }
+
+  [[nodiscard]] auto HasFile() const noexcept -> bool { return !descriptor_; }
 
   // Puts lines into the queue, in the order of their numbers, and waits for them if that is wanted.
   void Post(std::string_view lines, Urgency urgency, spdlog::logger& logger,
@@ -113,7 +131,7 @@ class LogWriter::Sink : public spdlog::sinks::sink {
   // `dropped` lines should stand before these.
   void Write(std::string_view lines, Urgency urgency, std::uint64_t dropped) noexcept {
     dropped_.fetch_add(dropped, std::memory_order_relaxed);
-    if (has_file_) {
+    if (HasFile()) {
       WriteToFile(lines, dropped, urgency != Urgency::kLater);
     } else {
       pipe_.CountLost(dropped);
@@ -122,7 +140,7 @@ class LogWriter::Sink : public spdlog::sinks::sink {
   }
 
   void flush() override {
-    if (has_file_) {
+    if (HasFile()) {
       WriteToFile({}, 0, true);
     }
   }
@@ -207,7 +225,7 @@ class LogWriter::Sink : public spdlog::sinks::sink {
   }
 
   const bool by_thread_;
-  const bool has_file_;
+  const std::optional<int> descriptor_;
   const bool blocks_;
   const std::size_t queue_size_;
   const std::chrono::milliseconds patience_;
@@ -232,7 +250,6 @@ struct LogWriter::Machinery {
 
 LogWriter::LogWriter(const LogWriterOptions& options)
     : sink_(std::make_shared<Sink>(options)), machinery_(std::make_unique<Machinery>()) {
-  RequireOpen(options.file);
   if (options.by == WriteBy::kThread) {
     machinery_->queue = std::make_shared<Queue>(options.queue_size, 1U);
     machinery_->logger = std::make_shared<spdlog::async_logger>(
@@ -240,7 +257,7 @@ LogWriter::LogWriter(const LogWriterOptions& options)
     // Some versions throw what goes wrong; others write it to stderr, and wait for its reader.
     machinery_->logger->set_error_handler([](const std::string&) { throw std::bad_alloc(); });
   }
-  if (!DescriptorOf(options.file) && options.flush_interval.count() > 0) {
+  if (sink_->HasFile() && options.flush_interval.count() > 0) {
     // Not by way of the queue: a flush is no reason to drop a line.
     machinery_->flusher = std::make_unique<spdlog::details::periodic_worker>(
         [sink = sink_] { sink->flush(); }, options.flush_interval);

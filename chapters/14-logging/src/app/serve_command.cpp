@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 #include <ostream>
+#include <stdexcept>
 
 #include "base/sigpipe_block.h"
 #include "core/signal_watch.h"
@@ -130,6 +131,9 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors)
 } catch (const std::bad_alloc&) {
   errors << "turtle: out of memory\n";
   return 1;
+} catch (const std::invalid_argument& error) {
+  errors << "turtle: " << error.what() << '\n';
+  return 2;  // a mistake of whoever wrote it: trying again does not help
 } catch (const std::exception& error) {
   errors << "turtle: " << error.what() << '\n';
   return 1;

@@ -36,10 +36,11 @@ enum class WhenFull : std::uint8_t {
 };
 
 /// The descriptor that a LogWriterOptions::file means, if it is none to be opened: nothing and
-/// /dev/stderr are standard error; "-" and /dev/stdout, standard output. Under systemd these are
-/// sockets, which open(2) refuses, and where they are files, a second opening has another place in
-/// them. They are neither rolled nor opened anew.
-[[nodiscard]] auto DescriptorOf(std::string_view file) noexcept -> std::optional<int>;
+/// /dev/stderr are standard error; "-" and /dev/stdout, standard output; so is any other name of a
+/// pipe, socket or device that one of them is open for. Under systemd these are sockets, which
+/// open(2) refuses, and where they are files, a second opening has another place in them. They are
+/// neither rolled nor opened anew.
+[[nodiscard]] auto DescriptorOf(const std::string& file) noexcept -> std::optional<int>;
 
 /// Who writes.
 enum class WriteBy : std::uint8_t {

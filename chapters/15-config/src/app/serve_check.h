@@ -1,7 +1,7 @@
 // What would keep a server from starting, found out without starting one: `turtle -t`.
 //
-// A server may be running with this configuration and must not be disturbed. So the check binds
-// none of its ports, opens or creates no file, and connects to nothing.
+// A server may be running with this configuration and must not be disturbed. So the check listens
+// at none of its ports, writes to no file, and connects to nothing.
 //
 // Thread: pure, but for looking at the file system and at the addresses of this machine; a name may
 // cost a question to a DNS server.
@@ -19,6 +19,11 @@ namespace TURTLE_SERVER {
 /// @param options each value by itself has been checked
 /// @return a line for each, without a newline: the key, the value, the reason
 [[nodiscard]] auto ServeFaults(const ServeOptions& options) -> std::vector<std::string>;
+
+/// Returns what would keep a server from starting, unless a service manager helps: ports that this
+/// user may not bind.
+/// @return as ServeFaults()
+[[nodiscard]] auto StartWarnings(const ServeOptions& options) -> std::vector<std::string>;
 
 /// Returns warnings about settings that are valid but unlikely, such as sizes under 1 KiB.
 /// @return as ServeFaults()

@@ -11,6 +11,7 @@
 #include <optional>
 #include <ostream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -282,6 +283,9 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
 } catch (const std::bad_alloc&) {
   errors << "turtle: out of memory\n";
   return 1;
+} catch (const std::invalid_argument& error) {
+  errors << "turtle: " << error.what() << '\n';
+  return 2;  // a mistake of whoever wrote it: trying again does not help
 } catch (const std::exception& error) {
   errors << "turtle: " << error.what() << '\n';
   return 1;
