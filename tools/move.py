@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Moves source files and renames what they declare, in the whole book at once.
 
-    tools/move.py files OLD NEW [OLD NEW …]    src/web/cgi.h src/cgi/cgi.h: in every chapter and in final/
+    tools/move.py files OLD NEW [OLD NEW …]    src/web/old.h src/web/new.h: in every chapter and in final/
     tools/move.py names OLD NEW [OLD NEW …]    CgiRun CgiProcess: wherever it stands as a word
 
 A file of a chapter is mentioned in many places: in includes, in later chapters' versions, in tests, on
@@ -71,14 +71,14 @@ def expand(patterns: Iterable[tuple[str, str]], there: Iterable[str]) -> dict[st
 
 def path_change(moved: dict[str, str]) -> Change:
     """Has a text name the files as they are named after the move."""
-    # As part of the tree, `src/web/cgi.h`, and as an include or a page names it, `web/cgi.h`.
+    # As part of the tree, `src/web/old.h`, and as an include or a page names it, `web/old.h`.
     names = {}
     for old, new in moved.items():
         names[old] = new
         if old.startswith("src/") and new.startswith("src/"):
             names[old[4:]] = new[4:]
     longest_first = sorted(names, key=len, reverse=True)
-    # Not a part of another path, except behind one: chapters/12-cgi/src/web/cgi.h, turtle/web/cgi.h.
+    # Not a part of another path, except behind one: chapters/12-cgi/src/web/old.h, turtle/web/old.h.
     pattern = re.compile(r"(?<![\w.-])(?:" + "|".join(map(re.escape, longest_first)) + r")(?![\w-]|\.\w)")
     return lambda text: pattern.sub(lambda match: names[match[0]], text)
 

@@ -37,13 +37,13 @@ CIRCLES = tuple(
     frozenset(f"{room}/{name}" for name in names.split())
     for room, names in (
         ("app", "listening operations_server options serve_check serve_settings"),
+        ("cgi", "cgi cgi_run"),
+        ("cgi", "child_plan child_process"),
         ("core", "connection looper"),
         ("core", "epoll_poller io_uring kqueue_poller poller"),
         ("db", "db_connection prepared_sql"),
         ("log", "line_pipe log log_file log_writer logging"),
-        ("web", "caching_handler response_cache"),
-        ("web", "cgi cgi_run"),
-        ("web", "child_plan child_process"),
+        ("response_cache", "caching_handler response_cache"),
         ("web", "exchange http_session loop_http reply_stream request_body responder route_handler routes"
                 " server_request server_response"),
     )

@@ -13,9 +13,9 @@
 
 #include "base/argument.h"
 #include "core/signal_watch.h"
+#include "files/static_files.h"
 #include "web/exchange.h"
 #include "web/http_server.h"
-#include "web/static_files.h"
 
 using namespace turtle;
 

@@ -18,9 +18,9 @@
 
 #include "base/argument.h"
 #include "base/ascii.h"
+#include "cgi/cgi.h"
 #include "core/cidr_set.h"
 #include "core/signal_watch.h"
-#include "web/cgi.h"
 #include "web/exchange.h"
 #include "web/http_server.h"
 

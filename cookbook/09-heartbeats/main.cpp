@@ -14,8 +14,8 @@
 
 #include "base/argument.h"
 #include "core/signal_watch.h"
-#include "core/udp_server.h"
 #include "http/metrics_text.h"
+#include "udp/udp_server.h"
 #include "web/http_server.h"
 
 using namespace turtle;

@@ -21,8 +21,8 @@
 #include "core/inherited_listeners.h"
 #include "core/service_notifier.h"
 #include "core/signal_watch.h"
+#include "ops/operations.h"
 #include "web/http_server.h"
-#include "web/operations.h"
 
 using namespace turtle;
 

@@ -55,7 +55,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/core/ring.cpp")
 endif()
 
 # From chapter 20 on: a page that the library has with it.
-set(page "${PROJECT_SOURCE_DIR}/src/web/dashboard")
+set(page "${PROJECT_SOURCE_DIR}/src/ops/dashboard")
 if(EXISTS "${page}")
   set(made "${PROJECT_BINARY_DIR}/dashboard_files.cpp")
   set(embed "${CMAKE_CURRENT_LIST_DIR}/embed.cmake")

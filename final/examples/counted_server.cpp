@@ -10,7 +10,7 @@
 
 #include "base/argument.h"
 #include "core/signal_watch.h"
-#include "core/udp_socket.h"
+#include "udp/udp_socket.h"
 #include "web/http_server.h"
 
 using namespace turtle;

@@ -16,9 +16,9 @@
 #include "base/argument.h"
 #include "core/signal_watch.h"
 #include "http/response.h"
+#include "response_cache/response_cache.h"
 #include "web/exchange.h"
 #include "web/http_server.h"
-#include "web/response_cache.h"
 
 using namespace turtle;
 

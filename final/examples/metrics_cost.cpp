@@ -24,7 +24,7 @@
 #include "base/argument.h"
 #include "base/unique_fd.h"
 #include "core/socket.h"
-#include "core/udp_socket.h"
+#include "udp/udp_socket.h"
 
 using namespace turtle;
 using Clock = std::chrono::steady_clock;

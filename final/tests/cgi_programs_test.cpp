@@ -13,14 +13,14 @@
 #include <string_view>
 #include <vector>
 
+#include "cgi/cgi.h"
+#include "cgi/cgi_environment.h"
+#include "cgi/child_process.h"
+#include "cgi/pipe_io.h"
 #include "http/cgi_header.h"
 #include "support/child.h"
 #include "support/clocked_server.h"
 #include "support/http_client.h"
-#include "web/cgi.h"
-#include "web/cgi_environment.h"
-#include "web/child_process.h"
-#include "web/pipe_io.h"
 
 namespace TURTLE_SERVER {
 namespace {

@@ -1,5 +1,5 @@
 // What a program is told about its request (RFC 3875, section 4).
-#include "web/cgi.h"
+#include "cgi/cgi.h"
 
 #include <gtest/gtest.h>
 

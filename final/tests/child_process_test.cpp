@@ -1,4 +1,4 @@
-#include "web/child_process.h"
+#include "cgi/child_process.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "web/pipe_io.h"
+#include "cgi/pipe_io.h"
 
 namespace TURTLE_SERVER {
 namespace {

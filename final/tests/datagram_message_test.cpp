@@ -1,6 +1,6 @@
 // Control messages that no test can have the network bring: loopback has no link-local address.
 #define __APPLE_USE_RFC_3542  // NOLINT: macOS hides IPV6_PKTINFO unless it is asked for
-#include "core/datagram_message.h"
+#include "udp/datagram_message.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

@@ -9,8 +9,8 @@
 
 #include "base/unique_fd.h"
 #include "core/looper.h"
+#include "files/file_cache.h"
 #include "support/site_folder.h"
-#include "web/file_cache.h"
 
 namespace TURTLE_SERVER {
 namespace {

@@ -1,5 +1,5 @@
 // The ETag and the time of a file.
-#include "web/file_validators.h"
+#include "files/file_validators.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "web/file_watch.h"
+#include "files/file_watch.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

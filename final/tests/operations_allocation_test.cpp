@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "files/static_files.h"
+#include "ops/server_figures.h"
 #include "support/counting_new.h"
 #include "support/http_client.h"
 #include "support/running_server.h"
 #include "support/site_folder.h"
-#include "web/server_figures.h"
-#include "web/static_files.h"
 
 namespace TURTLE_SERVER {
 namespace {

@@ -1,5 +1,5 @@
 // The routes of an Operations, on a server of their own beside the one that they tell of.
-#include "web/operations.h"
+#include "ops/operations.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

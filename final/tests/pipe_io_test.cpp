@@ -1,4 +1,4 @@
-#include "web/pipe_io.h"
+#include "cgi/pipe_io.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // All of it or nothing.
-#include "web/read_file.h"
+#include "files/read_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
+#include "response_cache/reply_table.h"
+#include "response_cache/response_cache.h"
 #include "support/http_client.h"
 #include "support/running_server.h"
-#include "web/reply_table.h"
-#include "web/response_cache.h"
 
 namespace TURTLE_SERVER {
 namespace {

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "core/udp_server.h"
 #include "support/captured_stderr.h"
 #include "support/loop_thread.h"
 #include "support/manual_clock.h"
 #include "support/udp_client.h"
+#include "udp/udp_server.h"
 
 namespace TURTLE_SERVER {
 namespace {

@@ -25,7 +25,7 @@ import serving  # noqa: E402
 collect_ignore = [] if (ROOT / "final/src/app/main.cpp").exists() else ["test_browser.py"]
 if not (ROOT / "final/examples/todo.cpp").exists():
     collect_ignore.append("test_todo.py")
-if not (ROOT / "final/src/web/dashboard").exists():
+if not (ROOT / "final/src/ops/dashboard").exists():
     collect_ignore.append("test_dashboard.py")
 
 

@@ -21,8 +21,8 @@ THROWS = {"count": 0, "throw": True, "fallthrough": False}
 def sources(tmp_path):
     (tmp_path / "http").mkdir()
     (tmp_path / "http" / "uri.cpp").write_text("one();\n  if (two) {\n    three();\n\nfive();\n")
-    (tmp_path / "web").mkdir()
-    (tmp_path / "web" / "cgi.cpp").write_text("if (one) {}\n")
+    (tmp_path / "cgi").mkdir()
+    (tmp_path / "cgi" / "cgi.cpp").write_text("if (one) {}\n")
     return tmp_path
 
 
@@ -79,7 +79,7 @@ def test_an_excuse_is_for_the_text_of_a_line(sources):
 
 
 def test_elsewhere_only_lines_count(sources):
-    lines = read(sources, unit(sources, "web/cgi.cpp", (1, 3, [TAKEN, NEVER])))
+    lines = read(sources, unit(sources, "cgi/cgi.cpp", (1, 3, [TAKEN, NEVER])))
     assert coverage.untaken_branches(lines, sources, {}) == []
 
 

@@ -20,7 +20,7 @@ REFUSED = "// does not compile"
 # What an example takes from its reader's program: further headers, declarations, and what it has at hand.
 READERS = {
     "core/turtle_server.h": ([], "", ""),
-    "core/udp_server.h": ([], "", "Looper& looper"),
+    "udp/udp_server.h": ([], "", "Looper& looper"),
     "db/db_connection.h": (
         [],
         "void Use(std::int64_t id, const std::string& text);",
@@ -34,13 +34,13 @@ READERS = {
     "log/logging.h": ([], "", "const LoggingOptions& options"),
     "task/task_pool.h": ([], "auto CalculateOn() -> bool;", "TaskPool& pool"),
     "web/event_channel.h": (['"web/http_server.h"'], "void Keep(EventChannel channel);", "HttpServer& server"),
-    "web/http_server.h": (['"web/static_files.h"'], "", "const StaticFilesOptions& options"),
+    "web/http_server.h": (['"files/static_files.h"'], "", "const StaticFilesOptions& options"),
     "web/offload.h": (
         ['"web/http_server.h"'],
         "auto Calculate(std::string_view value) -> std::string;",
         "HttpServer& server",
     ),
-    "web/operations.h": (["<thread>"], "auto OneThread() -> ServerOptions;", ""),
+    "ops/operations.h": (["<thread>"], "auto OneThread() -> ServerOptions;", ""),
     "web/reply_stream.h": (
         ['"web/responder.h"'],
         "auto Next() -> std::string;",
@@ -56,12 +56,12 @@ READERS = {
         "auto Ask(const std::string& name) -> std::string;",
         "ThreadPool& pool, HttpServer& server",
     ),
-    "web/response_cache.h": (
+    "response_cache/response_cache.h": (
         ['"web/http_server.h"'],
         "class Api : public RequestHandler { void Handle(Exchange& exchange) override; };",
         "const ResponseCacheOptions& options, HttpServer& server",
     ),
-    "web/server_figures.h": (['"web/static_files.h"'], "", "Looper& looper, StaticFiles* files"),
+    "ops/server_figures.h": (['"files/static_files.h"'], "", "Looper& looper, StaticFiles* files"),
     "web/server_response.h": (["<nlohmann/json.hpp>"], "", "ServerResponse& res"),
 }
 

@@ -54,7 +54,7 @@ BRANCH_FILES = (
     "http/route_pattern.*",
     "http/router.*",
     "http/uri.*",
-    "web/open_beneath*",
+    "files/open_beneath*",
 )
 CMAKE_OPTIONS = (
     "-DCMAKE_CXX_COMPILER=g++",

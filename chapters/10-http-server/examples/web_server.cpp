@@ -11,8 +11,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "files/static_files.h"
 #include "web/http_server.h"
-#include "web/static_files.h"
 
 namespace {
 

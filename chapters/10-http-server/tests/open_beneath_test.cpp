@@ -1,5 +1,5 @@
 // No name leads out of the folder: by the kernel's way, and by the way without it.
-#include "web/open_beneath.h"
+#include "files/open_beneath.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // A folder that is looked up again by its name.
-#include "web/root_folder.h"
+#include "files/root_folder.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

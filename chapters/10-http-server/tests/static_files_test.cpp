@@ -1,5 +1,5 @@
 // Files over the wire: what they are, whether they have changed, and where folders lead.
-#include "web/static_files.h"
+#include "files/static_files.h"
 
 #include <gtest/gtest.h>
 

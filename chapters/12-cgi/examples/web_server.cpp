@@ -14,9 +14,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "web/cgi.h"
+#include "cgi/cgi.h"
+#include "files/static_files.h"
 #include "web/http_server.h"
-#include "web/static_files.h"
 
 namespace {
 

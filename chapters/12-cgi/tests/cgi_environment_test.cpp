@@ -1,4 +1,4 @@
-#include "web/cgi_environment.h"
+#include "cgi/cgi_environment.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Pages from memory: never stale, never of a wrong length, never more than allowed.
-#include "web/file_cache.h"
+#include "files/file_cache.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "files/file_watch.h"
 #include "support/cached_site.h"
 #include "support/loop_thread.h"
 #include "support/site_folder.h"
-#include "web/file_watch.h"
 
 namespace TURTLE_SERVER {
 namespace {

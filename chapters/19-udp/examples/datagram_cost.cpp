@@ -17,8 +17,8 @@
 #include <string>
 
 #include "base/argument.h"
-#include "core/datagram_batch.h"
-#include "core/udp_socket.h"
+#include "udp/datagram_batch.h"
+#include "udp/udp_socket.h"
 
 using namespace turtle;
 

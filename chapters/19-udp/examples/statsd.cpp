@@ -24,9 +24,9 @@
 #include "base/argument.h"
 #include "core/looper.h"
 #include "core/signal_watch.h"
-#include "core/udp_server.h"
 #include "statsd_table.h"
 #include "task/thread_pool.h"
+#include "udp/udp_server.h"
 #include "web/http_server.h"
 
 using namespace turtle;

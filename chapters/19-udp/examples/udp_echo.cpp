@@ -24,7 +24,7 @@
 #include "base/argument.h"
 #include "core/looper.h"
 #include "core/signal_watch.h"
-#include "core/udp_server.h"
+#include "udp/udp_server.h"
 
 using namespace turtle;
 

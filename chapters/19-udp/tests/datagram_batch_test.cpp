@@ -1,4 +1,4 @@
-#include "core/datagram_batch.h"
+#include "udp/datagram_batch.h"
 
 #include <gtest/gtest.h>
 

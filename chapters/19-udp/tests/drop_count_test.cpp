@@ -1,4 +1,4 @@
-#include "core/drop_count.h"
+#include "udp/drop_count.h"
 
 #include <gtest/gtest.h>
 

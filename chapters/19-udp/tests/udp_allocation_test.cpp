@@ -5,10 +5,10 @@
 #include <string>
 
 #include "../examples/statsd_table.h"
-#include "core/udp_server.h"
 #include "support/counting_new.h"
 #include "support/loop_thread.h"
 #include "support/udp_client.h"
+#include "udp/udp_server.h"
 
 namespace TURTLE_SERVER {
 namespace {

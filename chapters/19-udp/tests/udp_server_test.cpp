@@ -1,4 +1,4 @@
-#include "core/udp_server.h"
+#include "udp/udp_server.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

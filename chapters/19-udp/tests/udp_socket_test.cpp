@@ -1,4 +1,4 @@
-#include "core/udp_socket.h"
+#include "udp/udp_socket.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 #include <string>
 #include <system_error>
 
-#include "core/udp_calls.h"
 #include "support/needs_ipv6.h"
 #include "support/udp_client.h"
+#include "udp/udp_calls.h"
 
 namespace TURTLE_SERVER {
 namespace {

@@ -1,5 +1,5 @@
 // What is counted of a server, to the last request, on all of its loops.
-#include "web/server_figures.h"
+#include "ops/server_figures.h"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +12,13 @@
 #include <thread>
 #include <vector>
 
+#include "files/static_files.h"
+#include "response_cache/response_cache.h"
 #include "support/gate.h"
 #include "support/http_client.h"
 #include "support/manual_clock.h"
 #include "support/running_server.h"
 #include "support/site_folder.h"
-#include "web/response_cache.h"
-#include "web/static_files.h"
 
 namespace TURTLE_SERVER {
 namespace {

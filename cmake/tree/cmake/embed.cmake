@@ -1,6 +1,6 @@
 # Makes the files of a folder a part of the program: writes C++ that holds them.
 #
-#   cmake -DFOLDER=src/web/dashboard -DOUTPUT=dashboard_files.cpp -P embed.cmake
+#   cmake -DFOLDER=src/ops/dashboard -DOUTPUT=dashboard_files.cpp -P embed.cmake
 file(GLOB files "${FOLDER}/*")
 list(SORT files)
 set(entries "")
@@ -13,7 +13,7 @@ foreach(file IN LISTS files)
   string(APPEND entries "      {\"${name}\", R\"file(${text})file\"},\n")
 endforeach()
 file(WRITE "${OUTPUT}" "// Made by cmake/embed.cmake of ${FOLDER}.
-#include \"web/dashboard_files.h\"
+#include \"ops/dashboard_files.h\"
 
 namespace TURTLE_SERVER {
 

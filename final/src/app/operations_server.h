@@ -17,8 +17,8 @@
 #include "app/hand_over.h"
 #include "app/listening.h"
 #include "core/inherited_listeners.h"
+#include "ops/operations.h"
 #include "web/http_server.h"
-#include "web/operations.h"
 
 namespace TURTLE_SERVER {
 

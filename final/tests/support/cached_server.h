@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "response_cache/caching_handler.h"
 #include "support/clocked_server.h"
 #include "support/http_client.h"
 #include "support/running_server.h"
-#include "web/caching_handler.h"
 
 namespace TURTLE_SERVER::test {
 

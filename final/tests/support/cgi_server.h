@@ -15,11 +15,11 @@
 #include <utility>
 
 #include "base/unique_fd.h"
+#include "cgi/cgi.h"
 #include "support/client.h"
 #include "support/clocked_server.h"
 #include "support/running_server.h"
 #include "support/site_folder.h"
-#include "web/cgi.h"
 
 namespace TURTLE_SERVER::test {
 

@@ -12,11 +12,11 @@
 #include <stdexcept>
 
 #include "base/sigpipe_block.h"
+#include "cgi/cgi.h"
 #include "core/signal_watch.h"
-#include "web/cgi.h"
+#include "files/root_folder.h"
+#include "files/static_files.h"
 #include "web/http_server.h"
-#include "web/root_folder.h"
-#include "web/static_files.h"
 
 namespace TURTLE_SERVER {
 

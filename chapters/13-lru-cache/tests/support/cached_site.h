@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "files/static_files.h"
 #include "support/clocked_server.h"
 #include "support/http_client.h"
 #include "support/site_folder.h"
-#include "web/static_files.h"
 
 namespace TURTLE_SERVER::test {
 

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <utility>
 
+#include "files/static_files.h"
 #include "http/http_date.h"
 #include "support/http_client.h"
 #include "support/running_server.h"
 #include "support/site_folder.h"
-#include "web/static_files.h"
 
 namespace TURTLE_SERVER::test {
 

@@ -12,13 +12,13 @@
 #include <stdexcept>
 
 #include "base/sigpipe_block.h"
+#include "cgi/cgi.h"
 #include "core/signal_watch.h"
+#include "files/root_folder.h"
+#include "files/static_files.h"
 #include "log/logging.h"
 #include "web/access_log.h"
-#include "web/cgi.h"
 #include "web/http_server.h"
-#include "web/root_folder.h"
-#include "web/static_files.h"
 
 namespace TURTLE_SERVER {
 

@@ -18,17 +18,17 @@
 #include "app/serve_check.h"
 #include "app/serve_settings.h"
 #include "base/sigpipe_block.h"
+#include "cgi/cgi.h"
 #include "core/cidr_set.h"
 #include "core/signal_watch.h"
 #include "core/unix_listener.h"
+#include "files/root_folder.h"
+#include "files/static_files.h"
 #include "log/log.h"
 #include "log/logging.h"
+#include "response_cache/response_cache.h"
 #include "web/access_log.h"
-#include "web/cgi.h"
 #include "web/http_server.h"
-#include "web/response_cache.h"
-#include "web/root_folder.h"
-#include "web/static_files.h"
 
 namespace TURTLE_SERVER {
 

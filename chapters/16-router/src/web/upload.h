@@ -10,7 +10,7 @@
 //  * UploadedPart::Save() makes a file of a part, under a name that the server has chosen.
 //
 // Thread: one at a time. A loop that calls it waits for the disk, as it does for a program's body
-// (web/cgi.h): usually that is the page cache.
+// (cgi/cgi.h): usually that is the page cache.
 #pragma once
 
 #include <cstddef>

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/datagram_batch.h"
-#include "core/udp_socket.h"
 #include "support/client.h"
+#include "udp/datagram_batch.h"
+#include "udp/udp_socket.h"
 
 namespace TURTLE_SERVER::test {
 

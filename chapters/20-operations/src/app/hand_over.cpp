@@ -17,11 +17,11 @@
 #include <system_error>
 #include <utility>
 
+#include "cgi/child_plan.h"
+#include "cgi/pipe_io.h"
 #include "core/inherited_listeners.h"
 #include "log/log.h"
 #include "log/log_line.h"
-#include "web/child_plan.h"
-#include "web/pipe_io.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not all have it in a header
 
@@ -39,7 +39,7 @@ constexpr std::chrono::milliseconds kLook{10};
 constexpr std::size_t kPidDigits = 10;
 
 // Everything that is done between fork(2) and execve(2), worked out beforehand, for the reason that
-// web/child_process.h tells: no allocation, no lock.
+// cgi/child_process.h tells: no allocation, no lock.
 struct Plan {
   const char* path;
   char* const* argv;

@@ -12,9 +12,9 @@
 #include <limits>
 #include <string>
 
+#include "cgi/child_process.h"
+#include "cgi/pipe_io.h"
 #include "support/client.h"
-#include "web/child_process.h"
-#include "web/pipe_io.h"
 
 namespace TURTLE_SERVER {
 namespace {

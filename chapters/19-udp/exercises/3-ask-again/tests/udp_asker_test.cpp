@@ -1,4 +1,4 @@
-#include "core/udp_asker.h"
+#include "udp/udp_asker.h"
 
 #include <gtest/gtest.h>
 
@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/udp_socket.h"
 #include "support/captured_stderr.h"
 #include "support/loop_thread.h"
 #include "support/manual_clock.h"
 #include "support/udp_client.h"
+#include "udp/udp_socket.h"
 
 namespace TURTLE_SERVER {
 namespace {

@@ -1,0 +1,140 @@
+// Files that are ready to be sent: the fields of the head, and behind them the body, or where the
+// file is large the file itself, open. Up to some size a copy in memory is the cheapest; beyond it
+// sendfile(2) is, which needs no open(2) then.
+//
+// What is here is not stale, nor sent with a wrong length. The kernel tells of changes before
+// the round's requests are served (files/file_watch.h), and because it does not tell of all of
+// them, an entry is compared with a fresh stat(2) once a second too. Where the kernel can't tell,
+// or a symbolic link is on the way to the file, or it has a second name, or by choice, it is
+// compared at every request. And what is read into memory must be the same file, by its times,
+// before and after.
+//
+// Interface:
+//  * Find() gives an entry that is fresh, or nothing.
+//  * Load() keeps a file that has just been opened.
+//
+// Each loop has a cache of its own, with its share of the memory: a hit takes no lock, and touches
+// nothing that another core writes to.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/lru_cache.h"
+#include "base/pin.h"
+#include "base/unique_fd.h"
+#include "core/looper.h"
+#include "files/file_validators.h"
+#include "files/file_watch.h"
+#include "files/root_folder.h"
+
+namespace TURTLE_SERVER {
+
+/// When entries are compared with the file system.
+enum class FileCheck : std::uint8_t {
+  kWatch,   ///< when the kernel tells of a change, and once a second
+  kAlways,  ///< at every request
+};
+
+/// How much a FileCache keeps.
+struct FileCacheOptions {
+  std::size_t max_bytes = 0;  ///< of everything together, bookkeeping included; 0: no cache
+  std::size_t max_copied_bytes = 32 * 1024;  ///< a larger file is kept open instead of in memory
+  FileCheck check = FileCheck::kWatch;       ///< when to look again
+};
+
+/// One file. Pinned by replies that are still on their way when it leaves the cache.
+class CachedFile : public Pinned {
+ public:
+  /// What a reply says beside status, date and connection: "Name: value\r\n" for each field, an
+  /// empty line, and the file, unless that is kept open.
+  [[nodiscard]] auto Text() const noexcept -> std::string_view { return text_; }
+
+  /// The part of Text() that a reply with status 304 says: the tag and the empty line.
+  [[nodiscard]] auto NotModifiedText() const noexcept -> std::string_view {
+    return Text().substr(tag_at_, text_.size() - (file_ ? 0 : BodyBytes()) - tag_at_);
+  }
+
+  /// The open file, borrowed; -1 if it is a part of Text().
+  [[nodiscard]] auto GetFd() const noexcept -> int { return file_.Get(); }
+
+  /// The file's length.
+  [[nodiscard]] auto BodyBytes() const noexcept -> std::size_t {
+    return static_cast<std::size_t>(status_.st_size);
+  }
+
+  /// What conditional requests are compared with.
+  [[nodiscard]] auto GetValidators() const noexcept -> Validators { return validators_.Get(); }
+
+ private:
+  friend class FileCache;
+  CachedFile(const struct stat& status, const timespec& now)
+      : status_(status), validators_(status, now) {}
+
+  std::string name_;  // relative to the root
+  struct stat status_;
+  FileValidators validators_;
+  std::string text_;
+  UniqueFd file_;
+  std::size_t tag_at_ = 0;  // where in text_ the field begins that a 304 has too
+  bool check_always_ = false;
+  TimePoint checked_{};
+
+  template <class T, class... Arguments>
+  friend auto MakePinned(Arguments&&... arguments) -> PinTo<T>;
+};
+
+/// The files of one root, for one loop.
+class FileCache {
+ public:
+  /// How long an entry is trusted if nobody tells of a change.
+  static constexpr std::chrono::seconds kTrustTime = RootFolder::kTrustTime;
+
+  /// What an open file counts, whatever its size: a descriptor is dear, too.
+  static constexpr std::size_t kOpenFileBytes = std::size_t{128} * 1024;
+
+  /// @param looper outlives this object
+  /// @param root the open root folder, borrowed for as long as this object lives
+  /// @param options how much is kept
+  FileCache(Looper& looper, int root, FileCacheOptions options);
+
+  /// The fresh entry of the file `name`, relative to the root, or an empty pin.
+  [[nodiscard]] auto Find(std::string_view name) -> PinTo<CachedFile>;
+
+  /// Keeps a file: in memory, or open if it is large.
+  /// @param name of the file, relative to the root
+  /// @param file open; taken over if it is kept open
+  /// @param status of it, after it was opened
+  /// @param type its Content-Type
+  /// @return the entry; an empty pin if there is no room for it, or it is changing just now
+  auto Load(const std::string& name, UniqueFd& file, const struct stat& status,
+            std::string_view type) -> PinTo<CachedFile>;
+
+  /// The root is another folder from now on: forgets everything.
+  /// @param root as of the constructor
+  void SetRoot(int root) noexcept;
+
+  /// Hits, misses and sizes.
+  [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return entries_.Stats(); }
+
+ private:
+  void OnChange(std::string_view path, FileWatch::Subject subject);
+  auto WatchPath(const std::string& name) -> bool;
+  auto IsFresh(CachedFile& file) const -> bool;
+
+  Looper& looper_;
+  int root_;
+  const FileCacheOptions options_;
+  const int descriptor_bound_;  // the rest of the numbers is for clients
+  LruCache<std::string, PinTo<CachedFile>> entries_;
+  FileWatch watch_;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,80 @@
+// Files of a folder, as a web site.
+//
+// GET and HEAD, with validators, conditions and ranges; a folder is answered by its index page, or
+// by a redirect if the slash is missing. Nothing outside the folder can be reached: the path comes
+// decoded and without dot segments (http/uri.h), and the kernel opens it beneath the folder
+// (files/open_beneath.h). What is checked is what is sent: everything after the open(2) asks the
+// descriptor, never the name again. The folder's own name is looked up again now and then
+// (files/root_folder.h).
+//
+// Names that begin with a dot are not there (`/.env`, `/.git/config`), except for what is beneath
+// `/.well-known/` (RFC 8615).
+//
+// A file that the cache has is sent from memory without a system call for the file. Otherwise a
+// small file is read, and leaves with its head by one send; a large one is sent by sendfile(2).
+//
+// Thread: the loop's.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/lru_cache.h"
+#include "base/pin.h"
+#include "base/unique_fd.h"
+#include "files/file_cache.h"
+#include "files/root_folder.h"
+#include "http/request.h"
+#include "http/response.h"
+#include "web/request_handler.h"
+
+namespace TURTLE_SERVER {
+
+/// What a StaticFiles serves.
+struct StaticFilesOptions {
+  std::string root = ".";                    ///< the folder
+  std::string index = "index.html";          ///< the page of a folder; "" for none
+  bool dot_files = false;                    ///< true: names that begin with a dot are served
+  std::size_t max_copied_bytes = 32 * 1024;  ///< larger files are sent by sendfile(2)
+  FileCacheOptions cache{};  ///< this loop's share of the cache; without max_bytes there is none
+};
+
+/// Serves the files of a folder.
+class StaticFiles : public RequestHandler {
+ public:
+  /// Throws std::system_error, which names the folder, when it can't be opened.
+  /// @param looper whose requests this handler answers
+  /// @param options what to serve
+  StaticFiles(Looper& looper, StaticFilesOptions options);
+
+  void Handle(Exchange& exchange) override;
+
+  /// What the cache has done; all zero without one.
+  [[nodiscard]] auto CacheStats() const noexcept -> LruStats {
+    return cache_ ? cache_->Stats() : LruStats();
+  }
+
+ private:
+  auto FileNameOf(std::string_view path) -> std::string_view;
+  auto FindCached(const Exchange& exchange) -> PinTo<CachedFile>;
+  auto Cacheable(const Request& request) const noexcept -> bool;
+  void AnswerCached(Exchange& exchange, const PinTo<CachedFile>& file);
+  void Answer(Exchange& exchange);
+  void AnswerFailure(Exchange& exchange, const std::string& name, int error) const;
+  auto Open(const std::string& name) -> UniqueFd;
+  auto LookUpRoot(RootFolder::Look look) -> bool;
+  auto AnswerFile(const Request& request, std::string_view type, UniqueFd file,
+                  const struct stat& status) const -> Response;
+
+  Looper& looper_;
+  const StaticFilesOptions options_;
+  RootFolder root_;
+  std::unique_ptr<FileCache> cache_;
+  std::string index_name_;  // of a folder's page; its memory is used again
+};
+
+}  // namespace TURTLE_SERVER

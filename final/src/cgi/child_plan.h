@@ -1,0 +1,57 @@
+// What happens between fork(2) and execve(2), worked out beforehand. Internal to ChildProcess.
+//
+// Interface:
+//  * ChildPlan: only numbers and pointers to finished memory, so that the child allocates nothing.
+//  * RunPlan() is all that the child does.
+//  * The other functions exist once per kernel: child_process_linux.cpp, child_process_bsd.cpp.
+//
+// Thread: RunPlan() and what it calls run in the child, whose parent may have many threads: no
+// allocation, no lock, no stream, no exception.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "cgi/child_process.h"
+
+namespace TURTLE_SERVER {
+
+/// Everything the child needs. All descriptors are 3 or above, so that putting one in place never
+/// closes another.
+struct ChildPlan {
+  int directory_fd;      ///< To be entered.
+  const char* path;      ///< "./program"
+  char* const* argv;     ///< Ends with a null pointer.
+  char* const* envp;     ///< Ends with a null pointer.
+  int stdin_fd;          ///< Becomes 0.
+  int stdout_fd;         ///< Becomes 1.
+  int stderr_fd;         ///< Becomes 2; -1: 2 stays what it is.
+  int report_fd;         ///< Close-on-exec; a ChildFailure is written to it.
+  bool limit_files;      ///< Whether `files` counts.
+  rlimit files;          ///< RLIMIT_NOFILE of the child.
+  int descriptor_bound;  ///< No descriptor of ours is that high.
+};
+
+/// What the child writes to `report_fd`.
+struct ChildFailure {
+  SpawnStep step;  ///< Where it failed.
+  int error;       ///< An errno value.
+};
+
+/// Becomes the program, or reports why not and ends. Async-signal-safe.
+[[noreturn]] void RunPlan(const ChildPlan& plan) noexcept;
+
+/// Forks and lets the child run a plan. All signals are blocked here meanwhile.
+/// @param run all that the child does: it becomes a program or ends, and never returns
+/// @param plan what `run` is called with
+/// @return the child's id, or -1 and errno.
+auto ForkChild(void (*run)(const void* plan), const void* plan) noexcept -> pid_t;
+
+/// Marks all descriptors from 3 up as close-on-exec. Async-signal-safe; for the child.
+/// @param bound no open descriptor is that high.
+void CloseOthersOnExec(int bound) noexcept;
+
+/// A descriptor that becomes readable when a child of ours ends; empty: this system has none.
+auto OpenExitFd(pid_t pid) noexcept -> UniqueFd;
+
+}  // namespace TURTLE_SERVER
