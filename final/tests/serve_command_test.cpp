@@ -164,7 +164,7 @@ TEST(ServeCommandTest, WhatCanNotBeServedIsOneLine) {
   strange.address = "not an address";
   EXPECT_NE(fail(strange).find("not an address"), std::string::npos);
   strange.address = "1.2.3";
-  EXPECT_NE(fail(strange, 2).find("1.2.3"), std::string::npos) << "tomorrow it is none, either";
+  EXPECT_NE(fail(strange, 2).find("1.2.3"), std::string::npos) << "a retry would not help";
 }
 
 }  // namespace

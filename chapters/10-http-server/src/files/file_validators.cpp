@@ -81,7 +81,7 @@ FileValidators::FileValidators(const struct stat& status, const timespec& now) n
   *end++ = '"';
   tag_bytes_ = static_cast<std::size_t>(end - tag_.data());
 
-  // A time ahead of the clock was set by hand: the next write has another.
+  // A time in the future was set by hand: the next write sets another.
   strong_ = IsSettled(IsBefore(content, inode) || IsBefore(now, content) ? inode : content, now);
   second_over_ = IsSecondOver(content, now);
   // A time in the future would tell clients that their copy is newer than the file.

@@ -12,8 +12,8 @@ namespace TURTLE_SERVER {
 /// @param options checked
 /// @param out gets one line with the address as soon as clients can connect
 /// @param errors gets one line when the server can't be started
-/// @return the program's exit code: 0; 1 if the server could not be started; 2 if it can't be with
-///         these options, such as an address that is none
+/// @return the program's exit code: 0; 1 if the server could not be started; 2 if an option is
+///         invalid, such as a malformed address
 auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors) -> int;
 
 }  // namespace TURTLE_SERVER

@@ -50,7 +50,7 @@ auto Refusal(const std::string& path, int mode) -> std::string {
   return ::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0 ? "" : TextOf(errno);
 }
 
-// Where a link ends that leads to nothing yet: there, open(2) would make the file.
+// Returns where a dangling link points: open(2) would create the file there.
 auto EndOf(std::filesystem::path path) -> std::filesystem::path {
   constexpr int kMostLinks = 40;  // path_resolution(7)
   std::error_code ignored;
@@ -60,7 +60,7 @@ auto EndOf(std::filesystem::path path) -> std::filesystem::path {
   return path;
 }
 
-// Is it the folder of the open descriptors? There, nothing can be made, whoever asks.
+// Is it the directory of open descriptors? Nobody can create a file there.
 auto IsDescriptorFolder(const std::string& folder) -> bool {
   std::error_code ignored;
   return std::filesystem::equivalent(folder, "/dev/fd", ignored);
@@ -90,13 +90,13 @@ auto WhyNoSocket(const std::string& path) -> std::string {
   return errno == ENOENT || errno == ENOTDIR ? WhyNotMade(path) : TextOf(errno);
 }
 
-// Such as /dev/tty for who has no terminal.
+// Opens a device to find out: /dev/tty fails without a terminal.
 auto WhyNoDevice(const std::string& file) -> std::string {
   const UniqueFd device(::open(file.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   return device ? "" : TextOf(errno);
 }
 
-// A FIFO is not tried: whoever waits for its writers would take us for one.
+// A FIFO is not opened: its reader would take us for a writer.
 auto WhyNoLog(const std::string& file) -> std::string {
   if (const std::optional<int> descriptor = DescriptorOf(file)) {
     return file.empty() || ::fcntl(*descriptor, F_GETFD) >= 0 ? "" : TextOf(errno);
@@ -119,7 +119,7 @@ auto AddressOf(const std::string& host, std::uint16_t port) -> NetAddress {
   return address;
 }
 
-// The first ports are not for everybody, but a service manager may have one for us.
+// Ports below 1024 need a privilege, unless a service manager hands in a listener.
 auto WhyNotBound(const NetAddress& address) -> std::string {
   if (address.Port() == 0 || address.Port() >= IPPORT_RESERVED) {
     return "";

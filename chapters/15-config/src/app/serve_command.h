@@ -19,8 +19,8 @@ using Reread = std::function<CommandLine()>;
 /// @param reread called at SIGHUP, on the thread that serves. What it returns counts at once as far
 ///     as that is possible, and the log tells what has to wait; when it finds mistakes, they are
 ///     logged and nothing changes. Empty: the log says that there is nothing to reload.
-/// @return the program's exit code: 0; 1 if the server could not be started; 2 if it can't be with
-///         these options, such as an address that is none
+/// @return the program's exit code: 0; 1 if the server could not be started; 2 if an option is
+///         invalid, such as a malformed address
 auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
            const Reread& reread = {}) -> int;
 

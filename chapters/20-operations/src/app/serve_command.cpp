@@ -517,7 +517,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
   return 1;
 } catch (const std::invalid_argument& error) {
   errors << "turtle: " << error.what() << '\n';
-  return 2;  // a mistake of whoever wrote it: trying again does not help
+  return 2;  // a mistake in the settings: a retry would not help
 } catch (const std::exception& error) {
   errors << "turtle: " << error.what() << '\n';
   return 1;

@@ -28,8 +28,8 @@ using Reread = std::function<CommandLine()>;
 ///     logged and nothing changes. Empty: the log says that there is nothing to reload.
 /// @param command argv of main(), by which SIGUSR2 starts the program anew. Empty: SIGUSR2 is left
 ///     alone.
-/// @return the program's exit code: 0; 1 if the server could not be started; 2 if it can't be with
-///         these options, such as an address that is none
+/// @return the program's exit code: 0; 1 if the server could not be started; 2 if an option is
+///         invalid, such as a malformed address
 auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
            const Reread& reread = {}, const std::vector<std::string>& command = {}) -> int;
 
