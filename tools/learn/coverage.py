@@ -55,6 +55,7 @@ BRANCH_FILES = (
     "http/router.*",
     "http/uri.*",
     "files/open_beneath*",
+    "files/sys/open_beneath*",
 )
 CMAKE_OPTIONS = (
     "-DCMAKE_CXX_COMPILER=g++",
