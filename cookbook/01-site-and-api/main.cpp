@@ -4,7 +4,6 @@
 //   GET /app/…              index.html: a page that draws itself has many addresses and one file
 //   GET /…                  the files of FOLDER
 #include <atomic>
-#include <csignal>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -12,7 +11,6 @@
 #include <stdexcept>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
 #include "files/static_files.h"
 #include "web/exchange.h"
 #include "web/http_server.h"
@@ -64,7 +62,7 @@ auto main(int argc, char** argv) -> int try {
   server.Mount("/app", [](Looper&) { return std::make_unique<OnePage>(); });
   server.Mount("/api", [](Looper&) { return std::make_unique<NoSuchCall>(); });
 
-  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  server.StopOnSignals();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

@@ -4,7 +4,6 @@
 //   GET  /links/{id}   {"url": …, "visits": 3}
 //   GET  /{id}         sends you there, and counts
 #include <algorithm>
-#include <csignal>
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -13,7 +12,6 @@
 #include <string_view>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
 #include "db/db_pool.h"
 #include "db/sqlite_database.h"
 #include "http/http_error.h"
@@ -101,7 +99,7 @@ auto main(int argc, char** argv) -> int try {
   server.Get("/links/{id:int}", Offload(tasks, {}, show));
   server.Get("/{id:int}", Offload(tasks, {}, follow));
 
-  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  server.StopOnSignals();
   tasks.Start();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -21,7 +20,6 @@
 
 #include "base/argument.h"
 #include "base/mutex.h"
-#include "core/signal_watch.h"
 #include "http/http_error.h"
 #include "task/thread_pool.h"
 #include "web/http_server.h"
@@ -121,7 +119,7 @@ auto main(int argc, char** argv) -> int try {
     }
     res.Json(progress);
   });
-  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  server.StopOnSignals();
   disk.Start();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -22,7 +21,6 @@
 #include "base/argument.h"
 #include "base/mutex.h"
 #include "base/unique_fd.h"
-#include "core/signal_watch.h"
 #include "http/http_error.h"
 #include "task/thread_pool.h"
 #include "web/http_server.h"
@@ -135,7 +133,7 @@ auto main(int argc, char** argv) -> int try {
   server.Get("/figures", [&journal](const ServerRequest&, ServerResponse& res) {
     res.Json(journal.Figures());
   });
-  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  server.StopOnSignals();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

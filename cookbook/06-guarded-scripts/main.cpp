@@ -20,7 +20,6 @@
 #include "base/ascii.h"
 #include "cgi/cgi.h"
 #include "core/cidr_set.h"
-#include "core/signal_watch.h"
 #include "web/exchange.h"
 #include "web/http_server.h"
 
@@ -89,7 +88,7 @@ auto main(int argc, char** argv) -> int try {
   });
 
   std::signal(SIGCHLD, SIG_DFL);  // ignored, it would hide how a program has ended
-  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  server.StopOnSignals();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

@@ -3,7 +3,6 @@
 //   GET /primes/{below}   how many primes there are below it
 //   GET /load             {"running": …, "waiting": …, "refused": …, "cancelled": …}
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -13,7 +12,6 @@
 #include <string>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
 #include "http/http_error.h"
 #include "task/task_pool.h"
 #include "web/http_server.h"
@@ -72,7 +70,7 @@ auto main(int argc, char** argv) -> int try {
               {"refused", now.refused},
               {"cancelled", now.cancelled}});
   });
-  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  server.StopOnSignals();
   pool.Start();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();

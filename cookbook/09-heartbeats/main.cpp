@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -13,7 +12,6 @@
 #include <string>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
 #include "http/metrics_text.h"
 #include "udp/udp_server.h"
 #include "web/http_server.h"
@@ -77,7 +75,7 @@ auto main(int argc, char** argv) -> int try {
     res.Body(heartbeats.Metrics(loop.Now(), udp.Figures()), kMetricsTextType);
   });
 
-  const SignalWatch stop(loop, {SIGINT, SIGTERM}, [&](int) { http.Stop(); });
+  http.StopOnSignals();
   udp.Start();
   std::cout << "listening on " << http.LocalAddress().ToString() << std::endl
             << "heartbeats to " << udp.LocalAddress().ToString() << ", UDP" << std::endl;

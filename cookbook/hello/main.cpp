@@ -1,11 +1,9 @@
-#include <csignal>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
 #include <string>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
 #include "web/http_server.h"
 
 using namespace turtle;
@@ -15,7 +13,7 @@ auto main(int argc, char** argv) -> int try {
   server.Get("/hello/{name}", [](const ServerRequest& req, ServerResponse& res) {
     res.Text("hello, " + std::string(req.Parameter("name")) + "\n");
   });
-  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  server.StopOnSignals();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

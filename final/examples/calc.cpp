@@ -9,7 +9,6 @@
 // THREADS calculate, one for every core if it is not given. 0: the loop does, and all others wait.
 #include <array>
 #include <cmath>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +21,6 @@
 #include <thread>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
 #include "http/http_error.h"
 #include "web/http_server.h"
 #include "web/offload.h"
@@ -100,8 +98,7 @@ auto main(int argc, char** argv) -> int try {
   server.Get("/calc", Offload(pool, Priority::kNormal, CalculateLogarithm));
   server.Get("/hello", [](const ServerRequest&, ServerResponse& res) { res.Text("hello\n"); });
   server.Get("/ping", [](const ServerRequest&, ServerResponse& res) { res.Text("pong"); });
-  const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
-                            [&server](int) { server.Stop(); });
+  server.StopOnSignals();
   pool.Start();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();

@@ -1,7 +1,6 @@
 // Says hello, and reports each request to a statistics sink, by UDP.
 //
 //   counted_server PORT SINK_PORT
-#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -9,7 +8,6 @@
 #include <string>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
 #include "udp/udp_socket.h"
 #include "web/http_server.h"
 
@@ -50,8 +48,7 @@ auto main(int argc, char** argv) -> int try {
     count.Add();
     res.Text("hello\n");
   });
-  const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
-                            [&server](int) { server.Stop(); });
+  server.StopOnSignals();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

@@ -1,18 +1,16 @@
 // GET /hello, in as few lines as it takes: hello_server [PORT]
-#include <csignal>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
 #include "web/http_server.h"
 
 using namespace turtle;
 
 auto main(int argc, char** argv) -> int try {
   HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 20080));
-  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
+  server.StopOnSignals();
   server.Get("/hello", [](const ServerRequest&, ServerResponse& res) { res.Text("hello\n"); });
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();

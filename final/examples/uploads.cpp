@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -18,7 +17,6 @@
 #include <system_error>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
 #include "task/thread_pool.h"
 #include "web/http_server.h"
 
@@ -102,8 +100,7 @@ auto main(int argc, char** argv) -> int try {
   server.Post("/files", UploadAction(keep, options));
   server.Post("/upper", [&pool](const ServerRequest&, const RequestBody& body,
                                 const Responder& responder) { ToUpper(pool, body, responder); });
-  const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
-                            [&server](int) { server.Stop(); });
+  server.StopOnSignals();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

@@ -229,6 +229,22 @@ TEST(RouterTest, TwoRoutesForTheSamePathsAreRefused) {
   EXPECT_EQ(router.Find(Method::kPut, "/u/7").parameters.Find("name"), "7");
 }
 
+TEST(RouterTest, SpellingsOfOtherRoutersAreRefusedWithOurs) {
+  EXPECT_EQ(Refusal("/u/:id"), R"(route GET "/u/:id": ":id": a parameter is written {id})");
+  EXPECT_EQ(Refusal("/u/<int>"),
+            "route GET \"/u/<int>\": \"<int>\": a parameter is written {name}, "
+            "{name:int} or {name:uuid}");
+  EXPECT_EQ(Refusal("/f/*"),
+            R"(route GET "/f/*": "*": a parameter is written {rest...} to take the rest)");
+  EXPECT_EQ(Refusal("/f/*path"),
+            R"(route GET "/f/*path": "*path": a parameter is written {path...} to take the rest)");
+  EXPECT_NE(Refusal("/f/**"), "");
+  EXPECT_NE(Refusal("/u/<id>/posts"), "");
+  for (const char* literal : {"/items:batch", "/:", "/a*b", "/~user", "/1<2"}) {
+    EXPECT_EQ(Refusal(literal), "") << literal;
+  }
+}
+
 TEST(RouterTest, WhatIsNoPatternIsRefusedByName) {
   EXPECT_EQ(Refusal("users"), R"(route GET "users": a path begins with a slash)");
   EXPECT_EQ(Refusal("/u/{id:float}"),

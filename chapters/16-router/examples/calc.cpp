@@ -4,7 +4,6 @@
 //
 //   GET /fib/{n}    the number; it says on stdout that it begins
 //   GET /hello      something quick
-#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -12,7 +11,6 @@
 #include <string>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
 #include "http/http_error.h"
 #include "web/http_server.h"
 
@@ -45,8 +43,7 @@ auto main(int argc, char** argv) -> int try {
   HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])), {}, one_loop);
   server.Get("/fib/{n:int}", Calculate);
   server.Get("/hello", [](const ServerRequest&, ServerResponse& res) { res.Text("hello\n"); });
-  const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
-                            [&server](int) { server.Stop(); });
+  server.StopOnSignals();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

@@ -6,7 +6,6 @@
 //   GET /users/{name}    a greeting
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
@@ -14,7 +13,6 @@
 #include <string_view>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
 #include "http/http_error.h"
 #include "web/http_server.h"
 
@@ -44,8 +42,7 @@ auto main(int argc, char** argv) -> int try {
       .Get("/users",
            [](const ServerRequest&, ServerResponse& res) { res.Text("ada\ndennis\ngrace\n"); })
       .Get("/users/{name}", Greet);
-  const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
-                            [&server](int) { server.Stop(); });
+  server.StopOnSignals();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

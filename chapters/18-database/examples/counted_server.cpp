@@ -1,13 +1,11 @@
 // Says hello, and reports each request to a statistics sink, by TCP.
 //
 //   counted_server PORT SINK_PORT
-#include <csignal>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
 #include "core/socket.h"
 #include "log/log.h"
 #include "web/http_server.h"
@@ -41,8 +39,7 @@ auto main(int argc, char** argv) -> int try {
     Report(sink);
     res.Text("hello\n");
   });
-  const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
-                            [&server](int) { server.Stop(); });
+  server.StopOnSignals();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

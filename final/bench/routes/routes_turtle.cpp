@@ -1,11 +1,9 @@
 // The routes by Turtle: one loop, a pool of threads, a pool of connections.
-#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "core/signal_watch.h"
 #include "db/db_pool.h"
 #include "db/sqlite_database.h"
 #include "http/http_error.h"
@@ -53,8 +51,7 @@ void Serve(std::uint16_t port, const std::string& file) {
                                              AnswerRow(rows, req, res);
                                            }));
   server.Get("/worker", turtle::Offload(workers, turtle::Priority::kNormal, text));
-  const turtle::SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM},
-                                    [&server](int) { server.Stop(); });
+  server.StopOnSignals();
   workers.Start();
   server.Begin();
 }

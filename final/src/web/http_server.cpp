@@ -1,6 +1,7 @@
 #include "web/http_server.h"
 
 #include <algorithm>
+#include <csignal>
 #include <stdexcept>
 #include <string>
 
@@ -82,6 +83,14 @@ auto HttpServer::AlsoListen(Socket listener) -> HttpServer& {
 
 auto HttpServer::AlsoListen(std::vector<Socket> listeners) -> HttpServer& {
   server_.AlsoListen(std::move(listeners));
+  return *this;
+}
+
+auto HttpServer::StopOnSignals() -> HttpServer& {
+  stop_signals_.emplace(*server_.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [this](int) {
+    Stop();
+    stop_signals_.reset();
+  });
   return *this;
 }
 

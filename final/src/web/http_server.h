@@ -15,6 +15,7 @@
 //  * SetOptions() changes limits and time-outs while it serves, SetMaxConnections() and Block() who
 //    is let in.
 //  * Begin() serves until Stop(), or until Drain() has let everybody finish.
+//  * StopOnSignals() makes SIGINT and SIGTERM call Stop().
 //  * IsReady() says whether new clients should be sent here.
 //
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
@@ -27,6 +28,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +36,7 @@
 #include "core/cidr_set.h"
 #include "core/net_address.h"
 #include "core/server_options.h"
+#include "core/signal_watch.h"
 #include "core/turtle_server.h"
 #include "web/exchange_observer.h"
 #include "web/http_options.h"
@@ -162,6 +165,12 @@ class HttpServer {
   /// The listeners' descriptors, TurtleServer::ListenerFds(). Before Begin().
   [[nodiscard]] auto ListenerFds() const -> std::vector<int> { return server_.ListenerFds(); }
 
+  /// Makes SIGINT and SIGTERM call Stop(). After the first signal both are handled as before, so
+  /// that a second one ends the program at once. Before Begin().
+  /// @return this
+  /// @throws as SignalWatch
+  auto StopOnSignals() -> HttpServer&;
+
   /// The address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
 
@@ -182,6 +191,7 @@ class HttpServer {
   TurtleServer server_;
   // One for each loop while Begin() runs; handlers may use their loop, so they go before it.
   std::vector<std::unique_ptr<LoopHttp>> loops_;
+  std::optional<SignalWatch> stop_signals_;  // of the first loop
 };
 
 }  // namespace TURTLE_SERVER

@@ -51,6 +51,20 @@ auto ParseParameter(std::string_view text) -> PatternSegment {
   return segment;
 }
 
+// Other routers write a parameter differently. Taken for literals, such patterns would be routes
+// that no request can reach.
+void RequireOwnSpelling(std::string_view text) {
+  const auto write = [&](const std::string& ours) {
+    return Quoted(text) + ": a parameter is written " + ours;
+  };
+  const std::string_view name = text.substr(std::min<std::size_t>(text.size(), 1));
+  Require(text.substr(0, 1) != ":" || !IsName(name), write("{" + std::string(name) + "}"));
+  Require(text != "*" && text != "**" && (text.substr(0, 1) != "*" || !IsName(name)),
+          write("{" + (IsName(name) ? std::string(name) : "rest") + "...} to take the rest"));
+  Require(text.size() < 2 || text.front() != '<' || text.back() != '>',
+          write("{name}, {name:int} or {name:uuid}"));
+}
+
 // A literal is compared with a path that the client's escapes and dots are gone from (http/uri.h):
 // one that can't equal any is a mistake.
 auto ParseLiteral(std::string_view text) -> PatternSegment {
@@ -62,6 +76,7 @@ auto ParseLiteral(std::string_view text) -> PatternSegment {
   Require(text.find('?') == std::string_view::npos, "a query is no part of the path");
   Require(text.find_first_of("{}") == std::string_view::npos,
           "a parameter is a whole segment, as in /users/{id}");
+  RequireOwnSpelling(text);
   return {SegmentKind::kLiteral, std::string(text)};
 }
 

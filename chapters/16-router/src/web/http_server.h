@@ -15,6 +15,7 @@
 //  * SetOptions() changes limits and time-outs while it serves, SetMaxConnections() and Block() who
 //    is let in.
 //  * Begin() serves until Stop().
+//  * StopOnSignals() makes SIGINT and SIGTERM call Stop().
 //
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
 // loop a LoopHttp with handlers of its own.
@@ -25,6 +26,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +34,7 @@
 #include "core/cidr_set.h"
 #include "core/net_address.h"
 #include "core/server_options.h"
+#include "core/signal_watch.h"
 #include "core/turtle_server.h"
 #include "web/exchange_observer.h"
 #include "web/http_options.h"
@@ -139,6 +142,12 @@ class HttpServer {
   /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
   void Stop() noexcept { server_.Stop(); }
 
+  /// Makes SIGINT and SIGTERM call Stop(). After the first signal both are handled as before, so
+  /// that a second one ends the program at once. Before Begin().
+  /// @return this
+  /// @throws as SignalWatch
+  auto StopOnSignals() -> HttpServer&;
+
   /// The address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
 
@@ -156,6 +165,7 @@ class HttpServer {
   TurtleServer server_;
   // One for each loop while Begin() runs; handlers may use their loop, so they go before it.
   std::vector<std::unique_ptr<LoopHttp>> loops_;
+  std::optional<SignalWatch> stop_signals_;  // of the first loop
 };
 
 }  // namespace TURTLE_SERVER

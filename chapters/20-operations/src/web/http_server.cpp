@@ -1,6 +1,7 @@
 #include "web/http_server.h"
 
 #include <algorithm>
+#include <csignal>
 #include <stdexcept>
 #include <string>
 
@@ -77,6 +78,14 @@ auto HttpServer::AlsoListen(const NetAddress& local) -> HttpServer& {
 
 auto HttpServer::AlsoListen(Socket listener) -> HttpServer& {
   server_.AlsoListen(std::move(listener));
+  return *this;
+}
+
+auto HttpServer::StopOnSignals() -> HttpServer& {
+  stop_signals_.emplace(*server_.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [this](int) {
+    Stop();
+    stop_signals_.reset();
+  });
   return *this;
 }
 
