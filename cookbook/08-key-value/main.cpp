@@ -6,6 +6,7 @@
 //   DEL key         :1; :0 without one
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
@@ -15,6 +16,7 @@
 
 #include "base/argument.h"
 #include "base/mutex.h"
+#include "core/signal_watch.h"
 #include "core/turtle_server.h"
 
 using namespace turtle;
@@ -99,7 +101,7 @@ auto main(int argc, char** argv) -> int try {
         client->GetLooper()->SetDeadline(client, client->GetLooper()->Now() + idle);
       })
       .OnHandle([&](Connection* client) { Serve(client, store, idle); });
-  server.StopOnSignals();
+  const SignalWatch stop(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) { server.Stop(); });
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

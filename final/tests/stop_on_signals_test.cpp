@@ -21,13 +21,15 @@ TEST(StopOnSignals, OneSignalStopsAndTheNextIsHandledAsBefore) {
     HttpServer server(NetAddress("127.0.0.1", 0));
     server.StopOnSignals();
     Looper& loop = *server.Loopers().front();
+    bool was_raised = false;
     bool was_late = false;
-    loop.RunAfter(Clock::duration::zero(), [number] { std::raise(number); });
+    loop.RunAfter(Clock::duration::zero(), [&] { was_raised = std::raise(number) == 0; });
     loop.RunAfter(test::kPatience, [&] {
       was_late = true;
       server.Stop();
     });
     server.Begin();
+    EXPECT_TRUE(was_raised) << number;
     EXPECT_FALSE(was_late) << number;
     EXPECT_EQ(HandlerOf(number), SIG_IGN) << number;
     std::signal(number, before);

@@ -240,7 +240,7 @@ TEST(RouterTest, SpellingsOfOtherRoutersAreRefusedWithOurs) {
             R"(route GET "/f/*path": "*path": a parameter is written {path...} to take the rest)");
   EXPECT_NE(Refusal("/f/**"), "");
   EXPECT_NE(Refusal("/u/<id>/posts"), "");
-  for (const char* literal : {"/items:batch", "/:", "/a*b", "/~user", "/1<2"}) {
+  for (const char* literal : {"/items:batch", "/:", "/a*b", "/*.txt", "/~user", "/1<2", "/<1"}) {
     EXPECT_EQ(Refusal(literal), "") << literal;
   }
 }
