@@ -3,7 +3,7 @@
 // sendfile(2) is, which needs no open(2) then.
 //
 // What is here is not stale, nor sent with a wrong length. The kernel tells of changes before
-// the round's requests are served (files/file_watch.h), and because it does not tell of all of
+// the round's requests are served (files/file_watch.h), and because it does not report all of
 // them, an entry is compared with a fresh stat(2) once a second too. Where the kernel can't tell,
 // or a symbolic link is on the way to the file, or it has a second name, or by choice, it is
 // compared at every request. And what is read into memory must be the same file, by its times,

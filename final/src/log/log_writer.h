@@ -39,7 +39,7 @@ enum class WhenFull : std::uint8_t {
 /// /dev/stderr are standard error; "-" and /dev/stdout, standard output; so is any other name of a
 /// pipe, socket or device that one of them is open for. Under systemd these are sockets, which
 /// open(2) refuses, and where they are files, a second opening has another place in them. They are
-/// neither rolled nor opened anew.
+/// neither rolled nor reopened.
 [[nodiscard]] auto DescriptorOf(const std::string& file) noexcept -> std::optional<int>;
 
 /// Who writes.
