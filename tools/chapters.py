@@ -406,17 +406,17 @@ PROSE = {"console", "text", "output", "txt", "", "http", "mermaid"}
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A titled code block on a page."""
+    """A code block on a page."""
 
     page: Path
     line: int  # of its first line of code
     language: str
-    title: str
+    title: str  # "" if it has none
     code: Tuple[str, ...]
 
 
-def read_excerpts(page: Path) -> List[Excerpt]:
-    """The fenced blocks of a page that have a title."""
+def read_blocks(page: Path) -> List[Excerpt]:
+    """The fenced blocks of a page."""
     result = []
     fence = None
     indent = line = 0
@@ -432,12 +432,16 @@ def read_excerpts(page: Path) -> List[Excerpt]:
                 word = re.match(r"[{ .]*([\w+-]*)", opening[3])
                 language = word[1] if word and not word[1].startswith("title") else ""
         elif re.match(rf"^\s*{re.escape(fence[0])}{{{len(fence)},}}\s*$", row):
-            if title:
-                result.append(Excerpt(page, line, language, title, tuple(code)))
+            result.append(Excerpt(page, line, language, title, tuple(code)))
             fence = None
         else:
             code.append(row[indent:] if not row[:indent].strip() else row)
     return result
+
+
+def read_excerpts(page: Path) -> List[Excerpt]:
+    """Those of them that have a title."""
+    return [block for block in read_blocks(page) if block.title]
 
 
 def resolve(path: str, known: List[str]) -> Optional[str]:

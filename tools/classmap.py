@@ -6,8 +6,8 @@ section "The classes now" of each chapter's page:
 * A class counts if it is public: defined in a header at the start of a line, described by a `///`
   comment, and in no namespace for details. The comment's first sentence says what it is; the first
   sentence of the header, what the header is for.
-* A chapter has changed it if it brings another text of its definition or of one of its functions, or
-  of what stands between the functions in the same source file. Comments and #include don't count.
+* A chapter has changed it if it brings another text of its definition or of one of its functions.
+  Comments don't count.
 """
 
 from __future__ import annotations
@@ -74,29 +74,21 @@ def first_sentence(text: str) -> str:
 
 
 @functools.cache
-def code_of(file: pathlib.Path) -> tuple[dict[str, str], str]:
-    """Of a source file: class -> its functions, and what stands between functions of classes."""
+def functions_of(file: pathlib.Path) -> dict[str, str]:
+    """Of a source file: class -> its functions."""
     text = file.read_text(encoding="utf-8")
     functions: dict[str, str] = {}
-    between, end = "", 0
     for each in cpp_functions.definitions(text):
         if "::" in each.name:
             name = each.name.split("::")[0]
             functions[name] = functions.get(name, "") + cpp_functions.normalised(text[each.start : each.end])
-            between += text[end : each.start]
-            end = each.end
-    return functions, cpp_functions.normalised(re.sub(r"^#[^\n]*$", "", between + text[end:], flags=re.MULTILINE))
+    return functions
 
 
-def sources_of(name: str, module: str, files: dict[str, pathlib.Path]) -> list[tuple[str, str]]:
+def sources_of(name: str, module: str, files: dict[str, pathlib.Path]) -> list[str]:
     """What the source files of a module have of a class."""
-    found = []
-    for path in sorted(files):
-        if path.startswith(f"src/{module}/") and path.endswith(".cpp"):
-            functions, between = code_of(files[path])
-            if name in functions:
-                found.append((functions[name], between))
-    return found
+    sources = (files[path] for path in sorted(files) if path.startswith(f"src/{module}/") and path.endswith(".cpp"))
+    return [functions_of(file)[name] for file in sources if name in functions_of(file)]
 
 
 def history(root: pathlib.Path = chapters.ROOT) -> dict[str, list[Entry]]:

@@ -37,7 +37,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 TARGETS = ("aarch64-macos", "x86_64-macos", "x86_64-freebsd")
 REQUIREMENTS = "tools/portable-requirements.txt"
 # Links to these alone: with all of /usr/include, this system's C library would hide the other's.
-LIBRARIES = ("CLI", "fmt", "gtest", "mariadb", "nlohmann", "re2", "spdlog", "sqlite3.h")
+LIBRARIES = ("CLI", "gtest", "mariadb", "nlohmann", "re2", "sqlite3.h")
 # What CMake compiles on those systems: cmake/tree/cmake/targets.cmake, final/bench/turtle_bench.
 SOURCES = (
     "src/**/*.cpp",

@@ -3,12 +3,13 @@
 
     tools/rooms.py arrows [NN]    which room includes which, and by how many includes; 99: final
     tools/rooms.py circles [NN]   files of a room that include each other in a circle
-    tools/rooms.py check          is the picture in docs/design.md true of every chapter?
+    tools/rooms.py draw           draws final's rooms in docs/design.md
+    tools/rooms.py check          does every include lead down, and is the picture the one that `draw` makes?
 
-The picture shows the arrows that are needed to say all: `web --> http --> base` stands for
-`web --> base` as well. It must not lead anywhere in a circle, and it must hold no arrow that final
-has no include for. A circle of files within a room is a fault unless CIRCLES knows it: that list only
-shrinks. Python's standard library only.
+LAYERS has the rooms from top to bottom; a room includes only rooms of lower layers. The picture has
+the arrows that no other way replaces: `web --> http --> base` includes `web --> base`. A circle of
+files within a room is a fault unless CIRCLES knows it: that list only shrinks. Python's standard
+library only.
 """
 
 from __future__ import annotations
@@ -27,10 +28,23 @@ ROOT = chapters.ROOT
 PAGE = "docs/design.md"
 FINAL = "99"
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
-PICTURE = re.compile(r"^## Modules$.*?^```mermaid\nflowchart LR\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PICTURE = re.compile(r"(^## Modules$.*?^```mermaid\nflowchart LR\n)(.*?)(^```)", re.MULTILINE | re.DOTALL)
 
 Graph = dict[str, set[str]]
 
+
+# From top to bottom.
+LAYERS = (
+    ("app",),
+    ("cgi", "ops", "response_cache"),
+    ("files",),
+    ("web",),
+    ("db", "udp", "uring"),
+    ("core",),
+    ("http", "task"),
+    ("log",),
+    ("base",),
+)
 
 # Units (a header and its .cpp) that still include each other, in final.
 CIRCLES = tuple(
@@ -40,12 +54,9 @@ CIRCLES = tuple(
         ("cgi", "cgi cgi_run"),
         ("cgi", "child_plan child_process"),
         ("core", "connection looper"),
-        ("core", "epoll_poller io_uring kqueue_poller poller"),
         ("db", "db_connection prepared_sql"),
         ("log", "line_pipe log log_file log_writer logging"),
         ("response_cache", "caching_handler response_cache"),
-        ("web", "exchange http_session loop_http reply_stream request_body responder route_handler routes"
-                " server_request server_response"),
     )
 )  # fmt: skip
 
@@ -108,43 +119,54 @@ def circles(files: dict[str, pathlib.Path]) -> list[frozenset[str]]:
     return sorted(found, key=sorted)
 
 
-def drawn(page: str) -> Graph:
-    """The arrows of the picture."""
-    picture = PICTURE.search(page)
+def layer(name: str) -> int:
+    """0: at the top. A room that LAYERS lacks is above all, so that any include of it is a fault."""
+    return next((at for at, names in enumerate(LAYERS) if name in names), -1)
+
+
+def drawing(files: dict[str, pathlib.Path]) -> str:
+    """The arrows between rooms as lines of mermaid, without those that another way replaces."""
     graph: Graph = collections.defaultdict(set)
-    for line in picture[1].splitlines() if picture else ():
-        names = [name.strip() for name in line.split("-->")]
-        for one, other in zip(names, names[1:]):
-            graph[one].add(other)
-    return graph
+    for one, other in arrows(files):
+        graph[one].add(other)
+    lines = []
+    for one in sorted(graph, key=lambda name: (layer(name), name)):
+        by_way = {far for near in graph[one] for far in reachable(graph, near)}
+        lines += [f"  {one} --> {other}\n" for other in sorted(graph[one] - by_way)]
+    return "".join(lines)
+
+
+def draw(root: pathlib.Path = ROOT) -> None:
+    page = root / PAGE
+    picture = drawing(sources(FINAL, root))
+    text = page.read_text(encoding="utf-8")
+    page.write_text(PICTURE.sub(lambda match: match[1] + picture + match[3], text), encoding="utf-8")
 
 
 def faults(root: pathlib.Path = ROOT) -> list[str]:
-    graph = drawn((root / PAGE).read_text(encoding="utf-8"))
-    if not graph:
-        return [f"{PAGE}: there is no picture under Modules"]
-    found = [f"{PAGE}: the arrows lead from {each} back to {each}" for each in list(graph) if each in reachable(graph, each)]
-    final = arrows(sources(FINAL, root))
-    for one, others in sorted(graph.items()):
-        found += [f"{PAGE}: {one} --> {other}: no file of {one} includes one of {other}" for other in sorted(others)
-                  if not final[one, other]]  # fmt: skip
+    found = []
     for number in (*(chapter.number for chapter in chapters.all_chapters(root)), FINAL):
         where = "final" if number == FINAL else f"chapter {number}"
         files = sources(number, root)
         for one, other in includes(files):
-            if room(one) != room(other) and room(other) not in reachable(graph, room(one)):
-                found.append(f"{where}: {one} includes {other}, and no arrow leads from {room(one)} to {room(other)}")
+            if room(one) != room(other) and layer(room(one)) >= layer(room(other)):
+                found.append(f"{where}: {one} includes {other}, and {room(other)} is not below {room(one)} in LAYERS")
         found += [f"{where}: these include each other in a circle: {', '.join(sorted(circle))}"
                   for circle in circles(files) if not any(circle <= known for known in CIRCLES)]  # fmt: skip
     there = circles(sources(FINAL, root))
     found += [f"rooms.py: CIRCLES knows one that is gone: {', '.join(sorted(known))}"
               for known in CIRCLES if known not in there]  # fmt: skip
+    picture = PICTURE.search((root / PAGE).read_text(encoding="utf-8"))
+    if picture is None:
+        found.append(f"{PAGE}: there is no picture under Modules")
+    elif picture[2] != drawing(sources(FINAL, root)):
+        found.append(f"{PAGE}: the picture is not of this code; tools/rooms.py draw mends it")
     return found
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("command", choices=("arrows", "circles", "check"))
+    parser.add_argument("command", choices=("arrows", "circles", "draw", "check"))
     parser.add_argument("number", nargs="?", default=FINAL, metavar="NN")
     options = parser.parse_args()
     if options.command == "arrows":
@@ -153,6 +175,8 @@ def main() -> int:
     elif options.command == "circles":
         for circle in circles(sources(options.number)):
             print(", ".join(sorted(circle)))
+    elif options.command == "draw":
+        draw()
     else:
         found = faults()
         print("\n".join(found) or "the picture is true")

@@ -220,6 +220,8 @@ class Deriver:
     @staticmethod
     def _returns_itself(function: cpp_functions.Function) -> bool:
         returns = function.returns.removesuffix("&").strip()
+        if "static" in function.specifiers:
+            return False  # it has no object of its own to return
         return bool(function.class_name) and returns == function.class_name and function.returns != "&&"
 
     def body(self, path: str, text: str, function: cpp_functions.Function, treatment: Treatment) -> str:

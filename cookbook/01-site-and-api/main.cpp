@@ -10,10 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "base/argument.h"
-#include "files/static_files.h"
-#include "web/exchange.h"
-#include "web/http_server.h"
+#include <turtle/base/argument.h>
+#include <turtle/web/exchange.h>
+#include <turtle/web/http_server.h>
 
 using namespace turtle;
 
@@ -55,10 +54,7 @@ auto main(int argc, char** argv) -> int try {
     res.Status(201).Json({{"visits", ++visits}});
   });
 
-  StaticFilesOptions files;
-  files.root = argc > 2 ? argv[2] : ".";
-  files.cache.max_bytes = (std::size_t{64} << 20) / server.Loopers().size();  // each loop has one
-  server.Mount("/", [&files](Looper& loop) { return std::make_unique<StaticFiles>(loop, files); });
+  server.Files("/", argc > 2 ? argv[2] : ".");
   server.Mount("/app", [](Looper&) { return std::make_unique<OnePage>(); });
   server.Mount("/api", [](Looper&) { return std::make_unique<NoSuchCall>(); });
 

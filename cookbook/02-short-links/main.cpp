@@ -11,15 +11,15 @@
 #include <string>
 #include <string_view>
 
-#include "base/argument.h"
-#include "db/db_pool.h"
-#include "db/sqlite_database.h"
-#include "http/http_error.h"
-#include "http/status.h"
-#include "http/uri.h"
-#include "task/task_pool.h"
-#include "web/http_server.h"
-#include "web/offload.h"
+#include <turtle/base/argument.h>
+#include <turtle/db/db_pool.h>
+#include <turtle/db/sqlite_database.h>
+#include <turtle/http/http_error.h>
+#include <turtle/http/status.h>
+#include <turtle/http/uri.h>
+#include <turtle/task/task_pool.h>
+#include <turtle/web/http_server.h>
+#include <turtle/web/offload.h>
 
 using namespace turtle;
 

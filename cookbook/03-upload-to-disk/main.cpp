@@ -18,13 +18,13 @@
 #include <system_error>
 #include <utility>
 
-#include "base/argument.h"
-#include "base/mutex.h"
-#include "http/http_error.h"
-#include "task/thread_pool.h"
-#include "web/http_server.h"
-#include "web/nameless_file.h"
-#include "web/spool_file.h"
+#include <turtle/base/argument.h>
+#include <turtle/base/mutex.h>
+#include <turtle/http/http_error.h>
+#include <turtle/task/thread_pool.h>
+#include <turtle/web/http_server.h>
+#include <turtle/web/nameless_file.h>
+#include <turtle/web/spool_file.h>
 
 using namespace turtle;
 
@@ -80,17 +80,16 @@ struct Uploads {
 
 auto main(int argc, char** argv) -> int try {
   const std::string folder = argc > 2 ? argv[2] : ".";
-  HttpOptions limits;
-  limits.body.max_body_bytes = std::uint64_t{10} << 30U;
+  RouteOptions limits{std::uint64_t{10} << 30U};
   if (argc > 3) {
-    limits.body.max_body_bytes =
+    limits.max_body_bytes =
         ReadNumber<std::uint64_t>("most bytes", argv[3], 0, std::uint64_t{1} << 50U);
   }
   ThreadPool disk(1);
   Uploads uploads;
-  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080), limits);
-  server.Put("/files/{name}", [&](const ServerRequest& req, const RequestBody& body,
-                                  const Responder& responder) {
+  HttpServer server(NetAddress("127.0.0.1", argc > 1 ? ReadPort(argv[1]) : 8080));
+  const auto keep = [&](const ServerRequest& req, const RequestBody& body,
+                        const Responder& responder) {
     const auto file = std::make_shared<Incoming>(folder, req.Parameter("name"));
     {
       const MutexLock lock(uploads.mutex);
@@ -108,7 +107,8 @@ auto main(int argc, char** argv) -> int try {
         }
       }));
     });
-  });
+  };
+  server.Put("/files/{name}", keep, limits);
   server.Get("/progress", [&uploads](const ServerRequest&, ServerResponse& res) {
     nlohmann::json progress = nlohmann::json::object();
     const MutexLock lock(uploads.mutex);

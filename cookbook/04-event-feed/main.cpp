@@ -18,12 +18,12 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/argument.h"
-#include "base/mutex.h"
-#include "core/signal_watch.h"
-#include "http/http_error.h"
-#include "web/event_channel.h"
-#include "web/http_server.h"
+#include <turtle/base/argument.h>
+#include <turtle/base/mutex.h>
+#include <turtle/core/signal_watch.h>
+#include <turtle/http/http_error.h>
+#include <turtle/web/event_channel.h>
+#include <turtle/web/http_server.h>
 
 using namespace turtle;
 

@@ -18,12 +18,12 @@
 #include <system_error>
 #include <vector>
 
-#include "base/argument.h"
-#include "base/mutex.h"
-#include "base/unique_fd.h"
-#include "http/http_error.h"
-#include "task/thread_pool.h"
-#include "web/http_server.h"
+#include <turtle/base/argument.h>
+#include <turtle/base/mutex.h>
+#include <turtle/base/unique_fd.h>
+#include <turtle/http/http_error.h>
+#include <turtle/task/thread_pool.h>
+#include <turtle/web/http_server.h>
 
 using namespace turtle;
 

@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/argument.h"
-#include "base/ascii.h"
-#include "cgi/cgi.h"
-#include "core/cidr_set.h"
-#include "web/exchange.h"
-#include "web/http_server.h"
+#include <turtle/base/argument.h>
+#include <turtle/base/ascii.h>
+#include <turtle/cgi/cgi.h>
+#include <turtle/core/cidr_set.h>
+#include <turtle/web/exchange.h>
+#include <turtle/web/http_server.h>
 
 using namespace turtle;
 

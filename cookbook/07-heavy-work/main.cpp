@@ -11,11 +11,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/argument.h"
-#include "http/http_error.h"
-#include "task/task_pool.h"
-#include "web/http_server.h"
-#include "web/offload.h"
+#include <turtle/base/argument.h>
+#include <turtle/http/http_error.h>
+#include <turtle/task/task_pool.h>
+#include <turtle/web/http_server.h>
+#include <turtle/web/offload.h>
 
 using namespace turtle;
 

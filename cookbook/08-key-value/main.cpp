@@ -14,10 +14,10 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/argument.h"
-#include "base/mutex.h"
-#include "core/signal_watch.h"
-#include "core/turtle_server.h"
+#include <turtle/base/argument.h>
+#include <turtle/base/mutex.h>
+#include <turtle/core/signal_watch.h>
+#include <turtle/core/turtle_server.h>
 
 using namespace turtle;
 
@@ -71,19 +71,19 @@ void Serve(Connection* client, Store& store, std::chrono::seconds idle) {
   while (!client->Paused()) {  // else it has answers to read first; we are called again after that
     const std::size_t end = client->Read().find('\n');
     if (std::min(end, client->Read().size()) > kMaxLine) {
-      client->WriteToWriteBuffer("-ERR that line is too long\r\n");
-      client->GetLooper()->DeleteConnection(client->GetFd());
+      client->Write("-ERR that line is too long\r\n");
+      client->Close();
       return;
     }
     if (end == std::string_view::npos) {
       break;
     }
     const std::string_view line = client->Read().substr(0, end);
-    client->WriteToWriteBuffer(store.Answer(line.substr(0, line.find_last_not_of('\r') + 1)));
+    client->Write(store.Answer(line.substr(0, line.find_last_not_of('\r') + 1)));
     client->Consume(end + 1);
   }
   if (exit && !client->Paused()) {
-    client->GetLooper()->DeleteConnection(client->GetFd());  // once its answers are sent
+    client->Close();  // once its answers are sent
   } else {
     client->GetLooper()->SetDeadline(client, client->GetLooper()->Now() + idle);
   }

@@ -11,10 +11,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/argument.h"
-#include "http/metrics_text.h"
-#include "udp/udp_server.h"
-#include "web/http_server.h"
+#include <turtle/base/argument.h>
+#include <turtle/http/metrics_text.h>
+#include <turtle/udp/udp_server.h>
+#include <turtle/web/http_server.h>
 
 using namespace turtle;
 

@@ -17,12 +17,12 @@
 #include <thread>
 #include <utility>
 
-#include "base/argument.h"
-#include "core/inherited_listeners.h"
-#include "core/service_notifier.h"
-#include "core/signal_watch.h"
-#include "ops/operations.h"
-#include "web/http_server.h"
+#include <turtle/base/argument.h>
+#include <turtle/core/inherited_listeners.h>
+#include <turtle/core/service_notifier.h>
+#include <turtle/core/signal_watch.h>
+#include <turtle/ops/operations.h>
+#include <turtle/web/http_server.h>
 
 using namespace turtle;
 

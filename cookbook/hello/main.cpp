@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/argument.h"
-#include "web/http_server.h"
+#include <turtle/base/argument.h>
+#include <turtle/web/http_server.h>
 
 using namespace turtle;
 

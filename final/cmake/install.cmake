@@ -1,15 +1,21 @@
 # cmake --install: headers, library, programs, CMake package, pkg-config file.
 #
 #   find_package(turtle REQUIRED)                 pkg-config --cflags --libs turtle
-#   target_link_libraries(app turtle::turtle)
+#   target_link_libraries(app turtle::turtle)     #include <turtle/core/socket.h>
+#
+# turtle::compat, or turtle-compat for pkg-config, is for programs that say #include "core/socket.h".
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# A folder of their own, on the include path of whoever links: "core/socket.h" is found there.
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/turtle"
-        FILES_MATCHING PATTERN "*.h" PATTERN app EXCLUDE)
+# The headers as they are now, even if nothing was built since they changed.
+install(CODE "execute_process(COMMAND [[${CMAKE_COMMAND}]] [[-DFROM=${PROJECT_SOURCE_DIR}/src]]
+                [[-DTO=${user_headers}/turtle]] -P [[${copy_headers}]] COMMAND_ERROR_IS_FATAL ANY)")
+install(DIRECTORY "${user_headers}/turtle" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS turtle_library EXPORT turtle-targets
-        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(TARGETS turtle_compat EXPORT turtle-targets
+        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/turtle")
 foreach(program turtle turtle_bench)
   if(TARGET ${program})
     # What was built: a build of some targets may lack one of them.
@@ -39,13 +45,6 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/turtle-config-version.cm
                                  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
 set(dependencies "find_dependency(Threads)")
 set(libraries "")
-if(TARGET spdlog::spdlog_header_only)
-  string(APPEND dependencies "\nfind_dependency(spdlog)")
-  get_target_property(below spdlog::spdlog_header_only INTERFACE_LINK_LIBRARIES)
-  if(below MATCHES "fmt::fmt(;|$)")  # else a copy of it is a part of spdlog's headers
-    set(libraries " -lfmt")
-  endif()
-endif()
 if(TARGET re2::re2)
   string(APPEND dependencies "\nfind_dependency(nlohmann_json)"
                              "\nlist(PREPEND CMAKE_MODULE_PATH \"\${CMAKE_CURRENT_LIST_DIR}\")"
@@ -78,7 +77,7 @@ file(RELATIVE_PATH to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/turtle.pc" @ONLY CONTENT
 "prefix=\${pcfiledir}/${to_prefix}
 libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
-includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}/turtle
+includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
 
 Name: turtle
 Description: ${PROJECT_DESCRIPTION}
@@ -86,4 +85,14 @@ Version: ${PROJECT_VERSION}
 Libs: -L\${libdir} -lturtle${libraries} ${CMAKE_THREAD_LIBS_INIT}
 Cflags: -I\${includedir}
 ")
-install(FILES "${PROJECT_BINARY_DIR}/turtle.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/turtle-compat.pc" @ONLY CONTENT
+"prefix=\${pcfiledir}/${to_prefix}
+
+Name: turtle-compat
+Description: turtle, for programs that include \"core/socket.h\"
+Version: ${PROJECT_VERSION}
+Requires: turtle
+Cflags: -I\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}/turtle
+")
+install(FILES "${PROJECT_BINARY_DIR}/turtle.pc" "${PROJECT_BINARY_DIR}/turtle-compat.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

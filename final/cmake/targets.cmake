@@ -25,16 +25,27 @@ endif()
 add_library(turtle::turtle ALIAS turtle_library)
 set_target_properties(turtle_library PROPERTIES OUTPUT_NAME turtle EXPORT_NAME turtle)
 target_compile_features(turtle_library ${scope} cxx_std_17)
-target_include_directories(turtle_library ${scope}
-                           "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>"
-                           "$<INSTALL_INTERFACE:include/turtle>")
+include_directories("${PROJECT_SOURCE_DIR}/src")  # for the targets here, and for no program that links them
 
-# From chapter 14 on: the queue and the thread of the log. Its headers alone, so that sanitizers see
-# into it; only one file of ours includes them.
-if(EXISTS "${PROJECT_SOURCE_DIR}/src/log/log_writer.cpp")
-  find_package(spdlog REQUIRED)
-  target_link_libraries(turtle_library PRIVATE spdlog::spdlog_header_only)
-endif()
+# A program includes <turtle/core/socket.h>, and finds no "base/mutex.h" by accident. One that
+# writes "core/socket.h" links turtle::compat as well.
+set(user_headers "${PROJECT_BINARY_DIR}/include")
+set(copy_headers "${CMAKE_CURRENT_LIST_DIR}/user_headers.cmake")
+set(copy_command "${CMAKE_COMMAND}" "-DFROM=${PROJECT_SOURCE_DIR}/src" "-DTO=${user_headers}/turtle"
+                 -P "${copy_headers}")
+file(GLOB_RECURSE library_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.h")
+add_custom_command(OUTPUT "${user_headers}/copied" DEPENDS ${library_headers} "${copy_headers}"
+                   COMMAND ${copy_command} COMMAND "${CMAKE_COMMAND}" -E touch "${user_headers}/copied"
+                   COMMENT "Copying the headers for programs that use the library" VERBATIM)
+add_custom_target(turtle_headers DEPENDS "${user_headers}/copied")
+add_dependencies(turtle_library turtle_headers)
+target_include_directories(turtle_library INTERFACE "$<BUILD_INTERFACE:${user_headers}>")
+
+add_library(turtle_compat INTERFACE)
+add_library(turtle::compat ALIAS turtle_compat)
+set_target_properties(turtle_compat PROPERTIES EXPORT_NAME compat)
+target_link_libraries(turtle_compat INTERFACE turtle_library)
+target_include_directories(turtle_compat INTERFACE "$<BUILD_INTERFACE:${user_headers}/turtle>")
 
 # From chapter 16 on: JSON, whose type is named in our headers, and regular expressions for paths.
 if(EXISTS "${PROJECT_SOURCE_DIR}/src/http/router.cpp")
@@ -50,7 +61,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/db/database.h")
 endif()
 
 # From chapter 22 on.
-if(EXISTS "${PROJECT_SOURCE_DIR}/src/core/ring.cpp")
+if(EXISTS "${PROJECT_SOURCE_DIR}/src/uring/ring.cpp")
   include("${CMAKE_CURRENT_LIST_DIR}/io_uring.cmake")
 endif()
 

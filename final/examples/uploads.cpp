@@ -1,8 +1,9 @@
 // Takes files from a form, and text of any length: uploads PORT FOLDER
 //
-//   GET /         the form
-//   POST /files   keeps its files in FOLDER, as 1, 2, 3, …
-//   POST /upper   answers in upper case, while the text comes
+//   GET /           the form
+//   POST /files     keeps its files in FOLDER, as 1, 2, 3, …
+//   GET /files/{n}  one of them
+//   POST /upper     answers in upper case, while the text comes
 #include <algorithm>
 #include <atomic>
 #include <cctype>
@@ -17,6 +18,7 @@
 #include <system_error>
 
 #include "base/argument.h"
+#include "files/route_files.h"
 #include "task/thread_pool.h"
 #include "web/http_server.h"
 
@@ -98,6 +100,11 @@ auto main(int argc, char** argv) -> int try {
     res.Status(201).Text(KeepFiles(upload, folder));
   };
   server.Post("/files", UploadAction(keep, options));
+  const RouteFiles kept(folder);
+  server.Get("/files/{n:int}", [&kept](const ServerRequest& req, ServerResponse& res) {
+    res.Set("Content-Disposition", "attachment");  // whatever it is, a browser is not to show it
+    kept.Send(req, res, std::string(req.Parameter("n")));
+  });
   server.Post("/upper", [&pool](const ServerRequest&, const RequestBody& body,
                                 const Responder& responder) { ToUpper(pool, body, responder); });
   server.StopOnSignals();

@@ -20,7 +20,7 @@ using Faults = std::vector<std::string>;
 // What a configuration comes to.
 struct Reading {
   explicit Reading(const std::string& text)
-      : options(ConfiguredStandards()),
+      : options(ConfigDefaults()),
         faults(ReadConfig(text, "site.json", ServeSettings(options).All())) {}
 
   ServeOptions options;
@@ -143,9 +143,9 @@ TEST(ConfigTest, ANulIsNotTheEnd) {
 
 TEST(ConfigTest, BothSpellingsOfAKeyAreTheSameButNotTwice) {
   EXPECT_EQ(Reading(R"({"log": {"async_started": "on"}})").options.log.writer.by, WriteBy::kThread);
-  EXPECT_EQ(Reading(R"({"log": {"async_started": "on", "ansync_started": "off"}})").faults,
-            Faults{"site.json: log.ansync_started and its other spelling stand in one "
-                   "configuration"});
+  EXPECT_EQ(
+      Reading(R"({"log": {"async_started": "on", "ansync_started": "off"}})").faults,
+      Faults{"site.json: log.ansync_started and its other spelling are both in the configuration"});
 }
 
 TEST(ConfigTest, AnEditorMayBeToldOfTheSchema) {
@@ -214,9 +214,9 @@ TEST(ConfigTest, AMistakeIsTheKeyTheValueAndWhatIsWanted) {
       {R"({"port.number": 1})", "\"port.number\" is no key"},
       {R"({"": 1})", "\"\" is no key"},
       {R"({"n\u0007\u00e9": 1})", "\"n\\u0007\\u00e9\" is no key"},
-      {R"({"port": 1, "port": 2})", "\"port\" stands twice in one object"},
+      {R"({"port": 1, "port": 2})", "\"port\" occurs twice in one object"},
       {R"({"http": {"cache_size": 1, "cache_size": 1}})",
-       "\"cache_size\" stands twice in one object"},
+       "\"cache_size\" occurs twice in one object"},
       {"[]", "[] is not an object with keys"},
       {"80", "80 is not an object with keys"},
   };
@@ -262,7 +262,7 @@ TEST(ConfigTest, WhatIsNoJsonIsToldWithItsPlace) {
 }
 
 TEST(ConfigTest, ADeepNestIsNoReasonToFall) {
-  const Faults too_deep{"site.json: more than 16 values stand in each other"};
+  const Faults too_deep{"site.json: more than 16 nested values"};
   const std::size_t half = kMaxConfigBytes / 2;
   EXPECT_EQ(Reading(std::string(half, '[') + std::string(half, ']')).faults, too_deep);
   std::string text;
@@ -298,7 +298,7 @@ TEST(ConfigTest, AFileIsReadAndNamed) {
 
 TEST(ConfigTest, TheSchemaHasEachKeyWithItsStandard) {
   using Json = nlohmann::json;
-  ServeOptions options = ConfiguredStandards();
+  ServeOptions options = ConfigDefaults();
   const SettingList settings = ServeSettings(options);
   const Json schema = Json::parse(ConfigSchema(settings.All()));
   EXPECT_EQ(schema["additionalProperties"], false);
@@ -325,7 +325,7 @@ TEST(ConfigTest, TheSchemaHasEachKeyWithItsStandard) {
 
 TEST(ConfigTest, TheSchemaSaysWhatAValueMayBe) {
   using Json = nlohmann::json;
-  ServeOptions options = ConfiguredStandards();
+  ServeOptions options = ConfigDefaults();
   const Json properties = Json::parse(ConfigSchema(ServeSettings(options).All()))["properties"];
   const std::vector<std::pair<std::string, Json>> rows = {
       {"/address/type", {"string", "array"}},

@@ -222,6 +222,13 @@ TEST_F(ConnectionTest, WrittenBytesWaitForSend) {
   EXPECT_EQ(connection_.UnsentBytes(), 0U);
 }
 
+TEST_F(ConnectionTest, WriteIsShortForWriteToWriteBuffer) {
+  connection_.WriteToWriteBuffer("hello ");
+  connection_.Write("world");
+  connection_.Send();
+  EXPECT_EQ(client_.Receive(11), "hello world");
+}
+
 TEST_F(ConnectionTest, PausesAboveTheHighWaterMark) {
   ASSERT_TRUE(client_.Send("more"));
   ASSERT_TRUE(AwaitBytes(connection_.GetFd(), 4));
@@ -308,6 +315,50 @@ TEST_F(ConnectionTest, AClientThatBreaksOffEndsThePause) {
   EXPECT_EQ(connection_.UnsentBytes(), 0U);
   EXPECT_FALSE(connection_.Paused());
   EXPECT_TRUE(connection_.Recv().exit);
+}
+
+TEST_F(ConnectionTest, TheLineOfAClientThatHasFinishedCanBreak) {
+  client_.FinishSending();
+  ASSERT_TRUE(AwaitReady(connection_.GetFd(), POLLIN));
+  EXPECT_TRUE(connection_.Recv().exit);
+  client_.Reset();
+  ASSERT_TRUE(AwaitReady(connection_.GetFd(), POLLERR));
+  connection_.WriteToWriteBuffer("anybody there?");
+  connection_.Send();
+  EXPECT_EQ(connection_.UnsentBytes(), 0U) << "nobody could read it";
+  EXPECT_TRUE(connection_.Recv().exit);
+}
+
+TEST_F(ConnectionTest, IsNotPausedOnceItIsDeleted) {
+  FillUntilPaused();
+  ASSERT_TRUE(connection_.Paused());
+  looper_.DeleteConnection(connection_.GetFd());
+  EXPECT_FALSE(connection_.Paused()) << "nobody waits for its client to read";
+}
+
+TEST(LineState, NeverMovesBack) {
+  EXPECT_TRUE(MayMove(LineState::kOpen, LineState::kEnded));
+  EXPECT_TRUE(MayMove(LineState::kOpen, LineState::kBroken));
+  EXPECT_TRUE(MayMove(LineState::kEnded, LineState::kBroken));
+  EXPECT_FALSE(MayMove(LineState::kEnded, LineState::kOpen));
+  EXPECT_FALSE(MayMove(LineState::kBroken, LineState::kOpen));
+  EXPECT_FALSE(MayMove(LineState::kBroken, LineState::kEnded));
+}
+
+TEST(LineState, DoesNotMoveToWhereItIs) {
+  for (const LineState state : {LineState::kOpen, LineState::kEnded, LineState::kBroken}) {
+    EXPECT_FALSE(MayMove(state, state));
+  }
+}
+
+TEST(ConnectionPhase, GoesOnAfterAPauseButNotAfterItsEnd) {
+  EXPECT_TRUE(MayMove(ConnectionPhase::kOpen, ConnectionPhase::kPaused));
+  EXPECT_TRUE(MayMove(ConnectionPhase::kPaused, ConnectionPhase::kOpen));
+  EXPECT_TRUE(MayMove(ConnectionPhase::kOpen, ConnectionPhase::kDeleted));
+  EXPECT_TRUE(MayMove(ConnectionPhase::kPaused, ConnectionPhase::kDeleted));
+  EXPECT_FALSE(MayMove(ConnectionPhase::kDeleted, ConnectionPhase::kOpen));
+  EXPECT_FALSE(MayMove(ConnectionPhase::kDeleted, ConnectionPhase::kPaused));
+  EXPECT_FALSE(MayMove(ConnectionPhase::kOpen, ConnectionPhase::kOpen));
 }
 
 }  // namespace

@@ -48,6 +48,16 @@ auto PostChunks(std::string_view chunks, std::string_view fields = {}) -> std::s
 
 constexpr const char* kChunks = "5\r\nhello\r\n7;note=\"x\"\r\n, world\r\n0\r\nDigest: x\r\n\r\n";
 
+TEST(HttpBody, LineEndsAtItsFrontBelongToItHoweverLateItIsAskedFor) {
+  Waiting waiting;
+  RunningServer server([&](Exchange& exchange) { waiting.Keep(exchange); });
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(Post("\r\n\r\nx")));
+  ASSERT_TRUE(server.Await([&] { return waiting.Count() == 1; }));
+  server.Ask([&] { Collect(*waiting.Last()); });
+  EXPECT_EQ(client.ReadReply().body, "\r\n\r\nx");
+}
+
 TEST(HttpBody, BothWaysToMarkItsEnd) {
   RunningServer server(Collect);
   HttpClient client(server.Port());

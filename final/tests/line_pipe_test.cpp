@@ -85,7 +85,7 @@ TEST(LinePipeTest, TellsWhatIsMissingAsSoonAsThereIsRoom) {
 
 TEST(LinePipeTest, WhatIsMissingCanBeToldByLog) {
   Pipe pipe;
-  LinePipe lines(pipe.writer.Get(), Troubles::kByLog);
+  LinePipe lines(pipe.writer.Get(), ErrorSink::kByLog);
   while (Take(lines, Line())) {
   }
   lines.CountLost(3);

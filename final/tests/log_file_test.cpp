@@ -182,7 +182,7 @@ TEST(LogFileTest, KeepsTheOldFileIfThereCanBeNoNewOne) {
   file.Append("said all the same\n");
   file.Flush();
   const std::string text = folder.Read("moved/a.log");
-  EXPECT_NE(text.find("ERROR log file: open anew " + folder.Path("logs/a.log") +
+  EXPECT_NE(text.find("ERROR log file: reopen " + folder.Path("logs/a.log") +
                       ": No such file or directory\n"),
             std::string::npos)
       << text;
@@ -354,7 +354,7 @@ TEST(LogFileTest, ItsTroublesCanBeToldByLog) {
   const LogFolder folder;
   std::filesystem::create_directory(folder.Path("logs"));
   const test::CapturedStderr captured;
-  LogFile file(folder.Path("logs/a.json"), 0, Troubles::kByLog);
+  LogFile file(folder.Path("logs/a.json"), 0, ErrorSink::kByLog);
   std::filesystem::rename(folder.Path("logs"), folder.Path("moved"));
   file.Reopen();
   {
@@ -366,7 +366,7 @@ TEST(LogFileTest, ItsTroublesCanBeToldByLog) {
   file.Append("{}\n");
   file.Flush();
   EXPECT_EQ(folder.Read("moved/a.json"), "{}\n");
-  EXPECT_NE(captured.Text().find("ERROR log file: open anew " + folder.Path("logs/a.json") +
+  EXPECT_NE(captured.Text().find("ERROR log file: reopen " + folder.Path("logs/a.json") +
                                  ": No such file or directory\n"),
             std::string::npos)
       << captured.Text();

@@ -47,23 +47,6 @@ TEST_F(LoopHttpTest, NobodyIsResponsibleForTheRest) {
   EXPECT_EQ(loop_.HandlerFor("").handler, nullptr);
 }
 
-TEST_F(LoopHttpTest, OneExchangeServesOneRequestAfterTheOther) {
-  std::unique_ptr<Exchange> first = loop_.TakeExchange();
-  const Exchange* address = first.get();
-  const std::unique_ptr<Exchange> meanwhile = loop_.TakeExchange();
-  EXPECT_NE(meanwhile.get(), address);
-  loop_.GiveBack(std::move(first));
-  EXPECT_EQ(loop_.TakeExchange().get(), address);
-}
-
-TEST_F(LoopHttpTest, TheScratchIsEmptyAndKeepsItsMemory) {
-  loop_.HeadScratch().assign(1000, 'x');
-  const char* memory = loop_.HeadScratch().data();
-  EXPECT_TRUE(loop_.HeadScratch().empty());
-  EXPECT_GE(loop_.HeadScratch().capacity(), 1000U);
-  EXPECT_EQ(loop_.HeadScratch().data(), memory);
-}
-
 TEST_F(LoopHttpTest, TheDateIsAnHttpDate) {
   const std::string date(loop_.Date());
   EXPECT_EQ(date.size(), 29U);

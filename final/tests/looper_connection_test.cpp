@@ -185,6 +185,42 @@ TEST(LooperConnection, AnOldNameDoesNotMeanTheNextConnectionOfTheNumber) {
   });
 }
 
+TEST(LooperConnection, AnOldNameDoesNotDeleteTheStrangerWithTheNumber) {
+  const ConnectionCallbacks callbacks{{}, Echo};
+  TcpPair pair = test::MakeTcpPair();
+  LoopThread loop;
+  ConnectionId old{};
+  const Client first = loop.Connect(callbacks, &old);
+  loop.Ask([&] { loop.Get().DeleteConnection(old); });
+  ASSERT_TRUE(loop.Await([&] { return loop.Get().ConnectionCount() == 0; }));
+  pair.server = Socket(UniqueFd(::dup2(pair.server.GetFd(), old.fd)));
+  loop.Ask([&] {
+    const ConnectionId now = loop.Get().AddConnection(pair.server.Release(), callbacks)->Id();
+    ASSERT_EQ(now.fd, old.fd);
+    loop.Get().DeleteConnection(old);
+    EXPECT_NE(loop.Get().Find(now), nullptr) << "a stranger was deleted";
+    loop.Get().DeleteConnection(now);
+    EXPECT_EQ(loop.Get().Find(now), nullptr);
+    loop.Get().DeleteConnection(now);
+  });
+}
+
+TEST(LooperConnection, ClosesItself) {
+  const ConnectionCallbacks callbacks{{}, [](Connection* connection) {
+                                        if (connection->Recv().read != 0) {
+                                          connection->Write("bye");
+                                          connection->Close();
+                                          connection->Close();
+                                          connection->Write("too late");
+                                        }
+                                      }};
+  LoopThread loop;
+  Client client = loop.Connect(callbacks);
+  ASSERT_TRUE(client.Send("hello"));
+  EXPECT_EQ(client.ReceiveAll(), "bye");
+  EXPECT_TRUE(client.Ended());
+}
+
 TEST(LooperConnection, ATaskReachesAConnectionByItsName) {
   const ConnectionCallbacks callbacks{{}, Echo};
   LoopThread loop;

@@ -313,5 +313,15 @@ TEST(LooperParting, AFloodIntoItDoesNotStarveTheNeighbours) {
   EXPECT_TRUE(sent);
 }
 
+TEST(ConnectionPhase, PartsOnlyAfterItsDeletion) {
+  EXPECT_TRUE(MayMove(ConnectionPhase::kDeleted, ConnectionPhase::kParting));
+  EXPECT_TRUE(MayMove(ConnectionPhase::kParting, ConnectionPhase::kHalfClosed));
+  EXPECT_FALSE(MayMove(ConnectionPhase::kOpen, ConnectionPhase::kParting));
+  EXPECT_FALSE(MayMove(ConnectionPhase::kPaused, ConnectionPhase::kParting));
+  EXPECT_FALSE(MayMove(ConnectionPhase::kDeleted, ConnectionPhase::kHalfClosed));
+  EXPECT_FALSE(MayMove(ConnectionPhase::kParting, ConnectionPhase::kDeleted));
+  EXPECT_FALSE(MayMove(ConnectionPhase::kHalfClosed, ConnectionPhase::kParting));
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

@@ -56,6 +56,27 @@ TEST(LooperTimer, RunsATaskWhenItsTimeHasComeAndOnce) {
   });
 }
 
+TEST(LooperTimer, ATimerThatKeptANameDoesNotDeleteTheStrangerWithTheNumber) {
+  const ConnectionCallbacks callbacks{{}, Echo};
+  TcpPair pair = test::MakeTcpPair();
+  ManualClock clock;
+  LoopThread loop(clock.Source());
+  ConnectionId old{};
+  const Client first = loop.Connect(callbacks, &old);
+  loop.Ask([&] {
+    loop.Get().RunAfter(seconds(10), [&] { loop.Get().DeleteConnection(old, Closing::kReset); });
+    loop.Get().DeleteConnection(old);
+  });
+  ASSERT_TRUE(loop.Await([&] { return loop.Get().ConnectionCount() == 0; }));
+  pair.server = Socket(UniqueFd(::dup2(pair.server.GetFd(), old.fd)));
+  loop.Ask([&] {
+    EXPECT_EQ(loop.Get().AddConnection(pair.server.Release(), callbacks)->GetFd(), old.fd);
+  });
+  clock.Advance(seconds(10), loop);
+  ASSERT_TRUE(pair.client.Send("hello"));
+  EXPECT_EQ(pair.client.Receive(5), "hello") << "a stranger was deleted";
+}
+
 // A delay that means "never" would overflow: its time would be long past, and the loop would sleep.
 TEST(LooperTimer, NeverIsNeitherAtOnceNorInTheWayOfOthers) {
   ManualClock clock;

@@ -395,7 +395,43 @@ TEST(OutQueueTest, AHeadAndItsFileLeaveInOneSegment) {
   }));
 }
 
+TEST(OutQueueTest, TheHeadOfALongFileLeavesAtOnce) {
+  NarrowPair pair;
+  OutQueue queue;
+  queue.Append("head ");
+  queue.AppendFile(OwnFileSlice(MakeFile(""), 0, OutQueue::kLongFile));  // its bytes never come
+  EXPECT_EQ(queue.FlushTo(pair.sender, false).status, IoStatus::kError);
+  EXPECT_EQ(HeldBack(pair.sender), 0);
+  EXPECT_EQ(pair.ReadExactly(5), "head ");
+}
+
 #endif  // __linux__
+
+// Gathers what `queue` has at its front, as its flag says it.
+auto MoreFollows(const OutQueue& queue, bool last, std::size_t room = OutQueue::kMaxFlushBytes)
+    -> bool {
+  std::vector<iovec> parts(OutQueue::kMaxPiecesPerSend);
+  return queue.Gather(parts.data(), room, last).more_follows;
+}
+
+TEST(OutQueueTest, MemoryWaitsForWhatFollowsUnlessThatIsALongFile) {
+  OutQueue queue;
+  EXPECT_FALSE(MoreFollows(queue, false));
+  queue.Append("head ");
+  EXPECT_FALSE(MoreFollows(queue, false));
+  EXPECT_TRUE(MoreFollows(queue, true));
+  EXPECT_TRUE(MoreFollows(queue, false, 4));  // the rest of the piece follows
+  OutQueue short_file;
+  short_file.Append("head ");
+  short_file.AppendFile(OwnFileSlice(MakeFile(""), 0, OutQueue::kLongFile - 1));
+  EXPECT_TRUE(MoreFollows(short_file, false));
+  OutQueue long_file;
+  long_file.Append("head ");
+  long_file.AppendFile(OwnFileSlice(MakeFile(""), 0, OutQueue::kLongFile));
+  EXPECT_FALSE(MoreFollows(long_file, false));
+  EXPECT_FALSE(MoreFollows(long_file, true));
+  EXPECT_TRUE(MoreFollows(long_file, false, 4));
+}
 
 }  // namespace
 }  // namespace TURTLE_SERVER

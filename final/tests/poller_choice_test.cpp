@@ -5,8 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "core/poller.h"
-#include "core/transport.h"
+#include "core/engine.h"
 #include "support/captured_stderr.h"
 #include "support/needs_io_uring.h"
 #ifdef __linux__
@@ -26,8 +25,8 @@ auto Lines(const std::string& text, const std::string& what) -> int {
 
 TEST(PollerChoice, EachKindIsWhatItSays) {
   TURTLE_NEEDS_IO_URING();
-  EXPECT_NE(Poller::Create(PollerKind::kIoUring)->GetTransport(), nullptr);
-  EXPECT_EQ(Poller::Create(PollerKind::kEpoll)->GetTransport(), nullptr);
+  EXPECT_TRUE(Engine::Create(PollerKind::kIoUring)->ReceivesAhead());
+  EXPECT_FALSE(Engine::Create(PollerKind::kEpoll)->ReceivesAhead());
 }
 
 TEST(PollerChoice, AutoIsWhatTheEnvironmentSays) {
@@ -35,9 +34,9 @@ TEST(PollerChoice, AutoIsWhatTheEnvironmentSays) {
   const char* const before = std::getenv("TURTLE_POLLER");
   const std::string kept = before == nullptr ? "" : before;
   ::setenv("TURTLE_POLLER", "io_uring", 1);
-  EXPECT_NE(Poller::Create()->GetTransport(), nullptr);
+  EXPECT_TRUE(Engine::Create()->ReceivesAhead());
   ::unsetenv("TURTLE_POLLER");
-  EXPECT_EQ(Poller::Create()->GetTransport(), nullptr) << "epoll, if nobody says anything";
+  EXPECT_FALSE(Engine::Create()->ReceivesAhead()) << "epoll, if nobody says anything";
   if (before != nullptr) {
     ::setenv("TURTLE_POLLER", kept.c_str(), 1);
   }
@@ -49,15 +48,15 @@ TEST(PollerChoice, WhatTheKernelRefusesIsReplacedWithOneLineForAllLoops) {
   const test::CapturedStderr captured;
   test::ring_setup.Fail(EPERM, 2);
   for (int loop = 0; loop < 2; ++loop) {
-    const auto poller = Poller::Create(PollerKind::kIoUring);
-    ASSERT_NE(poller, nullptr);
-    EXPECT_EQ(poller->GetTransport(), nullptr);
+    const auto engine = Engine::Create(PollerKind::kIoUring);
+    ASSERT_NE(engine, nullptr);
+    EXPECT_FALSE(engine->ReceivesAhead());
   }
   test::ring_setup.Pass();
   test::ring_register.Fail(ENOMEM);
-  EXPECT_EQ(Poller::Create(PollerKind::kIoUring)->GetTransport(), nullptr);
+  EXPECT_FALSE(Engine::Create(PollerKind::kIoUring)->ReceivesAhead());
   test::ring_register.Pass();
-  EXPECT_EQ(Poller::Create(PollerKind::kKqueue)->GetTransport(), nullptr);
+  EXPECT_FALSE(Engine::Create(PollerKind::kKqueue)->ReceivesAhead());
   const std::string text = captured.Text();
   EXPECT_EQ(Lines(text, "instead"), 1) << text;
   EXPECT_NE(text.find("; the loops use epoll instead"), std::string::npos) << text;
@@ -66,9 +65,9 @@ TEST(PollerChoice, WhatTheKernelRefusesIsReplacedWithOneLineForAllLoops) {
 TEST(PollerChoice, WhatTheSystemLacksIsReplacedWithOneLineForAllLoops) {
   const test::CapturedStderr captured;
   for (const PollerKind kind : {PollerKind::kIoUring, PollerKind::kIoUring, PollerKind::kEpoll}) {
-    const auto poller = Poller::Create(kind);
-    ASSERT_NE(poller, nullptr);
-    EXPECT_EQ(poller->GetTransport(), nullptr);
+    const auto engine = Engine::Create(kind);
+    ASSERT_NE(engine, nullptr);
+    EXPECT_FALSE(engine->ReceivesAhead());
   }
   const std::string text = captured.Text();
   EXPECT_EQ(Lines(text, "instead"), 1) << text;

@@ -160,7 +160,7 @@ TEST_F(ReplyStreamTest, AProducerThatWaitsForRoomSendsAllAndKeepsLittle) {
     stream.Write(piece);
     stream.OnRoom([stream, self = weak.lock()] { (*self)(stream); });
   };
-  (*produce)(Take());
+  ASSERT_TRUE(server_.GetLooper().Post([&, stream = Take()] { (*produce)(stream); }));
   const HttpReply reply = client.ReadReply();
   EXPECT_TRUE(reply.complete);
   EXPECT_EQ(reply.body.size(), kPieces * piece.size() + 6);

@@ -1,6 +1,6 @@
 #ifdef __linux__
 
-#include "core/ring.h"
+#include "uring/ring.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

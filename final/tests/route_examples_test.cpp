@@ -134,6 +134,10 @@ TEST(RouteExamplesTest, FilesAreKeptUnderNumbers) {
   EXPECT_EQ(reply.body, "2: cat.jpg, 4 bytes\n");
   std::ifstream file(folder.Path("2"));
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "meow");
+  const HttpReply kept = client.Ask(Get("/files/2"));
+  EXPECT_EQ(kept.body, "meow");
+  EXPECT_EQ(kept.Field("Content-Disposition"), "attachment");
+  EXPECT_EQ(client.Ask(Get("/files/3")).status, 404);
   EXPECT_EQ(client.Ask(PostHead("/files", 1, "Content-Type: text/plain\r\n") + "x").status, 415);
 }
 

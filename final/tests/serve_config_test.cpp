@@ -81,7 +81,7 @@ TEST_F(ServeConfigTest, ReadsItsSettingsAnewAndLosesNobody) {
 
   Configure(Http(", \"max_body_size\": 11, \"cache_size\": \"1M\", \"response_cache\": true"));
   turtle.Signal(SIGHUP);
-  ASSERT_TRUE(AwaitLog(" INFO the settings were read anew\n"));
+  ASSERT_TRUE(AwaitLog(" INFO the settings were reloaded\n"));
   EXPECT_EQ(HttpClient(port).Ask(Post(12)).status, 413);
   EXPECT_EQ(HttpClient(port).Ask(Post(11)).status, 405) << "a file takes no body, but it was read";
   EXPECT_EQ(client.Ask(Get("/")).body, "hello") << "of the connection from before";
@@ -142,7 +142,7 @@ TEST_F(ServeConfigTest, TheLevelOfTheLogCountsAtOnce) {
   test::Child turtle(test::ExamplePath("../turtle"), Arguments());
   ASSERT_GT(PortOf(turtle.ReadLine()), 0) << turtle.ReadErrors();
   turtle.Signal(SIGHUP);
-  ASSERT_TRUE(AwaitLog(" INFO the settings were read anew\n"));
+  ASSERT_TRUE(AwaitLog(" INFO the settings were reloaded\n"));
   folder_.Write("site.json", "{\"port\": 1, \"worker_processes\": 2, \"log\": {\"file\": \"" +
                                  folder_.Path("turtle.log") +
                                  "\", \"level\": \"WARN\", \"flush_second\": 1}, " + Http("") +
@@ -202,7 +202,7 @@ TEST_F(ServeConfigTest, WhoIsLetInMayChange) {
 
   ConfigureOneLoop("\"worker_connections\": 2," + Http(""));
   turtle.Signal(SIGHUP);
-  ASSERT_TRUE(AwaitLog(" INFO the settings were read anew\n"));
+  ASSERT_TRUE(AwaitLog(" INFO the settings were reloaded\n"));
   HttpClient second(port);
   EXPECT_EQ(second.Ask(Get("/")).status, 200);
 

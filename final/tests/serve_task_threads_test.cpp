@@ -58,7 +58,7 @@ TEST_F(ServeTaskThreadsTest, ClientsDoNotWaitForTheFile) {
   }
   file << Configuration(1, 11) << std::flush;
   file.close();
-  ASSERT_TRUE(AwaitLog(" INFO the settings were read anew\n"));
+  ASSERT_TRUE(AwaitLog(" INFO the settings were reloaded\n"));
   turtle.Signal(SIGTERM);
   EXPECT_EQ(turtle.Wait(), 0);
   EXPECT_EQ(folder_.Read("turtle.log").find("task_processes"), std::string::npos);
@@ -70,7 +70,7 @@ TEST_F(ServeTaskThreadsTest, WithoutThreadsTheLoopDoesIt) {
   test::Child turtle(test::ExamplePath("../turtle"), Arguments());
   ASSERT_GT(PortOf(turtle.ReadLine()), 0) << turtle.ReadErrors();
   turtle.Signal(SIGHUP);
-  ASSERT_TRUE(AwaitLog(" INFO the settings were read anew\n"));
+  ASSERT_TRUE(AwaitLog(" INFO the settings were reloaded\n"));
   turtle.Signal(SIGTERM);
   EXPECT_EQ(turtle.Wait(), 0);
   EXPECT_EQ(folder_.Read("turtle.log").find("task_processes"), std::string::npos)

@@ -6,17 +6,10 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from installed import BUILD, ROOT, call, configure, install
+from installed import BUILD, ROOT, build, call, configure, install
 
 # The documented echo server, but for the port and the thread that ends it.
-PROGRAM = """\
-#include "core/turtle_server.h"
-
-#include <iostream>
-#include <thread>
-
-#include "core/socket.h"
-
+ECHO = """\
 int main() {
   TURTLE_SERVER::NetAddress local_address("127.0.0.1", 0);
   TURTLE_SERVER::TurtleServer echo_server(local_address);
@@ -54,13 +47,52 @@ int main() {
 }
 """
 
+NOT_BY_ACCIDENT = """\
+#if __has_include("base/mutex.h") || __has_include("log/log.h") || __has_include("core/socket.h")
+#error "The library's folders are on the include path."
+#endif
+"""
+PROGRAM = f"""\
+#include <iostream>
+#include <thread>
+#include <turtle/core/socket.h>
+#include <turtle/core/turtle_server.h>
+
+{NOT_BY_ACCIDENT}
+{ECHO}"""
+
+# It may be that one file of a program includes a header by either name.
+COMPATIBLE = f"""\
+#include "core/turtle_server.h"
+
+#include <iostream>
+#include <thread>
+#include <turtle/core/socket.h>
+#include <turtle/core/turtle_server.h>
+
+#include "core/socket.h"
+
+{ECHO}"""
+SPELLINGS = {"turtle": PROGRAM, "compat": COMPATIBLE}
+
 PROJECT = """\
 cmake_minimum_required(VERSION 3.22)
 project(outside LANGUAGES CXX)
-find_package(turtle {version} REQUIRED)
+{found}
 add_executable(outside main.cpp)
-target_link_libraries(outside PRIVATE turtle::turtle)
+target_link_libraries(outside PRIVATE turtle::{target})
 """
+FOUND = "find_package(turtle {version} REQUIRED)"
+EMBEDDED = """\
+set(BUILD_TESTING OFF)
+add_subdirectory("{folder}" turtle EXCLUDE_FROM_ALL)
+"""
+
+
+def lay_out(folder, found, target="turtle"):
+    """A project of a user."""
+    (folder / "main.cpp").write_text(SPELLINGS[target])
+    (folder / "CMakeLists.txt").write_text(PROJECT.format(found=found, target=target))
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +110,7 @@ def version(prefix):
     return package.split('set(PACKAGE_VERSION "', 1)[1].split('"', 1)[0]
 
 
-def test_headers_stand_below_a_folder_of_their_own(prefix):
+def test_headers_are_in_a_folder_of_their_own(prefix):
     assert (prefix / "include/turtle/core/socket.h").is_file()
     assert (prefix / "include/turtle/core/turtle_server.h").is_file()
     assert [file.name for file in (prefix / "include").iterdir()] == ["turtle"]
@@ -93,34 +125,66 @@ def test_nothing_points_back_to_where_it_was_built(prefix):
 
 
 def test_each_installed_header_compiles_alone(prefix):
-    folder = prefix / "include" / "turtle"
-    headers = sorted(header.relative_to(folder).as_posix() for header in folder.rglob("*.h"))
-    assert headers
+    include = prefix / "include"
+    headers = sorted(header.relative_to(include).as_posix() for header in include.rglob("*.h"))
+    sources = (path.relative_to(ROOT / "final/src") for path in (ROOT / "final/src").rglob("*.h"))
+    assert headers == sorted(f"turtle/{path.as_posix()}" for path in sources if path.parts[0] != "app")
 
     def compile_alone(header):
         call(
             *("c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++"),
-            *("-I", folder, "-include", header, "/dev/null"),
+            *("-I", include, "-include", header, "/dev/null"),
         )
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(compile_alone, headers))
 
 
-def test_a_project_finds_the_package(prefix, version, tmp_path):
-    (tmp_path / "main.cpp").write_text(PROGRAM)
-    (tmp_path / "CMakeLists.txt").write_text(PROJECT.format(version=version))
-    build = tmp_path / "build"
-    call("cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
-    call("cmake", "--build", build)
-    assert call(build / "outside") == "hello\n"
+@pytest.mark.parametrize("target", SPELLINGS)
+def test_a_project_finds_the_package(prefix, version, tmp_path, target):
+    lay_out(tmp_path, FOUND.format(version=version), target)
+    folder = tmp_path / "build"
+    call("cmake", "-S", tmp_path, "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}")
+    call("cmake", "--build", folder)
+    assert call(folder / "outside") == "hello\n"
+
+
+@pytest.mark.skipif(not shutil.which("ninja"), reason="ninja is not installed")
+@pytest.mark.parametrize("target", SPELLINGS)
+def test_a_project_that_builds_the_sources_includes_the_same_headers(tmp_path, target):
+    """Only its own file is compiled here; tests/cookbook builds a whole program like this."""
+    lay_out(tmp_path, EMBEDDED.format(folder=ROOT / "final"), target)
+    configure(tmp_path, tmp_path / "build")
+    build(tmp_path / "build", "CMakeFiles/outside.dir/main.cpp.o")
+
+
+@pytest.mark.skipif(not shutil.which("ninja"), reason="ninja is not installed")
+def test_the_copies_follow_the_headers(tmp_path):
+    """One that changes is copied again, one that goes is gone; what is installed is never older."""
+    source = tmp_path / "final"
+    shutil.copytree(ROOT / "final", source, ignore=shutil.ignore_patterns("bench", "fuzz", "tests", "examples"))
+    folder = tmp_path / "build"
+    configure(source, folder, "-DBUILD_TESTING=OFF")
+    build(folder, "turtle_headers")
+    copies = folder / "include" / "turtle"
+    untouched = (copies / "core/socket.h").stat().st_mtime_ns
+    (source / "src/core/clock.h").write_text('#include "base/mutex.h"\n')
+    (source / "src/log/log.h").unlink()
+    build(folder, "turtle_headers")
+    assert (copies / "core/clock.h").read_text() == "#include <turtle/base/mutex.h>\n"
+    assert not (copies / "log/log.h").exists()
+    assert (copies / "core/socket.h").stat().st_mtime_ns == untouched
+
+    (source / "src/core/clock.h").write_text("// again\n")
+    (folder / "libturtle.a").touch()
+    call("cmake", "--install", folder, "--prefix", tmp_path / "prefix")
+    assert (tmp_path / "prefix/include/turtle/core/clock.h").read_text() == "// again\n"
 
 
 @pytest.mark.parametrize("wanted", ["99.0", "0.0"])
 def test_another_version_than_the_installed_one_is_refused(prefix, tmp_path, wanted):
     """A newer one, and one whose second number is smaller: until 1.0 that may have changed anything."""
-    (tmp_path / "main.cpp").write_text(PROGRAM)
-    (tmp_path / "CMakeLists.txt").write_text(PROJECT.format(version=wanted))
+    lay_out(tmp_path, FOUND.format(version=wanted))
     result = subprocess.run(
         ["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}"],
         capture_output=True,
@@ -132,12 +196,13 @@ def test_another_version_than_the_installed_one_is_refused(prefix, tmp_path, wan
 
 
 @pytest.mark.skipif(not shutil.which("pkg-config"), reason="pkg-config is not installed")
-def test_pkg_config_knows_it(prefix, version, tmp_path):
-    (tmp_path / "main.cpp").write_text(PROGRAM)
+@pytest.mark.parametrize(("package", "target"), [("turtle", "turtle"), ("turtle-compat", "compat")])
+def test_pkg_config_knows_it(prefix, version, tmp_path, package, target):
+    (tmp_path / "main.cpp").write_text(SPELLINGS[target])
     folder = next(prefix.glob("lib*/**/turtle.pc")).parent
     environment = {**os.environ, "PKG_CONFIG_PATH": str(folder)}
-    assert call("pkg-config", "--modversion", "turtle", env=environment).strip() == version
-    flags = call("pkg-config", "--cflags", "--libs", "turtle", env=environment).split()
+    assert call("pkg-config", "--modversion", package, env=environment).strip() == version
+    flags = call("pkg-config", "--cflags", "--libs", package, env=environment).split()
     call("c++", "-std=c++17", tmp_path / "main.cpp", *flags, "-o", tmp_path / "outside")
     assert call(tmp_path / "outside") == "hello\n"
 
@@ -150,11 +215,11 @@ def test_the_programs_run_and_know_their_version(prefix, version, program):
 @pytest.mark.usefixtures("prefix")
 def test_a_program_that_was_not_built_is_left_out(tmp_path):
     """`cmake --build build/final --target turtle` has no turtle-bench to install."""
-    build = tmp_path / "build"
-    configure(ROOT / "final", build, "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF")
+    folder = tmp_path / "build"
+    configure(ROOT / "final", folder, "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF")
     for built in ("libturtle.a", "turtle"):
-        shutil.copy(BUILD / built, build)
-    call("cmake", "--install", build, "--prefix", tmp_path / "prefix")
+        shutil.copy(BUILD / built, folder)
+    call("cmake", "--install", folder, "--prefix", tmp_path / "prefix")
     assert [file.name for file in (tmp_path / "prefix/bin").iterdir()] == ["turtle"]
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import stubs
-from conftest import BOX_CPP_2
+from conftest import BOX_CPP_2, BOX_H_2
 from learn import chapters
 
 
@@ -48,6 +48,15 @@ def test_an_empty_body_says_what_is_to_be_written(derive):
     assert "// One more.\nauto Next(int count) -> int {\n  // TODO(02): write Next().\n" in text
     assert '  throw std::logic_error("TODO(02): Box::Name");\n' in text
     assert text.count("#include <stdexcept>") == 1
+
+
+def test_a_static_function_has_no_object_to_return(book):
+    shared = "  static auto Shared() -> Box& {\n    static Box box;\n    return box;\n  }\n private:"
+    book.write({"02-two/src/base/box.h": shared.join(BOX_H_2.rsplit(" private:", 1))})
+    chapters.all_chapters.cache_clear()
+    deriver = stubs.Deriver(chapters.find("02", book.root), book.root)
+    text, _ = deriver.derive("src/base/box.h")
+    assert 'throw std::logic_error("TODO(02): Box::Shared");' in text and "return *this" not in text
 
 
 def test_a_function_of_the_same_name_in_a_header_that_is_not_included_says_nothing(book, derive):

@@ -24,7 +24,7 @@ ASKED = {
     "三种读法": "zh/",
     "epoll_wait": "zh/chapters/02-poller/",
     "Connection": "zh/chapters/03-connection/",
-    "IoUringPoller": "chapters/22-io-uring/",  # in English
+    "IoUringEngine": "chapters/22-io-uring/",  # in English
     "io_uring_enter": "chapters/22-io-uring/",
 }
 

@@ -49,6 +49,16 @@ def test_the_program_accepts_the_example(binary):
     assert (result.returncode, result.stderr) == (0, "")
 
 
+def comments(text):
+    """All comments as one line."""
+    return " ".join(re.findall(r"^\s*// (.*)$", text, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("key, schema", list(keys(SCHEMA)), ids=lambda value: value if isinstance(value, str) else "")
+def test_the_example_describes_each_key_as_the_schema_does(key, schema):
+    assert schema["description"] in comments(EXAMPLE.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("key, schema", list(keys(SCHEMA)), ids=lambda value: value if isinstance(value, str) else "")
 def test_the_example_has_each_key_with_its_default(key, schema):
     text = EXAMPLE.read_text(encoding="utf-8")

@@ -92,7 +92,7 @@ def test_a_reload_keeps_each_listener(begin, site, tmp_path):
     with Load(turtle.port) as load:
         configure(config, site, 3, "shared")
         os.kill(turtle.pid, signal.SIGHUP)
-        await_condition(lambda: "the settings were read anew" in turtle.said(), "the line")
+        await_condition(lambda: "the settings were reloaded" in turtle.said(), "the line")
         load.await_answers()
     assert load.failures() == []
     assert listeners(turtle.port) == 2

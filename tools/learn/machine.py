@@ -62,7 +62,6 @@ BUILD = (
 )
 PROGRAM = (
     Need(header("CLI/CLI.hpp"), "libcli11-dev", "cli11"),
-    Need(header("spdlog/spdlog.h"), "libspdlog-dev", "spdlog"),
     Need(header("nlohmann/json.hpp"), "nlohmann-json3-dev", "nlohmann-json"),
     Need(header("re2/re2.h"), "libre2-dev", "re2"),
     Need(header("sqlite3.h"), "libsqlite3-dev", "sqlite"),

@@ -178,7 +178,8 @@ def test_more(runner: Runner) -> None:
         fuzz.test(runner)
         analyse(runner)
         test_sanitized(runner, "clang ASan+UBSan")
-        coverage.step(runner)
+        if is_turn(0, 2):
+            coverage.step(runner)
     test_newcomer(runner)
 
 
@@ -227,6 +228,11 @@ def check_sources(runner: Runner) -> None:
         "chapters.py excerpts",
         [[*CHAPTERS_TOOL, "excerpts"]],
         advice="the code on the page has to be the code of the chapter, character by character",
+    )
+    runner.step(
+        "english.py check",
+        [[sys.executable, TOOLS / "english.py", "check"]],
+        advice="reword what is new; if there is less than listed: python3 tools/english.py shrink",
     )
 
 

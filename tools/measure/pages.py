@@ -25,7 +25,7 @@ from measure.process import Failed
 from measure.table import ROUTES, SCALING, SCENARIOS, Scenario
 
 DATA = run.ROOT / "docs" / "measured"
-PAGES = ("docs/microseconds.md", "docs/trust.md", "docs/growth.md")
+PAGES = ("docs/microseconds.md", "docs/trust.md", "docs/growth.md", "chapters/13-lru-cache/README.md")
 NONE = "–"
 PARTS = ("table", "syscalls", "instructions", "flame", "micro", "growth")
 
@@ -379,6 +379,15 @@ def parser_block(data: Data) -> list[str]:
     return pairs(data, ways, cases, "ns")
 
 
+def lru_block(data: Data) -> list[str]:
+    ways = [
+        (f"{what}, {title}", "lru_cache_bench", f"{name}<{cache}>/{{}}")
+        for what, name in (("a hit", "FindHit"), ("a miss", "FindMiss"), ("an insert that evicts", "InsertAndEvict"))
+        for title, cache in (("ours", "OneNode"), ("standard", "Standard"))
+    ]
+    return pairs(data, ways, [(f"{size:,} entries", str(size)) for size in (10, 1000, 100_000)], "ns")
+
+
 def growth_block(data: Data) -> list[str]:
     body = [
         [
@@ -418,6 +427,7 @@ BLOCKS: dict[str, Callable[[Data], list[str]]] = {
     "pool": pool_block,
     "string": string_block,
     "parser": parser_block,
+    "lru": lru_block,
 }
 
 

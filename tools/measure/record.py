@@ -11,10 +11,10 @@ from collections.abc import Callable
 from measure import flame, growth, instructions, machine, pages, report, syscalls, table
 from measure.process import Failed
 
-# Their results are on the page.
+# Their results are on the pages.
 PROGRAMS = (
     "prices_bench", "buffer_shape_bench", "block_pool_bench", "block_pool_bench_jemalloc", "string_view_bench",
-    "parser_kinds_bench",
+    "parser_kinds_bench", "lru_cache_bench",
 )  # fmt: skip
 OPTIONAL = {"block_pool_bench_jemalloc"}  # where jemalloc is installed
 ROUNDS, REPETITIONS = 5, 5

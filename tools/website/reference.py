@@ -450,7 +450,9 @@ class Reference:
         if templates is not None:
             kind += f" template <code>&lt;{html.escape(', '.join(self._template_parameter(t) for t in templates))}&gt;</code>"
         place = self._link(f"{self._source(compound.header)}#L{compound.line}", url, compound.header)
-        rows = [("is a", kind), ("header", f'<code>#include "{place}"</code>')]
+        is_installed = not compound.header.startswith("app/")
+        header = f"&lt;turtle/{place}&gt;" if is_installed else f'"{place}"'
+        rows = [("is a", kind), ("header", f"<code>#include {header}</code>")]
         for tag, title in (("basecompoundref", "inherits"), ("derivedcompoundref", "inherited by")):
             names = [self._base(each, url) for each in compound.element.findall(tag)]
             if names:

@@ -130,6 +130,13 @@ TEST_F(ConnectionTest, WrittenBytesWaitForSend) {
   EXPECT_EQ(connection_.UnsentBytes(), 0U);
 }
 
+TEST_F(ConnectionTest, WriteIsShortForWriteToWriteBuffer) {
+  connection_.WriteToWriteBuffer("hello ");
+  connection_.Write("world");
+  connection_.Send();
+  EXPECT_EQ(client_.Receive(11), "hello world");
+}
+
 TEST_F(ConnectionTest, PausesAboveTheHighWaterMark) {
   ASSERT_TRUE(client_.Send("more"));
   ASSERT_TRUE(AwaitBytes(connection_.GetFd(), 4));
@@ -216,6 +223,33 @@ TEST_F(ConnectionTest, AClientThatBreaksOffEndsThePause) {
   EXPECT_EQ(connection_.UnsentBytes(), 0U);
   EXPECT_FALSE(connection_.Paused());
   EXPECT_TRUE(connection_.Recv().exit);
+}
+
+TEST_F(ConnectionTest, TheLineOfAClientThatHasFinishedCanBreak) {
+  client_.FinishSending();
+  ASSERT_TRUE(AwaitReady(connection_.GetFd(), POLLIN));
+  EXPECT_TRUE(connection_.Recv().exit);
+  client_.Reset();
+  ASSERT_TRUE(AwaitReady(connection_.GetFd(), POLLERR));
+  connection_.WriteToWriteBuffer("anybody there?");
+  connection_.Send();
+  EXPECT_EQ(connection_.UnsentBytes(), 0U) << "nobody could read it";
+  EXPECT_TRUE(connection_.Recv().exit);
+}
+
+TEST(LineState, NeverMovesBack) {
+  EXPECT_TRUE(MayMove(LineState::kOpen, LineState::kEnded));
+  EXPECT_TRUE(MayMove(LineState::kOpen, LineState::kBroken));
+  EXPECT_TRUE(MayMove(LineState::kEnded, LineState::kBroken));
+  EXPECT_FALSE(MayMove(LineState::kEnded, LineState::kOpen));
+  EXPECT_FALSE(MayMove(LineState::kBroken, LineState::kOpen));
+  EXPECT_FALSE(MayMove(LineState::kBroken, LineState::kEnded));
+}
+
+TEST(LineState, DoesNotMoveToWhereItIs) {
+  for (const LineState state : {LineState::kOpen, LineState::kEnded, LineState::kBroken}) {
+    EXPECT_FALSE(MayMove(state, state));
+  }
 }
 
 }  // namespace

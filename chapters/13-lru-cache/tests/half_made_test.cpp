@@ -12,7 +12,7 @@
 #include "core/signal_watch.h"
 #include "support/captured_stderr.h"
 #include "support/failing_new.h"
-#include "web/loop_http.h"
+#include "web/http_exchange.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -24,7 +24,8 @@ TEST(HalfMadeTest, TheStartOfAReplyIsWholeOrMadeAnew) {
   Looper looper;
   std::size_t failures = 0;
   for (std::size_t first = 1; first <= 8; ++first) {
-    LoopHttp loop(looper, HttpOptions());
+    LoopHttp http(looper, HttpOptions());
+    Http1Shared loop(http);
     FailAllocations(first);
     try {
       static_cast<void>(loop.ReadyStart(ReadyStatus::kOk));

@@ -134,7 +134,7 @@ TEST(ServeLogTest, TheTroublesOfTheAccessLogAreInTheOtherOne) {
   for (std::string line; std::getline(lines, line);) {
     EXPECT_EQ(line.substr(0, 9), "{\"time\":\"");
   }
-  EXPECT_NE(turtle.ReadErrors().find(" ERROR log file: open anew "), std::string::npos);
+  EXPECT_NE(turtle.ReadErrors().find(" ERROR log file: reopen "), std::string::npos);
 }
 
 TEST(ServeLogTest, ALogThatCannotBeOpenedIsOneLine) {

@@ -123,15 +123,15 @@ auto NotThere(const ServerRequest& req) -> HttpError {
 
 // --- what is served ------------------------------------------------------------------------------
 
-void ServeTodos(HttpServer& server, TodoList& todos, Listeners& listeners) {
-  server.Get("/api/todos", [&](const ServerRequest& req, ServerResponse& res) {
+void ServeTodos(RouteGroup api, TodoList& todos, Listeners& listeners) {
+  api.Get("/todos", [&](const ServerRequest& req, ServerResponse& res) {
     json list = json::array();
     for (const Todo& todo : todos.All(DoneFromQuery(req))) {
       list.push_back(ToJson(todo));
     }
     res.Json(list);
   });
-  server.Post("/api/todos", [&](const ServerRequest& req, ServerResponse& res) {
+  api.Post("/todos", [&](const ServerRequest& req, ServerResponse& res) {
     const TodoChange wanted = ChangeFrom(req);
     if (!wanted.title) {
       throw HttpError(400, "title is missing");
@@ -143,14 +143,14 @@ void ServeTodos(HttpServer& server, TodoList& todos, Listeners& listeners) {
     listeners.Tell(kChanged);
     res.Status(201).Set("Location", "/api/todos/" + std::to_string(todo->id)).Json(ToJson(*todo));
   });
-  server.Get("/api/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
+  api.Get("/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
     const auto todo = todos.Find(req.Integer("id"));
     if (!todo) {
       throw NotThere(req);
     }
     res.Json(ToJson(*todo));
   });
-  server.Patch("/api/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
+  api.Patch("/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
     const auto todo = todos.Change(req.Integer("id"), ChangeFrom(req));
     if (!todo) {
       throw NotThere(req);
@@ -158,15 +158,15 @@ void ServeTodos(HttpServer& server, TodoList& todos, Listeners& listeners) {
     listeners.Tell(kChanged);
     res.Json(ToJson(*todo));
   });
-  server.Delete("/api/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
+  api.Delete("/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
     if (!todos.Remove(req.Integer("id"))) {
       throw NotThere(req);
     }
     listeners.Tell(kChanged);
     res.Status(204);
   });
-  server.Get("/api/events",
-             [&](const ServerRequest&, const Responder& responder) { listeners.Add(responder); });
+  api.Get("/events",
+          [&](const ServerRequest&, const Responder& responder) { listeners.Add(responder); });
 }
 
 // Four small files, in memory. As routes: middleware stands around these, not around what is
@@ -229,8 +229,8 @@ auto main(int argc, char** argv) -> int try {
   TodoList todos(kMaxTodos);
   Listeners listeners;
   HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])));
-  server.Use(SecurityFields()).Use(JsonErrors());
-  ServeTodos(server, todos, listeners);
+  server.Use(SecurityFields());
+  ServeTodos(server.Group("/api").Use(JsonErrors()), todos, listeners);
   ServePage(server,
             argc == 3 ? argv[2] : std::filesystem::path(argv[0]).parent_path() / "todo_page");
   server.Mount("/api", [](Looper&) { return std::make_unique<NoSuchPath>(); });

@@ -18,7 +18,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "base/argument.h"
 #include "http/http_error.h"
@@ -86,7 +85,6 @@ auto main(int argc, char** argv) -> int try {
     return 2;
   }
   TaskPoolOptions pool_options;
-  pool_options.threads = std::thread::hardware_concurrency();
   if (argc == 3) {
     pool_options.threads = ReadNumber<std::size_t>("threads", argv[2], 0, 256);
   }

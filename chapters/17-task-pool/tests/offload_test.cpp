@@ -105,6 +105,32 @@ TEST(OffloadTest, TheHandlerRunsOnAThreadOfThePool) {
   EXPECT_NE(thread, std::this_thread::get_id());
 }
 
+TEST(OffloadTest, TheHandlerHasTheContext) {
+  struct User {
+    std::string name;
+  };
+  TaskPool pool({1});
+  pool.Start();
+  RunningServer server([&](HttpServer& http) {
+    Middleware login;
+    login.before = [](const ServerRequest& req) -> std::optional<ServerResponse> {
+      req.Set<User>({"ada"});
+      return std::nullopt;
+    };
+    login.after = [](const ServerRequest& req, ServerResponse& res) {
+      res.Set("X-User", req.Get<User>().name);
+    };
+    http.Use(login);
+    http.Get("/", Offload(pool, {}, [](const ServerRequest& req, ServerResponse& res) {
+               res.Text("hello, " + req.Get<User>().name);
+               req.Set<User>({"bob"});  // in the handler's own context
+             }));
+  });
+  const HttpReply reply = HttpClient(server.Port()).Ask(Get("/"));
+  EXPECT_EQ(reply.body, "hello, ada");
+  EXPECT_EQ(reply.Field("X-User"), "ada");
+}
+
 TEST(OffloadTest, WithoutThreadsItRunsOnTheLoop) {
   TaskPool pool(Threads(0));
   std::thread::id thread;

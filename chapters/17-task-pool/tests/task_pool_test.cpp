@@ -296,6 +296,27 @@ TEST(TaskPoolTest, WithoutThreadsItRefusesAndSaysSo) {
   EXPECT_NE(captured.Text().find("task_processes 0"), std::string::npos) << captured.Text();
 }
 
+TEST(TaskPoolTest, WithoutANumberItHasAFewThreads) {
+  const TaskPool pool;
+  EXPECT_GE(pool.Threads(), 2U);
+  EXPECT_LE(pool.Threads(), 16U);
+}
+
+TEST(TaskPoolTest, WithoutANumberTheFirstTaskStartsTheThreads) {
+  Gate gate;
+  TaskPool pool;
+  const OpensAtEnd opens(gate);
+  ASSERT_TRUE(Leave(pool, MakeTask([&gate](const PoolTask&) { gate.Pass(); })));
+  ASSERT_TRUE(Leave(pool, MakeTask([&gate](const PoolTask&) { gate.Pass(); })));
+  EXPECT_TRUE(gate.AwaitArrivals(2));  // one does not wait for the other
+}
+
+TEST(TaskPoolTest, WithoutANumberItMayStopBeforeItStarts) {
+  TaskPool pool;
+  pool.Stop();
+  EXPECT_EQ(pool.Submit(MakeTask([](const PoolTask&) {}), kHigh), SubmitResult::kStopped);
+}
+
 TEST(TaskPoolTest, WhatATaskHoldsIsLetGo) {
   const auto witness = std::make_shared<int>(0);
   TaskPool pool(Threads(1));

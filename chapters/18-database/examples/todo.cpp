@@ -133,18 +133,18 @@ auto NotThere(const ServerRequest& req) -> HttpError {
 // --- what is served ------------------------------------------------------------------------------
 
 // What asks the list waits for the database: the pool does that, and no loop.
-void ServeTodos(HttpServer& server, TaskPool& pool, TodoList& todos, Listeners& listeners) {
+void ServeTodos(RouteGroup api, TaskPool& pool, TodoList& todos, Listeners& listeners) {
   const auto route = [&](Method method, const char* pattern, SyncHandler handler) {
-    server.Route(method, pattern, Offload(pool, Priority::kNormal, std::move(handler)));
+    api.Route(method, pattern, Offload(pool, Priority::kNormal, std::move(handler)));
   };
-  route(Method::kGet, "/api/todos", [&](const ServerRequest& req, ServerResponse& res) {
+  route(Method::kGet, "/todos", [&](const ServerRequest& req, ServerResponse& res) {
     json list = json::array();
     for (const Todo& todo : todos.All(DoneFromQuery(req))) {
       list.push_back(ToJson(todo));
     }
     res.Json(list);
   });
-  route(Method::kPost, "/api/todos", [&](const ServerRequest& req, ServerResponse& res) {
+  route(Method::kPost, "/todos", [&](const ServerRequest& req, ServerResponse& res) {
     const TodoChange wanted = ChangeFrom(req);
     if (!wanted.title) {
       throw HttpError(400, "title is missing");
@@ -156,14 +156,14 @@ void ServeTodos(HttpServer& server, TaskPool& pool, TodoList& todos, Listeners& 
     listeners.Tell(kChanged);
     res.Status(201).Set("Location", "/api/todos/" + std::to_string(todo->id)).Json(ToJson(*todo));
   });
-  route(Method::kGet, "/api/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
+  route(Method::kGet, "/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
     const auto todo = todos.Find(req.Integer("id"));
     if (!todo) {
       throw NotThere(req);
     }
     res.Json(ToJson(*todo));
   });
-  route(Method::kPatch, "/api/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
+  route(Method::kPatch, "/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
     const auto todo = todos.Change(req.Integer("id"), ChangeFrom(req));
     if (!todo) {
       throw NotThere(req);
@@ -171,15 +171,15 @@ void ServeTodos(HttpServer& server, TaskPool& pool, TodoList& todos, Listeners& 
     listeners.Tell(kChanged);
     res.Json(ToJson(*todo));
   });
-  route(Method::kDelete, "/api/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
+  route(Method::kDelete, "/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
     if (!todos.Remove(req.Integer("id"))) {
       throw NotThere(req);
     }
     listeners.Tell(kChanged);
     res.Status(204);
   });
-  server.Get("/api/events",
-             [&](const ServerRequest&, const Responder& responder) { listeners.Add(responder); });
+  api.Get("/events",
+          [&](const ServerRequest&, const Responder& responder) { listeners.Add(responder); });
 }
 
 // Four small files, in memory. As routes: middleware stands around these, not around what is
@@ -264,8 +264,8 @@ auto main(int argc, char** argv) -> int try {
   Listeners listeners;
   TaskPool pool({limits.max_connections});  // more threads would wait for a connection
   HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])));
-  server.Use(SecurityFields()).Use(JsonErrors());
-  ServeTodos(server, pool, todos, listeners);
+  server.Use(SecurityFields());
+  ServeTodos(server.Group("/api").Use(JsonErrors()), pool, todos, listeners);
   ServePage(server,
             argc > 2 ? argv[2] : std::filesystem::path(argv[0]).parent_path() / "todo_page");
   server.Mount("/api", [](Looper&) { return std::make_unique<NoSuchPath>(); });

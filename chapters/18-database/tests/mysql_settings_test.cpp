@@ -16,7 +16,7 @@ namespace {
 
 struct Reading {
   explicit Reading(const std::string& text)
-      : options(ConfiguredStandards()),
+      : options(ConfigDefaults()),
         faults(ReadConfig(text, "site.json", ServeSettings(options).All())) {}
 
   [[nodiscard]] auto Fault() const -> std::string { return faults.empty() ? "" : faults.front(); }
@@ -53,10 +53,9 @@ TEST(MySqlSettingsTest, AtFirstThereIsNone) {
 
 TEST(MySqlSettingsTest, APasswordIsNotShown) {
   EXPECT_EQ(Reading(R"({"mysql": {"password": 70717}})").Fault(),
-            "site.json: mysql.password: what stands there is not a text, or null");
+            "site.json: mysql.password: its value is not a text, or null");
   EXPECT_EQ(Reading(R"({"mysql": {"password": "sesame\u0000street"}})").Fault(),
-            "site.json: mysql.password: what stands there has a NUL character in it, where it "
-            "would end");
+            "site.json: mysql.password: its value has a NUL character in it, where it would end");
   for (const std::string text :
        {"{\"mysql\": {\"password\": \"sesame\n\"}}", "{\"mysql\": {\"password\": \"sesame",
         "{\"mysql\": {\"password\": sesame}}",

@@ -12,8 +12,8 @@ int main() { return IORING_SETUP_DEFER_TASKRUN + IORING_RECV_MULTISHOT; }" TURTL
   if(TURTLE_HAS_IO_URING)
     message(STATUS "io_uring: built in, --poller io_uring chooses it")
     set_source_files_properties(
-      "${PROJECT_SOURCE_DIR}/src/core/ring.cpp" "${PROJECT_SOURCE_DIR}/src/core/io_uring_poller.cpp"
-      "${PROJECT_SOURCE_DIR}/src/core/sys/io_uring_none.cpp"
+      "${PROJECT_SOURCE_DIR}/src/uring/ring.cpp" "${PROJECT_SOURCE_DIR}/src/uring/io_uring_engine.cpp"
+      "${PROJECT_SOURCE_DIR}/src/uring/sys/io_uring_none.cpp"
       PROPERTIES COMPILE_DEFINITIONS TURTLE_WITH_IO_URING)
   elseif(TURTLE_IO_URING STREQUAL "AUTO")
     message(STATUS "io_uring: built without, the headers of this system's kernel are older than 6.1")

@@ -1,4 +1,5 @@
 // LruCache with paths for keys: hits, misses and evictions, from ten entries to a hundred thousand.
+// Beside it, the same on the standard containers: chapter 13 compares them.
 //
 // The number of steps does not grow; the time does, when nodes no longer fit the processor's
 // caches.
@@ -14,12 +15,18 @@
 #include <vector>
 
 #include "base/lru_cache.h"
+#include "micro/list_cache.h"
 
 namespace TURTLE_SERVER::bench {
 namespace {
 
-using Cache = LruCache<std::string, int>;
+using OneNode = LruCache<std::string, int>;
+using Standard = ListCache;
 constexpr std::size_t kUnbounded = std::numeric_limits<std::size_t>::max() / 2;
+
+void Sizes(benchmark::internal::Benchmark* benchmark) {
+  benchmark->RangeMultiplier(10)->Range(10, 100'000)->Complexity(benchmark::o1);
+}
 
 auto Paths(std::size_t count) -> std::vector<std::string> {
   std::vector<std::string> paths;
@@ -30,12 +37,14 @@ auto Paths(std::size_t count) -> std::vector<std::string> {
   return paths;
 }
 
+template <class Cache>
 void Fill(Cache& cache, const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     cache.Insert(path, 1, path.size());
   }
 }
 
+template <class Cache>
 void FindHit(benchmark::State& state) {
   std::vector<std::string> paths = Paths(static_cast<std::size_t>(state.range(0)));
   Cache cache(kUnbounded, kUnbounded);
@@ -48,8 +57,10 @@ void FindHit(benchmark::State& state) {
   }
   state.SetComplexityN(state.range(0));
 }
-BENCHMARK(FindHit)->RangeMultiplier(10)->Range(10, 100'000)->Complexity(benchmark::o1);
+BENCHMARK_TEMPLATE(FindHit, OneNode)->Apply(Sizes);
+BENCHMARK_TEMPLATE(FindHit, Standard)->Apply(Sizes);
 
+template <class Cache>
 void FindMiss(benchmark::State& state) {
   Cache cache(kUnbounded, kUnbounded);
   Fill(cache, Paths(static_cast<std::size_t>(state.range(0))));
@@ -58,9 +69,11 @@ void FindMiss(benchmark::State& state) {
   }
   state.SetComplexityN(state.range(0));
 }
-BENCHMARK(FindMiss)->RangeMultiplier(10)->Range(10, 100'000)->Complexity(benchmark::o1);
+BENCHMARK_TEMPLATE(FindMiss, OneNode)->Apply(Sizes);
+BENCHMARK_TEMPLATE(FindMiss, Standard)->Apply(Sizes);
 
 // Each entry that comes pushes out the oldest.
+template <class Cache>
 void InsertAndEvict(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   const std::vector<std::string> paths = Paths(2 * count);
@@ -72,10 +85,10 @@ void InsertAndEvict(benchmark::State& state) {
     benchmark::DoNotOptimize(cache.Insert(paths[i], 1, kWeight));
     i = i + 1 == paths.size() ? 0 : i + 1;
   }
-  state.counters["evictions"] = static_cast<double>(cache.Stats().evictions);
   state.SetComplexityN(state.range(0));
 }
-BENCHMARK(InsertAndEvict)->RangeMultiplier(10)->Range(10, 100'000)->Complexity(benchmark::o1);
+BENCHMARK_TEMPLATE(InsertAndEvict, OneNode)->Apply(Sizes);
+BENCHMARK_TEMPLATE(InsertAndEvict, Standard)->Apply(Sizes);
 
 }  // namespace
 }  // namespace TURTLE_SERVER::bench

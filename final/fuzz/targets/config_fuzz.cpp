@@ -41,7 +41,7 @@ auto Said(const std::vector<Setting>& settings) -> std::string {
 }  // namespace
 
 extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) -> int {
-  ServeOptions options = ConfiguredStandards();
+  ServeOptions options = ConfigDefaults();
   const SettingList settings = ServeSettings(options);
   const std::vector<std::string> faults = ReadConfig(fuzz::TextOf(data, size), "f", settings.All());
   for (const std::string& fault : faults) {
@@ -52,7 +52,7 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
     }
   }
   if (faults.empty()) {
-    ServeOptions again = ConfiguredStandards();
+    ServeOptions again = ConfigDefaults();
     const SettingList others = ServeSettings(again);
     fuzz::Same("mistakes", ReadConfig(Said(settings.All()), "f", others.All()).size(),
                std::size_t{0});

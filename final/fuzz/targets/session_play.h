@@ -36,11 +36,11 @@ class SessionPlay {
       : script_(script), loop_([this] { return now_; }), http_(loop_, Options()) {
     http_.Mount("/", std::make_unique<FuzzHandler>());
     callbacks_.on_accept = [this](Connection* client) {
-      client->SetState(std::make_unique<HttpSession>(*client, http_));
+      client->SetState(std::make_unique<HttpSession>(*client, http1_));
     };
-    callbacks_.on_handle = [](Connection* client) { SessionOf(client).OnProgress(); };
-    callbacks_.on_timeout = [](Connection* client) { SessionOf(client).OnTimeout(); };
-    callbacks_.on_stop = [](Connection* client) { SessionOf(client).OnStop(); };
+    callbacks_.on_handle = [](Connection* client) { Session::Of(*client).OnProgress(); };
+    callbacks_.on_timeout = [](Connection* client) { Session::Of(*client).OnTimeout(); };
+    callbacks_.on_stop = [](Connection* client) { Session::Of(*client).OnStop(); };
   }
 
   SessionPlay(const SessionPlay&) = delete;
@@ -82,10 +82,6 @@ class SessionPlay {
     options.body.max_trailer_bytes = 50;
     options.max_dropped_bytes = 100;
     return options;
-  }
-
-  static auto SessionOf(Connection* client) -> HttpSession& {
-    return *static_cast<HttpSession*>(client->State());
   }
 
   void Post(Task task) { static_cast<void>(loop_.Post(std::move(task))); }
@@ -188,6 +184,7 @@ class SessionPlay {
   ConnectionCallbacks callbacks_;
   Looper loop_;
   LoopHttp http_;
+  Http1Shared http1_{http_};
 };
 
 }  // namespace TURTLE_SERVER::fuzz

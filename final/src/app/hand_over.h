@@ -1,4 +1,4 @@
-// A running server starts its program anew and leaves it the listeners: no port is closed, and no
+// A running server starts its program again and leaves it the listeners: no port is closed, and no
 // client waits in vain.
 //
 //   old: fork, exec ──> new: reads its settings, takes the listeners, serves
@@ -18,7 +18,7 @@
 // takes them as it takes systemd's (core/inherited_listeners.h). The pipe's number is in
 // TURTLE_READY_FD.
 //
-// The new program keeps its end of the pipe open as long as it runs, so the pipe's end tells of its
+// The new program keeps its end of the pipe open as long as it runs, so the pipe's end reports its
 // death. SIGCHLD is not needed, and stays as it is.
 //
 // Thread: that of the loop.
@@ -38,7 +38,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What a successor is started with.
+/// The parameters of a successor.
 struct HandOverOptions {
   /// The program, as a path or as a name to be looked for in PATH, and its arguments: argv of
   /// main().
@@ -46,7 +46,7 @@ struct HandOverOptions {
   std::vector<int> listeners;      ///< Descriptors, open whenever Begin() is called.
   std::vector<std::string> names;  ///< Of each of them, for LISTEN_FDNAMES; no ':' in them.
   /// Signals that the successor begins with ignored, until it takes them over: one that comes too
-  /// early must not end it. What is not among them has its standard action.
+  /// early must not end it. The others have their default action.
   std::vector<int> early_signals{};
   std::chrono::milliseconds time_limit{30'000};  ///< For the word that it is ready.
 };
@@ -68,8 +68,8 @@ class HandOver {
   HandOver(const HandOver&) = delete;
   auto operator=(const HandOver&) -> HandOver& = delete;
 
-  /// Starts a successor. What goes wrong, now or later, is logged, and can be tried again. While
-  /// one is starting, nothing happens.
+  /// Starts a successor. Every error, now or later, is logged, and the start can be tried again.
+  /// While one is starting, nothing happens.
   void Begin();
 
   /// Is a successor on its way: started, and neither ready nor abandoned nor gone?
@@ -123,8 +123,7 @@ class ReadyPipe {
   void Tell() const noexcept;
 
   /// Reports why this process is about to exit. The predecessor logs it; its log may differ from
-  /// ours. Lines; what is too long for a line of log is
-  /// cut off.
+  /// ours. Lines; one that is too long for a line of log is cut off.
   void Fail(std::string_view why) const noexcept;
 
  private:
@@ -133,7 +132,7 @@ class ReadyPipe {
 
 /// The file that execvp(3) would run.
 /// @param name a path, or a name without a slash
-/// @param path the value of PATH: folders, separated by colons
+/// @param path the value of PATH: directories, separated by colons
 /// @return a path; nullopt: there is no such program
 [[nodiscard]] auto FindProgram(const std::string& name, std::string_view path)
     -> std::optional<std::string>;

@@ -1,4 +1,4 @@
-// The listener of `turtle serve --operations`: a server of its own, on a thread of its own.
+// The listener of `turtle serve --operations`: a separate server, on its own thread.
 //
 // Thread: the owner's.
 #pragma once
@@ -70,7 +70,7 @@ class OperationsServer {
   Listening listening_;
   std::vector<int> listeners_;
   bool begun_ = false;
-  bool left_ = false;  // it ends by itself: whoever is about to ask once more has a last chance
+  bool left_ = false;  // it ends by itself: a client about to ask once more has a last chance
   std::promise<void> begin_;
   std::exception_ptr failure_;       // written before the next
   std::atomic<bool> failed_{false};  // the thread's last word

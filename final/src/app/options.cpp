@@ -19,9 +19,9 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Settings as options of a command: what stands there is collected in `given`. CLI11 sees texts
-// only: its own conversions would take "0x50" for a port and "12.5" for a number of threads, and
-// its messages don't say what would be right.
+// Settings as options of a command: their values are collected in `given`. CLI11 sees texts only:
+// its own conversions would take "0x50" for a port and "12.5" for a number of threads, and its
+// messages don't say what would be right.
 void AddFlags(CLI::App& app, const std::vector<Setting>& settings, std::vector<GivenFlag>& given) {
   for (const Setting& setting : settings) {
     // CLI11 takes each at most once: of two ports, which did you mean?
@@ -51,7 +51,7 @@ constexpr const char* kExitCodes =
     "  1  can't start or go on: an address in use, a log that can't be opened\n"
     "  2  a mistake on the command line or in the configuration\n";
 
-// Usage errors are one line: whoever starts a server from a script reads them in a log.
+// Usage errors are one line: those of a script end up in a log.
 auto OneLine(std::string text) -> std::string {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return "turtle: " + text + " (turtle --help tells more)\n";
@@ -79,7 +79,7 @@ auto SuggestedOption(const std::string& word, bool serves, const std::vector<Set
       names.push_back(setting.name.flag.substr(2));
     }
   }
-  const std::size_t behind_serve = names.size();
+  const std::size_t after_serve = names.size();
   names.insert(names.end(), before_serve.begin(), before_serve.end());
   const std::size_t hyphens = std::min(word.find_first_not_of('-'), word.size());
   const std::optional<std::string> name = NearestName(word.substr(hyphens), names);
@@ -88,7 +88,7 @@ auto SuggestedOption(const std::string& word, bool serves, const std::vector<Set
   }
   const auto at = static_cast<std::size_t>(
       std::distance(names.begin(), std::find(names.begin(), names.end(), *name)));
-  const char* where = at >= behind_serve   ? (serves ? "turtle " : "")
+  const char* where = at >= after_serve    ? (serves ? "turtle " : "")
                       : at != 0 && !serves ? "serve "
                                            : "";
   return "; did you mean " + (where + ("--" + *name)) + "?";
@@ -109,7 +109,7 @@ auto Unexpected(const std::string& word, bool serves, const std::vector<Setting>
          (NearestName(word, {"serve"}) ? "; did you mean serve?" : "");
 }
 
-// What the environment says counts more than the file.
+// The environment counts more than the file.
 void HeedEnvironment(ServeOptions& options) {
   const char* const level = std::getenv("MIN_LOG_LEVEL");
   if (level != nullptr && ParseLogLevel(level)) {
@@ -158,8 +158,8 @@ void Check(CommandLine& line) {
 }
 
 auto Schema() -> std::string {
-  ServeOptions standards = ConfiguredStandards();
-  return ConfigSchema(ServeSettings(standards).All());
+  ServeOptions defaults = ConfigDefaults();
+  return ConfigSchema(ServeSettings(defaults).All());
 }
 
 // Weakest first: each writes over those before it. The flags wait until the whole line was read,
@@ -168,7 +168,7 @@ void ReadSettings(CommandLine& line) try {
   const SettingList settings = ServeSettings(line.serve);
   line.action = CommandAction::kServe;
   if (!line.file.empty()) {
-    line.serve = ConfiguredStandards();
+    line.serve = ConfigDefaults();
     for (const std::string& fault : ReadConfigFile(line.file, settings.All())) {
       line.text += "turtle: " + fault + "\n";
       line.action = CommandAction::kFail;

@@ -4,7 +4,7 @@
 //  * ParseCommandLine() reads both and says what to do: serve, or print a text and end.
 //  * ReadAgain() reads the file once more.
 //
-// What can be set, with which names, is in app/serve_settings.cpp.
+// The settings and their names are in app/serve_settings.cpp.
 //
 // Nothing is opened or started here, and nothing is printed: the caller decides, and tests see.
 //
@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/poller.h"
+#include "core/engine.h"
 #include "core/server_options.h"
 #include "db/mariadb_database.h"
 #include "http/parser_limits.h"
@@ -28,7 +28,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What stands before the path of a socket in ServeOptions::address.
+/// The prefix of a socket's path in ServeOptions::address.
 constexpr std::string_view kUnixPrefix = "unix:";
 
 /// How the file cache learns that a file has changed.
@@ -44,7 +44,7 @@ struct AccessLogOptions {
   std::size_t queue_size = 512;  ///< Batches that may wait, at most --log-queue: about 16 MiB.
 };
 
-/// What `turtle serve` was asked for; every value has been checked.
+/// The settings of `turtle serve`; every value has been checked.
 struct ServeOptions {
   std::string directory = ".";            ///< DIR: an existing directory with the files to serve.
   std::string address = "127.0.0.1";      ///< --address: SplitList() of names, addresses, paths.
@@ -53,7 +53,7 @@ struct ServeOptions {
   std::size_t task_threads = 0;           ///< --task-threads: for what takes long; 0: a loop does.
   std::size_t max_connections = 0;        ///< --max-connections of each loop; 0: any number.
   std::string blocked;                    ///< --block: SplitList() of addresses and networks.
-  bool cpu_affinity = false;              ///< --cpu-affinity: each loop has a CPU of its own.
+  bool cpu_affinity = false;              ///< --cpu-affinity: each loop has its own CPU.
   Accepting accept{};                     ///< --accept: which loops do.
   PollerKind poller = PollerKind::kAuto;  ///< --poller: how the loops speak to the kernel.
   bool dot_files = false;                 ///< --dot-files: names that begin with a dot are served.
@@ -70,7 +70,7 @@ struct ServeOptions {
   std::size_t max_fields = ParserLimits{}.max_fields;     ///< --max-fields
   std::chrono::seconds head_timeout{10};    ///< --head-timeout: for all of a request's head.
   std::chrono::seconds body_timeout{30};    ///< --body-timeout: for a body below the least rate.
-  std::chrono::seconds write_timeout{30};   ///< --write-timeout: for a reply below the least rate.
+  std::chrono::seconds write_timeout{30};   ///< --write-timeout: below the least rate.
   std::chrono::seconds idle_timeout{60};    ///< --idle-timeout: between two requests.
   std::uint64_t min_body_rate = 500;        ///< --min-body-rate in bytes a second; 0: any.
   std::uint64_t min_send_rate = 500;        ///< --min-send-rate in bytes a second; 0: any.
@@ -87,14 +87,14 @@ struct ServeOptions {
   std::chrono::seconds stuck_after{10};  ///< --stuck-after: so long a loop's round may take.
 };
 
-/// What the program has to do.
+/// The program's task.
 enum class CommandAction : std::uint8_t {
   kServe,  ///< Serve as `serve` says.
   kPrint,  ///< Print `text` to standard output and end with code 0: help or version.
   kFail    ///< Print `text` to standard error and end with `code`.
 };
 
-/// A setting that stands on the command line.
+/// A setting that is on the command line.
 struct GivenFlag {
   std::string flag;   ///< As its Setting has it: "--port".
   std::string value;  ///< As it was written.
@@ -112,7 +112,7 @@ struct CommandLine {
 };
 
 /// Reads the command line and the configuration that it names. A flag counts more than the
-/// environment, and that more than the file. Never throws for what stands in them.
+/// environment, and that more than the file. Never throws for their content.
 /// @param argc as of main().
 /// @param argv as of main().
 /// @return what to do. For kFail, `text` is one line that names the option and the value, or, for

@@ -19,6 +19,7 @@
 #include "base/unique_fd.h"
 #include "core/net_address.h"
 #include "core/socket.h"
+#include "log/log.h"
 #include "log/log_writer.h"
 
 namespace TURTLE_SERVER {
@@ -34,7 +35,7 @@ constexpr bool kAnyIsAll = false;
 // Somewhere to listen.
 struct Place {
   std::string key;     // of its setting
-  std::string text;    // as it stands there
+  std::string text;    // as it is written there
   std::string path{};  // of a socket; empty: an address
   NetAddress address{};
 };
@@ -86,7 +87,7 @@ auto WhyNoSocket(const std::string& path) -> std::string {
   }
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) {
-    return S_ISSOCK(status.st_mode) ? "" : "what is there is no socket";
+    return S_ISSOCK(status.st_mode) ? "" : "it exists and is no socket";
   }
   return errno == ENOENT || errno == ENOTDIR ? WhyNotMade(path) : TextOf(errno);
 }
@@ -190,7 +191,7 @@ class Check {
     places_.push_back(std::move(place));
   }
 
-  // A folder that is to be entered.
+  // A directory that is to be entered.
   void Enters(const std::string& key, const std::string& folder) {
     if (!folder.empty()) {
       Refuses(key, folder, Refusal(folder, X_OK));
@@ -261,6 +262,12 @@ auto ServeWarnings(ServeOptions options) -> std::vector<std::string> {
     }
   }
   return warnings;
+}
+
+void LogWarnings(const ServeOptions& options) {
+  for (const std::string& warning : ServeWarnings(options)) {
+    Log(LogLevel::kWarning, warning);
+  }
 }
 
 }  // namespace TURTLE_SERVER

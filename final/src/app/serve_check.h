@@ -1,4 +1,4 @@
-// What would keep a server from starting, found out without starting one: `turtle -t`.
+// Finds what would keep a server from starting, without starting one: `turtle -t`.
 //
 // A server may be running with this configuration and must not be disturbed. So the check listens
 // at none of its ports, writes to no file, and connects to nothing.
@@ -15,7 +15,7 @@
 namespace TURTLE_SERVER {
 
 /// Returns what would keep a server from starting, as far as that can be seen from outside: places
-/// that are none or collide, files that could not be made, folders that can't be entered.
+/// that are none or collide, files that could not be made, directories that can't be entered.
 /// @param options each value by itself has been checked
 /// @return a line for each, without a newline: the key, the value, the reason
 [[nodiscard]] auto ServeFaults(const ServeOptions& options) -> std::vector<std::string>;
@@ -28,5 +28,8 @@ namespace TURTLE_SERVER {
 /// Returns warnings about settings that are valid but unlikely, such as sizes under 1 KiB.
 /// @return as ServeFaults()
 [[nodiscard]] auto ServeWarnings(ServeOptions options) -> std::vector<std::string>;
+
+/// Logs ServeWarnings().
+void LogWarnings(const ServeOptions& options);
 
 }  // namespace TURTLE_SERVER

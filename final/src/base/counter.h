@@ -2,11 +2,11 @@
 //
 // An atomic that is read, changed and stored: on the usual processors three plain instructions,
 // without the locked one by which two writers would have to agree (memory_order_relaxed). So it has
-// one writer at a time; a second would lose what the first has counted meanwhile. What each loop
-// counts lies in lines of cache of its own (kCacheLine), or two loops would take the line away
-// from each other at each request, though they share no number.
+// one writer at a time; a second would lose what the first has counted meanwhile. Each loop's
+// counters have their own cache lines (kCacheLine). Otherwise two loops would take a line away from
+// each other at each request, though they share no number.
 //
-// Thread: one writes, any reads. What is read from several of them is not one moment's.
+// Thread: one writes, any reads. Values read from several of them don't belong to one moment.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,8 @@
 
 namespace TURTLE_SERVER {
 
-/// What processors pass from core to core at once, in bytes: what two threads write should lie as
-/// far apart.
+/// The bytes that processors pass from core to core at once: data that two threads write should be
+/// as far apart.
 inline constexpr std::size_t kCacheLine = 64;
 
 /// A count, or a size that grows and shrinks.

@@ -6,8 +6,8 @@
 //  * PinTo<T> is a Pin that also gives access; it converts to a plain Pin where only the life
 //    matters, as in a queue of output.
 //
-// Why not std::shared_ptr: its count is atomic, and a reply is queued and let go on one loop. Here
-// a copy costs an increment, and a Pin is one pointer.
+// Why not std::shared_ptr: its count is atomic, and a response is queued and let go on one loop.
+// Here a copy costs an increment, and a Pin is one pointer.
 //
 // Thread: all Pins to one object live on one thread at a time. An object may move to another
 // thread only together with all of its Pins, for example inside a posted task.
@@ -62,7 +62,7 @@ class Pin {
   explicit operator bool() const noexcept { return object_ != nullptr; }
 
  protected:
-  /// What is kept alive, or null.
+  /// The object that is kept alive, or null.
   [[nodiscard]] auto Object() const noexcept -> Pinned* { return object_; }
 
  private:

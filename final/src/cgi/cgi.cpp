@@ -19,14 +19,14 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Where the kernel can't tell of a program's end (ChildProcess::ExitFd), we ask this often.
+// Where the kernel can't report a program's end (ChildProcess::ExitFd), we ask this often.
 constexpr std::chrono::milliseconds kPollTime{50};
 
 // One read(2) of output that is dropped.
 constexpr std::size_t kDrainBytes = std::size_t{16} * 1024;
 
 // 200: there is a program of this name; else the status that says why there is none. A symbolic
-// link is none: what it leads to may lie outside the folder.
+// link is none: its target may be outside the directory.
 auto LookFor(int folder, const std::string& name) -> int {
   struct stat status {};
   if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -35,7 +35,7 @@ auto LookFor(int folder, const std::string& name) -> int {
   switch (errno) {
     case ENOMEM:
       return 503;
-    case EACCES:  // the folder may not be searched
+    case EACCES:  // the directory may not be searched
       return 403;
     case EIO:
     case EOVERFLOW:
@@ -50,7 +50,7 @@ auto LookFor(int folder, const std::string& name) -> int {
 Cgi::Cgi(Looper& looper, CgiOptions options)
     : looper_(looper),
       options_(std::move(options)),
-      directory_(options_.directory, "CGI folder"),
+      directory_(options_.directory, "CGI directory"),
       inherited_(InheritVariables(options_.inherit)) {}
 
 Cgi::~Cgi() {
@@ -171,7 +171,7 @@ void Cgi::Unwatch(Leaving& leaving) {
   }
 }
 
-// What the old folder lacks may be in the one that has taken its name meanwhile.
+// A program that the old directory lacks may be in the one that has taken its name meanwhile.
 auto Cgi::Find(const std::string& program) -> int {
   directory_.Refresh(looper_.Now(), RootFolder::Look::kNowAndThen);
   const int found = LookFor(directory_.Get(), program);

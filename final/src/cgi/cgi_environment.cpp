@@ -78,7 +78,7 @@ auto CgiEnvironment::Build(const CgiRequestInfo& info, const std::vector<std::st
   environment.Set("SCRIPT_NAME", info.script_name);
   environment.Set("QUERY_STRING", info.query_string);
   environment.Set("REMOTE_ADDR", info.remote_addr);
-  // No name is looked up: that could block. The address may stand in its place (RFC 3875, 4.1.9).
+  // No name is looked up: that could block. The address may replace it (RFC 3875, 4.1.9).
   environment.Set("REMOTE_HOST", info.remote_addr);
   environment.SetIfAny("AUTH_TYPE", info.auth_type);
   environment.SetIfAny("REMOTE_USER", info.remote_user);

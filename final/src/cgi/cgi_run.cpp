@@ -72,7 +72,7 @@ auto LocalAddressOf(const Connection& connection) -> NetAddress {
   return known ? local : NetAddress();
 }
 
-// What a program that can't be started means to the client.
+// The status of the response to a program that can't be started.
 struct SpawnFault {
   int status;
   const char* hint = "";  // for the log, after the text of the errno value
@@ -135,7 +135,7 @@ auto ParseCgiTarget(std::string_view sub_path, std::string_view raw_path)
     }
   }
   if (target.program.empty() || target.program.front() == '.') {
-    return std::nullopt;  // neither the folder itself nor what is hidden in it
+    return std::nullopt;  // neither the directory itself nor its hidden entries
   }
   return target;
 }
@@ -283,8 +283,8 @@ void CgiRun::Refuse(const SpawnResult& result) {
   Fail(fault.status, result.ToString() + fault.hint);
 }
 
-// The loop logs what a callback throws, and goes on. But what is lost here is a part of the reply,
-// so the client must not take the rest for the whole.
+// The loop logs what a callback throws, and goes on. But a part of the response is lost here, so
+// the client must not take the rest for the whole.
 auto CgiRun::Guarded(void (CgiRun::*callback)()) -> WatchCallback {
   return [this, callback](const PollEvent&) {
     try {
@@ -427,7 +427,7 @@ void CgiRun::Finish() {
   End();
 }
 
-// The reply is complete. The program need not be.
+// The response is complete. The program need not be.
 void CgiRun::End() {
   over_ = true;
   complete_ = true;

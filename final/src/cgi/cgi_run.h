@@ -1,8 +1,8 @@
 // One program that answers one request. Internal to Cgi.
 //
-// Its life: collect the body → start → read the output up to the end of its header → pass the
-// rest on → wait for the exit. It hangs on the exchange, and dies with it. A reply that is complete
-// by its framing waits for nothing more; Cgi then has what is left of the program.
+// Its life: collect the body → start → read the output up to the end of its header → pass the rest
+// on → wait for the exit. It hangs on the exchange, and dies with it. A response that is complete
+// by its framing waits for nothing more; Cgi then has the rest of the program.
 //
 // Thread: the loop's.
 #pragma once
@@ -23,7 +23,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What the path of a request says about the program.
+/// The program that the path of a request names.
 struct CgiTarget {
   std::string program;                 ///< a plain file name
   std::string path_info;               ///< what follows it, from the slash on
@@ -38,7 +38,7 @@ struct CgiTarget {
 [[nodiscard]] auto ParseCgiTarget(std::string_view sub_path, std::string_view raw_path)
     -> std::optional<CgiTarget>;
 
-/// The answer while CgiOptions::max_programs run: 503.
+/// The response while CgiOptions::max_programs run: 503.
 [[nodiscard]] auto TooManyPrograms() -> Response;
 
 /// One program and its request.
@@ -91,7 +91,7 @@ class CgiRun : public ExchangeState {
   CgiHeaderParser parser_;
   CgiHeader header_;
   bool resting_ = false;   // the client reads too slowly
-  bool complete_ = false;  // the reply, all of it: the program may run on
+  bool complete_ = false;  // the response, all of it: the program may run on
   std::uint64_t spooled_bytes_ = 0;
   bool counted_ = false;  // has a place among the running programs
   bool over_ = false;     // answered, one way or another

@@ -77,7 +77,7 @@ class Acceptor {
     std::vector<UniqueFd> batch;
   };
 
-  // What ended a batch.
+  // The reason why a batch ended.
   enum class BatchEnd : std::uint8_t { kFull, kQueueEmpty, kOutOfResources };
 
   void OnEvent(const PollEvent& event);

@@ -1,9 +1,9 @@
-// What a client has taken, as far as this machine's kernel knows.
+// The bytes that a client has taken, as far as this machine's kernel knows.
 //
-// That send(2) took bytes says nothing about the client: they may lie in the socket. And that the
-// socket has no room says nothing either: Linux reports room when a third of its buffer is free,
-// which for a slow client on a good line may be minutes from now. What the client's kernel has
-// acknowledged is the truth, tcp(7).
+// That send(2) took bytes says nothing about the client: they may still be in the socket. And that
+// the socket has no room says nothing either: Linux reports room when a third of its buffer is
+// free, which for a slow client on a good line may be minutes from now. The truth is the count that
+// the client's kernel has acknowledged, tcp(7).
 //
 // Thread: any; a free function without state.
 #pragma once

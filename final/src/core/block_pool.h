@@ -9,8 +9,8 @@
 // A connection borrows blocks only while it has something to send. The memory of a loop's output
 // is then what its busy connections need now, not what each of them once needed.
 //
-// Thread: any; every thread has a pool of its own, without a lock. A block may be given back on
-// another thread than the one that took it.
+// Thread: any; every thread has its own pool, without a lock. A block may be given back on another
+// thread than the one that took it.
 #pragma once
 
 #include <cstddef>

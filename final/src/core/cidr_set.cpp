@@ -42,7 +42,7 @@ auto BitsOf(const NetAddress& address) noexcept -> std::optional<Bits> {
   }
 }
 
-// The number behind the slash, from 0 to `highest`. @return false: it is none.
+// The number after the slash, from 0 to `highest`. @return false: it is none.
 auto ParsePrefix(std::string_view text, std::size_t highest, std::size_t& prefix) -> bool {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, prefix);
@@ -50,7 +50,7 @@ auto ParsePrefix(std::string_view text, std::size_t highest, std::size_t& prefix
   return error == std::errc() && stop == end && !padded && prefix <= highest;
 }
 
-// Sets all bits behind the prefix. @return false: one of them was set.
+// Sets all bits after the prefix. @return false: one of them was set.
 auto FillBehind(std::size_t prefix, Bits& bits) noexcept -> bool {
   for (std::size_t bit = prefix; bit < kAllBits; ++bit) {
     const auto mask = static_cast<std::uint8_t>(0x80U >> bit % 8);

@@ -2,14 +2,15 @@
 //
 // Interface:
 //  * Recv() takes what has arrived, by one recv(2); Read() shows it, Consume() drops what is used.
-//  * WriteToWriteBuffer() queues a reply, Send() sends what the kernel takes; the loop sends the
-//    rest as soon as there is room, and flushes once after every handler anyway.
+//  * Write() queues bytes, Send() sends what the kernel takes; the loop sends the rest
+//    as soon as there is room, and flushes once after every handler anyway.
 //  * WritePinned() and WriteFile() queue memory and parts of files without a copy.
 //  * Above the high-water mark of unsent bytes, or of unsent parts of files, the connection is
-//    Paused(): its handler is not called, and Recv() takes nothing more, until the client has read
+//    Paused(). Its handler is not called, and Recv() takes nothing more, until the client has read
 //    the queue down to the low-water mark. So a client that sends and never reads costs a bounded
 //    amount of memory and a few descriptors, and TCP makes it wait.
 //  * SetState() hangs something of the user's on the connection that lives as long as it does.
+//  * SetChannel() puts a transform, such as encryption, between the connection and its socket.
 //
 // The socket is non-blocking, so no call here ever waits. After Looper::DeleteConnection() every
 // call is harmless and does nothing.
@@ -17,6 +18,7 @@
 // Thread: the loop's. From elsewhere, Looper::Post() with the ConnectionId.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,6 +28,7 @@
 #include "base/file_slice.h"
 #include "base/pin.h"
 #include "core/buffer.h"
+#include "core/channel.h"
 #include "core/io_result.h"
 #include "core/net_address.h"
 #include "core/out_queue.h"
@@ -35,11 +38,9 @@
 namespace TURTLE_SERVER {
 
 class Looper;
-class Transport;
 struct ConnectionCallbacks;
-struct ReadScratch;
 
-/// What one Recv() brought.
+/// The result of one Recv().
 struct RecvResult {
   std::size_t read;  ///< new bytes, to be seen by Connection::Read()
   bool exit;         ///< nothing more will come: the client has finished, or the line is broken
@@ -67,6 +68,72 @@ class ConnectionState {
   auto operator=(const ConnectionState&) -> ConnectionState& = default;
 };
 
+/// How a deleted connection is closed once all its bytes are sent.
+enum class Closing : std::uint8_t {
+  kAuto,    ///< at once, unless the client is seen still sending
+  kLinger,  ///< only after the client's FIN or a few seconds: it may be about to send
+  kReset,   ///< at once and by a reset: the client must not take what it has got for all
+};
+
+/// The traffic that a connection's line still carries. It never moves back:
+///
+///     from \\ to        kEnded   kChannelBroken   kBroken
+///     kOpen              yes          yes           yes
+///     kEnded              -            -            yes
+///     kChannelBroken     yes           -            yes
+///     kBroken             -            -             -
+enum class LineState : std::uint8_t {
+  kOpen,           ///< bytes go both ways
+  kEnded,          ///< the client's FIN has been read; output still goes
+  kChannelBroken,  ///< nothing goes in or out but the channel's own last bytes
+  kBroken,         ///< a reset or another error: nothing goes in or out any more
+};
+
+/// True if a line may move from `from` to `to`. Any thread.
+constexpr auto MayMove(LineState from, LineState to) noexcept -> bool {
+  switch (from) {
+    case LineState::kOpen:
+      return to != LineState::kOpen;
+    case LineState::kEnded:
+      return to == LineState::kBroken;
+    case LineState::kChannelBroken:  // a connection that is closed reads on, to see the client's
+                                     // FIN
+      return to == LineState::kEnded || to == LineState::kBroken;
+    case LineState::kBroken:
+      break;
+  }
+  return false;
+}
+
+/// The life of a connection. It may be destroyed from kDeleted on:
+///
+///     kOpen <──> kPaused
+///       └───────────┴──────> kDeleted ──> kParting ──> kHalfClosed
+enum class ConnectionPhase : std::uint8_t {
+  kOpen,        ///< its handler is called when there is something to do
+  kPaused,      ///< too much is unsent: no handler is called, and Recv() takes nothing
+  kDeleted,     ///< by Looper::DeleteConnection(), in this round
+  kParting,     ///< deleted in an earlier round, sending its last bytes
+  kHalfClosed,  ///< all of them were sent, and a FIN after them; the client's is waited for
+};
+
+/// True if a connection may move from `from` to `to`. Any thread.
+constexpr auto MayMove(ConnectionPhase from, ConnectionPhase to) noexcept -> bool {
+  switch (from) {
+    case ConnectionPhase::kOpen:
+      return to == ConnectionPhase::kPaused || to == ConnectionPhase::kDeleted;
+    case ConnectionPhase::kPaused:
+      return to == ConnectionPhase::kOpen || to == ConnectionPhase::kDeleted;
+    case ConnectionPhase::kDeleted:
+      return to == ConnectionPhase::kParting;
+    case ConnectionPhase::kParting:
+      return to == ConnectionPhase::kHalfClosed;
+    case ConnectionPhase::kHalfClosed:
+      break;
+  }
+  return false;
+}
+
 /// One client's connection: bytes in, bytes out. Owned by its Looper.
 class Connection {
  public:
@@ -82,6 +149,11 @@ class Connection {
   /// Bytes that a handler may leave in Read(): from there on Recv() takes nothing until some are
   /// consumed. A protocol that needs larger messages takes them in parts.
   static constexpr std::size_t kInputLimit = std::size_t{1024} * 1024;
+  /// The most bytes that one Channel::Seal() gets.
+  static constexpr std::size_t kSealStep = std::size_t{16} * 1024;
+  /// Sealed bytes that wait for the socket; with as many, no more output is sealed. A ring sends
+  /// as much by a call, and so learns at once when there is room for more.
+  static constexpr std::size_t kSealAhead = std::size_t{64} * 1024;
 
   /// For Looper::AddConnection(). Takes over `socket`, which must be connected and non-blocking.
   Connection(Socket socket, Looper& looper, const ConnectionCallbacks& callbacks,
@@ -105,19 +177,24 @@ class Connection {
   /// Hangs `state` on the connection in place of what was there.
   void SetState(std::unique_ptr<ConnectionState> state) noexcept { state_ = std::move(state); }
 
-  /// What SetState() left, or nullptr.
+  /// The state given to SetState(), or nullptr.
   [[nodiscard]] auto State() const noexcept -> ConnectionState* { return state_.get(); }
+
+  /// Puts `channel` between this connection and its socket; nullptr: nothing. From then on Recv()
+  /// brings what it has opened, and what is queued is sealed before it is sent. To be called before
+  /// any byte has moved, in `on_accept`. Throws std::bad_alloc.
+  void SetChannel(std::unique_ptr<Channel> channel);
 
   /// Takes what has arrived, by at most one recv(2) of ReadScratch::kSize bytes.
   ///
   /// Data comes before the end: bytes that the client sent before its FIN are reported first, by
-  /// {n, false}, and the end by a later call. {0, false} means nothing to do: nothing has
-  /// arrived, or the connection is paused. What is left in the kernel is served in the next round
-  /// of the loop, after the neighbours had theirs.
+  /// {n, false}, and the end by a later call. With {0, false} there is nothing to do: nothing has
+  /// arrived, the channel needs more to make something of it, or the connection is paused. The rest
+  /// stays in the kernel until the next round of the loop, after the neighbours had theirs.
   auto Recv() -> RecvResult;
 
-  /// What has come in and was not consumed; valid until the next Recv() or Consume(), or until
-  /// the handler returns.
+  /// The input that was not consumed; valid until the next Recv() or Consume(), or until the
+  /// handler returns.
   [[nodiscard]] auto Read() const noexcept -> std::string_view;
 
   /// A copy of Read().
@@ -130,6 +207,9 @@ class Connection {
   void ClearReadBuffer() noexcept { Consume(Read().size()); }
 
   /// Queues a copy of `bytes`. Dropped when the line is broken: nobody could read them.
+  void Write(std::string_view bytes) { WriteToWriteBuffer(bytes); }
+
+  /// The same as Write().
   void WriteToWriteBuffer(std::string_view bytes);
 
   /// Queues `bytes` without a copy: they must neither move nor change while `pin` lives.
@@ -142,24 +222,55 @@ class Connection {
   /// there is room. A handler need not call it; a task that was posted must.
   void Send();
 
-  /// Bytes queued that the kernel has not taken yet.
-  [[nodiscard]] auto UnsentBytes() const noexcept -> std::size_t { return output_.Size(); }
+  /// Deletes this connection, as Looper::DeleteConnection() does. Repeated, nothing happens.
+  /// @param closing whether to wait for the client's end
+  void Close(Closing closing = Closing::kAuto);
+
+  /// Bytes queued that the kernel has not taken yet; those that are sealed count as wire bytes.
+  [[nodiscard]] auto UnsentBytes() const noexcept -> std::size_t {
+    return output_.Size() + (sealing_ == nullptr ? 0 : sealing_->wire.Size());
+  }
 
   /// True while too much is unsent to read more.
-  [[nodiscard]] auto Paused() const noexcept -> bool { return paused_; }
+  [[nodiscard]] auto Paused() const noexcept -> bool { return phase_ == ConnectionPhase::kPaused; }
 
-  /// True once the line is broken, by a reset or another error: no reply can arrive any more.
-  [[nodiscard]] auto Broken() const noexcept -> bool { return broken_ || error_known_; }
+  /// True once the line is broken, by a reset, another error or the channel: no response can arrive
+  /// any more.
+  [[nodiscard]] auto Broken() const noexcept -> bool {
+    return line_ >= LineState::kChannelBroken || error_known_;
+  }
+
+  /// True once nothing follows what has come: the client has ended its direction, or the line is
+  /// broken. After an end it may still read, or be gone; only bytes that are sent to it show which.
+  [[nodiscard]] auto PeerFinished() const noexcept -> bool {
+    return line_ != LineState::kOpen || end_known_;
+  }
 
  private:
   friend class Looper;
 
+  // A channel, and what has passed it.
+  struct Sealing {
+    std::unique_ptr<Channel> channel;
+    OutQueue wire{};        // sealed, or the channel's own; the engine sends it
+    bool ended = false;     // the client has ended its direction
+    bool end_due = false;   // the end is to be sealed, after the output
+    bool discards = false;  // input is not opened any more
+
+    auto HasOutput() const noexcept -> bool { return !wire.Empty() || end_due; }
+  };
+
   // Reads once. A client's bytes meet the kernel here and in Flush(), and nowhere else.
   auto Fill() -> IoResult;
-  auto FillBy(Transport& transport, ReadScratch& scratch) -> IoResult;
+  // The ways through a channel are kept out of the plain ones, which every request takes.
+  [[gnu::noinline]] auto FillThroughChannel() noexcept -> IoResult;
+  auto Open(std::string_view wire) -> std::size_t;
   // Sends once, and drops what was taken from the queue.
   auto Flush() -> IoResult;
-  auto TakesOutput() const noexcept -> bool { return !broken_ && !deleted_; }
+  [[gnu::noinline]] auto FlushThroughChannel() noexcept -> IoResult;
+  auto Seal() -> int;
+  void EndOutput() noexcept { sealing_->end_due = !sealing_->discards; }
+  auto TakesOutput() const noexcept -> bool { return line_ <= LineState::kEnded && !Deleted(); }
 
   void Note(const PollEvent& event) noexcept;  // what the poller says
   auto WantsHandler() const noexcept -> bool;
@@ -167,26 +278,43 @@ class Connection {
   void Settle() noexcept;                 // what is left in the scratch becomes our own
   void SendQueued();
   void UpdatePaused() noexcept;
+  auto HasTooMuch(std::size_t unsent) const noexcept -> bool {
+    return unsent > (Paused() ? kLowWater : kHighWater) ||
+           output_.Files() > (Paused() ? kLowFiles : kHighFiles);
+  }
+  [[gnu::noinline]] auto HasTooMuchForChannel() const noexcept -> bool;
   void Break() noexcept;
+
+  void Move(LineState to) noexcept {
+    assert(MayMove(line_, to));
+    line_ = to;
+  }
+  void Move(ConnectionPhase to) noexcept {
+    assert(MayMove(phase_, to));
+    phase_ = to;
+  }
+  auto Deleted() const noexcept -> bool { return phase_ >= ConnectionPhase::kDeleted; }
+  auto Parting() const noexcept -> bool { return phase_ >= ConnectionPhase::kParting; }
 
   Looper& looper_;
   const ConnectionCallbacks& callbacks_;
   std::unique_ptr<ConnectionState> state_;
   Buffer input_;
   OutQueue output_;
+  std::unique_ptr<Sealing> sealing_;  // nullptr: the plain socket
   Socket socket_;
   const std::uint32_t generation_;
-  bool ended_ : 1;   // the client's FIN has been read
-  bool broken_ : 1;  // a reset or another error: nothing goes in or out any more
-  bool paused_ : 1;
-  bool readable_ : 1;     // the kernel may have something for Recv() to report
-  bool end_known_ : 1;    // the poller has told of a FIN: a short read is not the last
-  bool error_known_ : 1;  // the poller has told of an error
-  bool progress_ : 1;     // the handler has taken input since it was last called
-  bool scheduled_ : 1;    // the handler is to be called, input or not
-  bool listed_ : 1;       // in the loop's ready list
-  bool registered_ : 1;   // with the poller
-  bool deleted_ : 1;      // by DeleteConnection(); destroyed at the end of the round
+  LineState line_ = LineState::kOpen;
+  ConnectionPhase phase_ = ConnectionPhase::kOpen;
+  // Facts from the kernel.
+  bool readable_ : 1;     // there may be something for Recv() to report
+  bool end_known_ : 1;    // the poller has reported a FIN: a short read is not the last
+  bool error_known_ : 1;  // the poller has reported an error
+  // The loop's notes.
+  bool progress_ : 1;    // the handler has taken input since it was last called
+  bool scheduled_ : 1;   // the handler is to be called, input or not
+  bool listed_ : 1;      // in the loop's ready list
+  bool registered_ : 1;  // with the poller
 };
 
 }  // namespace TURTLE_SERVER

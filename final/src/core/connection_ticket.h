@@ -1,4 +1,4 @@
-// What another thread may hold of a connection: not a pointer, but a name and a way to ask.
+// A connection as another thread may hold it: not a pointer, but a name and a way to ask.
 //
 // A Connection* is worth something on its loop's thread only, and there only until the connection
 // is deleted. A ticket may be copied, kept and used anywhere, for as long as one likes: at the
@@ -21,7 +21,7 @@ class ConnectionTicket {
   /// A ticket for `connection`. On its loop's thread.
   explicit ConnectionTicket(const Connection& connection);
 
-  /// Has `callback` run with the connection, on its loop's thread. What it writes is sent when it
+  /// Has `callback` run with the connection, on its loop's thread. Its output is sent when it
   /// returns.
   /// @param callback called once if the connection is still there. If it throws, that is logged and
   ///     the connection is deleted, as when its own callbacks throw.

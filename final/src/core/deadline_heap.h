@@ -3,8 +3,8 @@
 // A server that allows a client 60 seconds of silence moves that deadline at every request, and
 // almost none ever passes. So moving one later costs nothing here: the loop stores the new time
 // beside the connection and leaves the old entry. When the entry comes up, the loop looks at the
-// stored time, and if that is later, pushes one new entry. Only a deadline that moves to an
-// earlier time than its entry needs an entry of its own at once.
+// stored time, and if that is later, pushes one new entry. Only a deadline that moves to an earlier
+// time than its entry needs its own entry at once.
 //
 // Interface:
 //  * Push() adds an entry, PopDue() takes the earliest that is due, Next() says when that is.

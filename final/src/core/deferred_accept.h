@@ -6,7 +6,7 @@
 // A server whose clients speak first saves a round of its loop for each of them: when it hears of
 // the client, the request is there. The price:
 //  * Where the server speaks first, both wait for each other.
-//  * A client that says nothing is hidden from whoever counts or times clients.
+//  * A silent client is hidden from code that counts or times clients.
 //  * When the listener is closed, clients that were kept back are lost: what they say is answered
 //    by a reset.
 //

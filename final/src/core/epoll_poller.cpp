@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <memory>
 #include <new>
 #include <string>
 #include <system_error>
@@ -54,6 +55,8 @@ auto ToEpoll(std::optional<std::chrono::milliseconds> timeout) -> int {
 }
 
 }  // namespace
+
+auto Poller::Create() -> std::unique_ptr<Poller> { return std::make_unique<EpollPoller>(); }
 
 EpollPoller::EpollPoller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), ready_(kFirstBatch) {
   if (!epoll_) {

@@ -104,7 +104,7 @@ InheritedListeners::InheritedListeners(const ListenEnvironment& environment, lon
   }
   constexpr int kMost = std::numeric_limits<int>::max();
   if (NumberIn("LISTEN_PID", *environment.pid, kMost) != pid) {
-    return;  // for whoever started us
+    return;  // for the process that started us
   }
   const auto count = static_cast<int>(NumberIn("LISTEN_FDS", *environment.fds, kMost - first));
   // No name is without its descriptor, so a count that is far too high makes no such list.

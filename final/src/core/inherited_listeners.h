@@ -3,9 +3,9 @@
 //
 // A listener can outlive the program that serves it. Its queue is the kernel's: as long as somebody
 // has the descriptor, clients are let in and wait, whether anybody accepts just then or not. So a
-// server that starts with the descriptor of its predecessor finds the predecessor's queue, where a
-// socket of its own on the same port (SO_REUSEPORT) would have one of its own, and closing the old
-// one would reset whoever waits in it.
+// server that starts with the descriptor of its predecessor finds the predecessor's queue. A new
+// socket on the same port (SO_REUSEPORT) would have a new queue, and closing the old one would
+// reset the clients in it.
 //
 // The protocol is that of sd_listen_fds(3): LISTEN_FDS descriptors from 3 on, if LISTEN_PID is this
 // process, with names in LISTEN_FDNAMES, separated by colons.
@@ -40,7 +40,7 @@ struct ListenEnvironment {
 /// Reads LISTEN_PID, LISTEN_FDS and LISTEN_FDNAMES, and removes them from the environment.
 [[nodiscard]] auto TakeListenEnvironment() -> ListenEnvironment;
 
-/// What somebody else has opened for us.
+/// Listeners that another process has opened for us.
 class InheritedListeners {
  public:
   /// The first descriptor: SD_LISTEN_FDS_START in sd_listen_fds(3).

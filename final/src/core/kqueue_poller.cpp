@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+#include <memory>
 #include <new>
 #include <string>
 #include <system_error>
@@ -36,6 +37,8 @@ auto FromKqueue(const struct kevent& event) -> PollEvent {
 }
 
 }  // namespace
+
+auto Poller::Create() -> std::unique_ptr<Poller> { return std::make_unique<KqueuePoller>(); }
 
 KqueuePoller::KqueuePoller() : kqueue_(::kqueue()), ready_(kFirstBatch) {
   // No CLOEXEC: a kqueue isn't inherited by fork(2), so exec can't leak it.

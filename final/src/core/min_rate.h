@@ -4,8 +4,8 @@
 // nothing moves cuts off the honest and slow. So a byte moves it by what a byte is worth:
 //
 //  * The first deadline is one grace away.
-//  * When it passes, the bytes that have moved since it was set buy the next one: each as much time
-//    as it would take at the least rate, and all of them no more than one grace.
+//  * When it passes, the bytes that have moved since it was set buy the next one. Each buys as much
+//    time as it would take at the least rate, and all of them no more than one grace.
 //  * Where nothing has moved, the peer is given up.
 //
 // So who keeps the rate stays as long as it takes, who stops is given up after two graces at most,

@@ -18,10 +18,10 @@ namespace {
   throw std::invalid_argument("address \"" + host + "\": " + why);
 }
 
-// True when the last label is a number, decimal or 0x...: no top-level domain is one, so such a
-// host is an IPv4 address or a mistake. getaddrinfo(3) would make 127.0.0.1 of "127.1" and
-// 0.0.0.0 of "0", and ask the DNS for "300.1.1.1". A dot at the end doesn't count, and what has a
-// colon is IPv6.
+// True when the last label is a number, decimal or 0x... No top-level domain is one, so such a host
+// is an IPv4 address or a mistake. But getaddrinfo(3) would make 127.0.0.1 of "127.1" and 0.0.0.0
+// of "0", and ask the DNS for "300.1.1.1". A dot at the end doesn't count, and what has a colon is
+// IPv6.
 auto LooksLikeIpv4(std::string_view host) -> bool {
   if (host.find(':') != std::string_view::npos) {
     return false;  // IPv6, even when it ends like ::ffff:127.0.0.1

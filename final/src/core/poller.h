@@ -4,8 +4,7 @@
 //  * Add() says which descriptor and what to wait for; Change() and Remove() alter that.
 //  * Wait() sleeps until at least one of them is ready and says which.
 //  * A `token` of the caller's choice comes back with each event. The poller never looks into it.
-//  * Create() makes one: epoll or io_uring on Linux, kqueue on the BSDs and macOS.
-//  * GetTransport() is how connections move their bytes, where the poller has a way of its own.
+//  * Create() makes the one for this system: epoll on Linux, kqueue on the BSDs and macOS.
 //
 // Thread: one thread at a time; a thread that sleeps in Wait() counts.
 #pragma once
@@ -39,16 +38,6 @@ constexpr auto Has(Interest set, Interest bits) -> bool {
          static_cast<std::uint8_t>(bits);
 }
 
-class Transport;
-
-/// What a Poller stands on.
-enum class PollerKind : std::uint8_t {
-  kAuto,     ///< what TURTLE_POLLER says in the environment, or else epoll or kqueue
-  kEpoll,    ///< epoll(7), Linux
-  kIoUring,  ///< io_uring(7), Linux 6.1 or later
-  kKqueue,   ///< kqueue(2), the BSDs and macOS
-};
-
 /// Something happened to a descriptor. The flags are hints: only the read or write itself tells.
 struct PollEvent {
   std::uint64_t token = 0;   ///< as given to Add() or Change()
@@ -61,10 +50,8 @@ struct PollEvent {
 /// The kernel's list of what this thread waits for.
 class Poller {
  public:
-  /// A poller of that kind. Where there is none, or the kernel refuses it, the log gets a line,
-  /// once for all loops, and it is the usual one of this system.
-  /// @throws std::system_error when the kernel hasn't even that to give
-  [[nodiscard]] static auto Create(PollerKind kind = PollerKind::kAuto) -> std::unique_ptr<Poller>;
+  /// The poller of this system. Throws std::system_error when the kernel has none to give.
+  [[nodiscard]] static auto Create() -> std::unique_ptr<Poller>;
 
   virtual ~Poller() = default;
   Poller(const Poller&) = delete;
@@ -101,10 +88,6 @@ class Poller {
   ///     write.
   virtual auto Wait(std::optional<std::chrono::milliseconds> timeout)
       -> const std::vector<PollEvent>& = 0;
-
-  /// How connections move their bytes; nullptr: by system calls of their own. Lives as long as
-  /// this.
-  virtual auto GetTransport() noexcept -> Transport* { return nullptr; }
 
  protected:
   Poller() = default;

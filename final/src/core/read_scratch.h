@@ -1,10 +1,10 @@
 // The room that all connections of one loop read into.
 //
-// A loop serves one connection at a time, so one large buffer is enough for all of them: most
-// input is used up by the handler that asked for it, and what is left over is copied to the
-// connection's own Buffer before the next one reads. An idle connection owns no input memory.
+// A loop serves one connection at a time, so one large buffer is enough for all of them. Most input
+// is used up by the handler that asked for it; the rest is copied to the connection's own Buffer
+// before the next one reads. An idle connection owns no input memory.
 //
-// Where a Transport has received, the bytes lie in memory that it lends, and aren't copied here.
+// An engine that receives ahead lends the memory in which the bytes are: they aren't copied here.
 //
 // Thread: the loop's.
 #pragma once
@@ -18,13 +18,13 @@ namespace TURTLE_SERVER {
 
 class Connection;
 
-/// One loop's read buffer, and whose bytes are in it, or in what a Transport has lent.
+/// One loop's read buffer, and whose bytes are in it, or in what the engine has lent.
 struct ReadScratch {
   static constexpr std::size_t kSize = std::size_t{64} * 1024;  ///< the most that one recv(2) takes
 
   Connection* owner = nullptr;    ///< whose input is here; nullptr: nobody's
   const char* begin = nullptr;    ///< the first byte not consumed
-  const char* end = nullptr;      ///< behind the last byte
+  const char* end = nullptr;      ///< past the last byte
   std::array<char, kSize> bytes;  ///< the room; not initialised
 
   /// How many bytes were not consumed.

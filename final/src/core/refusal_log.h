@@ -1,7 +1,7 @@
 // Tells the log of clients above the limit: a line a second for each loop, however many they are.
 //
-// A line for each would let whoever is refused write the log. So they are counted, and the first of
-// them starts a timer that tells of all.
+// A line for each would let refused clients write the log. So they are counted, and the first of
+// them starts a timer that reports all.
 //
 // Thread: the loop's, but for Total().
 #pragma once

@@ -1,8 +1,8 @@
 // Several listeners on one address, among which the kernel deals the clients out.
 //
-// One listener is one queue, and whoever accepts from it hands clients to the others. With
-// SO_REUSEPORT, socket(7), each loop has a listener and a queue of its own; the kernel chooses by a
-// hash of the client's address and port.
+// One listener is one queue, and the loop that accepts from it hands clients to the others. With
+// SO_REUSEPORT, socket(7), each loop has its own listener and queue; the kernel chooses by a hash
+// of the client's address and port.
 //
 // The option has a price: a program that sets it lets each program of the same user do so, too, and
 // take its share of the clients. A server that is started twice by mistake would do that, and
@@ -13,7 +13,7 @@
 // Interface:
 //  * OpenListeners() opens one or several.
 //  * PreferThisCpu() has a listener get the clients of one CPU, PreferNoCpu() undoes that.
-//  * SharePort() lets others join a listener; what the system can is in reuse_port_linux.cpp.
+//  * SharePort() lets others join a listener; the system's part is in reuse_port_linux.cpp.
 //
 // Other systems have options of the same name that do other things: on some the latest listener
 // gets everybody. There it is one listener (reuse_port_none.cpp).
@@ -35,7 +35,7 @@ namespace TURTLE_SERVER {
 /// @param count how many, at least 1. Where the system can't, it is one, and the log hears of it.
 /// @param backlog clients that wait in the kernel to be accepted, listen(2), of each
 /// @return the listeners
-/// @throws std::system_error, which names the address, as Socket::Bind() and Socket::Listen(): also
+/// @throws std::system_error, which names the address, as Socket::Bind() and Socket::Listen(): even
 ///     when another program has such listeners there
 [[nodiscard]] auto OpenListeners(const NetAddress& local, std::size_t count,
                                  int backlog = SOMAXCONN) -> std::vector<Socket>;

@@ -1,5 +1,5 @@
-// What of sending differs between kernels: flags, and a file's way into a socket without passing
-// through the program.
+// The parts of sending that differ between kernels: flags, and a file's way into a socket without
+// passing through the program.
 //
 // Interface: SendFile() is in send_file_linux.cpp and send_file_bsd.cpp, each over its kernel's
 // sendfile(2); both fall back to CopyFile() for files that sendfile(2) refuses (EINVAL: some

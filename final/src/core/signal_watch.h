@@ -1,7 +1,7 @@
 // Signals as events on a loop.
 //
 // A signal handler may do next to nothing (signal-safety(7)): no lock, no allocation, no log. So
-// ours notes the number and wakes the loop; what is to be done is done there, between two rounds.
+// ours notes the number and wakes the loop; the work is done there, between two rounds.
 //
 // Interface:
 //  * SignalWatch calls back on the loop's thread for each of its signals.
@@ -33,7 +33,7 @@ class SignalWatch {
   /// Takes over the signals. A signal that comes several times before the loop gets to it is
   /// delivered once, as the kernel does it too.
   /// @param looper outlives this object.
-  /// @param signals such as {SIGINT, SIGTERM}; not those that tell of a fault, such as SIGSEGV.
+  /// @param signals such as {SIGINT, SIGTERM}; not those that report a fault, such as SIGSEGV.
   /// @param callback may destroy this SignalWatch.
   /// @throws std::logic_error if another SignalWatch has one of the signals.
   /// @throws std::system_error if a signal can't be caught, like SIGKILL; nothing is changed then.
@@ -42,7 +42,7 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;                     ///< The handler knows its address.
   auto operator=(const SignalWatch&) -> SignalWatch& = delete;  ///< As above.
 
-  /// The signals are handled as before; what has not been delivered yet is forgotten.
+  /// The signals are handled as before; undelivered ones are forgotten.
   ~SignalWatch();
 
  private:

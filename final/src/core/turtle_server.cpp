@@ -23,22 +23,33 @@ namespace {
 // How often a draining server looks whether anybody is left.
 constexpr std::chrono::milliseconds kLook{10};
 
+// Begins a client that is let in, or told why not: through its channel, if there is one.
+void Greet(Connection* client, const ServerOptions& options, const ConnectionCallback& callback) {
+  if (options.channel) {
+    client->SetChannel(options.channel(*client));
+  }
+  if (callback) {
+    callback(client);
+  }
+}
+
 }  // namespace
 
 TurtleServer::TurtleServer(ServerOptions options)
-    : max_connections_(options.max_connections), options_(options) {
+    : max_connections_(options.max_connections), options_(std::move(options)) {
   callbacks_.on_accept = [this](Connection* client) { Admit(client); };
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t threads = options.threads != 0 ? options.threads : cores;
+  const std::size_t threads = options_.threads != 0 ? options_.threads : cores;
   while (loopers_.size() < threads) {
-    loopers_.push_back(std::make_unique<Looper>(Clock::now, options.poller));
-    loopers_.back()->SetStopTimeout(options.stop_timeout);
+    loopers_.push_back(std::make_unique<Looper>(Clock::now, options_.poller));
+    loopers_.back()->SetStopTimeout(options_.stop_timeout);
   }
-  doors_ = std::vector<Door>(threads);
+  admissions_ = std::vector<LoopAdmission>(threads);
   acceptors_.resize(threads);
 }
 
-TurtleServer::TurtleServer(const NetAddress& local, ServerOptions options) : TurtleServer(options) {
+TurtleServer::TurtleServer(const NetAddress& local, ServerOptions options)
+    : TurtleServer(std::move(options)) {
   AlsoListen(local);
 }
 
@@ -99,7 +110,7 @@ void TurtleServer::Begin() {
     Open(listeners);
   }
   for (std::size_t i = 1; i < accepting_; ++i) {
-    doors_[i].blocked = doors_.front().blocked;
+    admissions_[i].blocked = admissions_.front().blocked;
   }
   // The other loops are asked to stop only when nobody hands them clients any more.
   const auto stop_others = [this] {
@@ -156,21 +167,21 @@ void TurtleServer::Open(std::vector<Socket>& listeners) {
   for (std::size_t i = 0; i < listeners.size(); ++i) {
     const std::size_t index = each ? i % loops : 0;
     Looper& home = *loopers_[index];
-    Door& door = doors_[index];
-    (each ? door.own : door.shared).push_back(listeners[i].GetFd());
+    LoopAdmission& admission = admissions_[index];
+    (each ? admission.own : admission.shared).push_back(listeners[i].GetFd());
     acceptors_[index].push_back(std::make_unique<Acceptor>(
         home, std::move(listeners[i]), each ? std::vector<Looper*>{&home} : Loopers(), callbacks_,
-        options_.listen, &door.blocked, &door.turned_away));
+        options_.listen, &admission.blocked, &admission.turned_away));
     acceptors_[index].back()->Start();
   }
 }
 
-// Whom a loop's listeners prefer. A listener that another process has left may prefer a CPU still,
-// and is that process's, too, until this one serves: so not before its loops run.
+// The clients that a loop's listeners prefer. A listener that another process has left may prefer a
+// CPU still, and is that process's, too, until this one serves: so not before its loops run.
 void TurtleServer::Prefer(std::size_t index, bool this_cpu) const {
-  const Door& door = doors_[index];
-  std::for_each(door.shared.begin(), door.shared.end(), PreferNoCpu);
-  for (const int listener : door.own) {
+  const LoopAdmission& admission = admissions_[index];
+  std::for_each(admission.shared.begin(), admission.shared.end(), PreferNoCpu);
+  for (const int listener : admission.own) {
     const int error = this_cpu ? PreferThisCpu(listener) : PreferNoCpu(listener);
     if (this_cpu && error != 0) {
       Log(LogLevel::kWarning, "loop " + std::to_string(index) + " is not preferred by its CPU: " +
@@ -191,38 +202,38 @@ void TurtleServer::RunLooper(std::size_t index) {
   Prefer(index, options_.accept == Accepting::kPerCpu && pin->Error() == 0);
   loopers_[index]->Loop();
   ended_.fetch_add(index == 0 ? 0 : 1);
-  doors_[index].refusals.Tell();
+  admissions_[index].refusals.Tell();
 }
 
-// The client is among those who are there. Those on their way out hold no place, or whoever is
-// refused would keep out somebody for whom there is one.
+// The client is among those who are there. Connections that are closing hold no slot, or refused
+// clients would keep out others for which there is one.
 void TurtleServer::Admit(Connection* client) {
   Looper& looper = *client->GetLooper();
   const std::size_t limit = max_connections_.load(std::memory_order_relaxed);
   if (limit != 0 && looper.ConnectionCount() - looper.PartingCount() > limit) {
     Refuse(client, looper, limit);
-  } else if (on_accept_) {
-    on_accept_(client);
+  } else {
+    Greet(client, options_, on_accept_);
   }
 }
 
 void TurtleServer::Refuse(Connection* client, Looper& looper, std::size_t limit) {
   if (on_full_ && looper.PartingCount() < limit) {
-    on_full_(client);
+    Greet(client, options_, on_full_);
     looper.DeleteConnection(client->GetFd(), Closing::kLinger);
   } else {
     looper.DeleteConnection(client->GetFd(), Closing::kReset);
   }
   const auto here = std::find_if(loopers_.begin(), loopers_.end(),
                                  [&looper](const auto& each) { return each.get() == &looper; });
-  doors_[static_cast<std::size_t>(here - loopers_.begin())].refusals.Count(looper, limit);
+  admissions_[static_cast<std::size_t>(here - loopers_.begin())].refusals.Count(looper, limit);
 }
 
 auto TurtleServer::GetRefusals() const -> Refusals {
   Refusals refusals;
-  for (const Door& door : doors_) {
-    refusals.blocked += door.turned_away;
-    refusals.no_room.push_back(door.refusals.Total());
+  for (const LoopAdmission& admission : admissions_) {
+    refusals.blocked += admission.turned_away;
+    refusals.no_room.push_back(admission.refusals.Total());
   }
   return refusals;
 }
@@ -231,9 +242,9 @@ void TurtleServer::Block(CidrSet addresses) {
   for (std::size_t i = 1; i < accepting_; ++i) {  // before Begin(), nobody does
     // A loop that takes no task any more lets nobody in.
     static_cast<void>(loopers_[i]->Post(
-        [this, i, addresses]() mutable { doors_[i].blocked = std::move(addresses); }));
+        [this, i, addresses]() mutable { admissions_[i].blocked = std::move(addresses); }));
   }
-  doors_.front().blocked = std::move(addresses);
+  admissions_.front().blocked = std::move(addresses);
 }
 
 // @return false: it was leaving already
@@ -300,7 +311,7 @@ void TurtleServer::EmptyQueues(std::size_t index, ListenQueue queue, TimePoint u
     return;
   }
   acceptors.clear();
-  // Behind the clients that were handed over: posts of one thread keep their order.
+  // After the clients that were handed over: posts of one thread keep their order.
   for (std::size_t i = 1; index == 0 && i < loopers_.size(); ++i) {
     static_cast<void>(loopers_[i]->Post(
         [this, i, queue, until] { OrStop([&] { EmptyQueues(i, queue, until); }); }));

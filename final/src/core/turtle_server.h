@@ -11,8 +11,8 @@
 //  * IsReady() says whether new clients should be sent here.
 //
 // One loop a thread; the first loop runs on the thread that calls Begin(). It accepts and hands
-// clients to the others; or each loop accepts from a listener of its own, ServerOptions::accept.
-// Every connection lives on one loop, and its callbacks are called on that loop's thread.
+// clients to the others; or each loop accepts from its own listener, ServerOptions::accept. Every
+// connection lives on one loop, and its callbacks are called on that loop's thread.
 //
 // Thread: Stop() from any thread and from signal handlers, Drain(), IsReady() and
 // SetMaxConnections() from any, Block() from the first loop's; the rest from the owner's, before
@@ -44,7 +44,8 @@ struct Refusals {
   std::vector<std::uint64_t> no_room;  ///< by ServerOptions::max_connections, by loop
 };
 
-/// Who serves those whom the kernel has let in and nobody has accepted, when a server drains.
+/// Which server serves the clients that the kernel has let in and nobody has accepted, when a
+/// server drains.
 enum class ListenQueue : std::uint8_t {
   kOurs,       ///< This server does: with its listener the queue would go, by a reset for each.
   kHandedOver  ///< Another process, which has the same listener and accepts already.
@@ -56,7 +57,7 @@ class TurtleServer {
   /// Binds and listens. Throws std::system_error, which names the address, when that is not
   /// possible: another server is there, or the port is not ours to take.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
-  /// @param options threads, time-outs, the listener
+  /// @param options threads, timeouts, the listener
   explicit TurtleServer(const NetAddress& local, ServerOptions options = {});
 
   /// Without a listener: AlsoListen() brings each.
@@ -122,11 +123,11 @@ class TurtleServer {
   ///  * for ServerOptions::drain_time, everything goes on, but for what handlers do otherwise when
   ///    IsReady() is false;
   ///  * everybody whom the kernel has let in is accepted, and the listeners are closed;
-  ///  * for ServerOptions::last_chance, connections are served as before: whoever was connected may
+  ///  * for ServerOptions::last_chance, connections are served as before: a connected client may
   ///    have a request on its way. A loop that has no connection left ends;
-  ///  * Stop(). What is under way has the rest of ServerOptions::stop_timeout.
-  /// Repeated, or after Stop(), nothing happens; Stop() cuts it short. Any thread.
-  /// @param queue kHandedOver: the listeners are closed at once, and whoever waits is left alone
+  ///  * Stop(). Requests under way have the rest of ServerOptions::stop_timeout. Repeated, or after
+  /// Stop(), nothing happens; Stop() cuts it short. Any thread.
+  /// @param queue kHandedOver: the listeners are closed at once, and waiting clients are left alone
   void Drain(ListenQueue queue = ListenQueue::kOurs);
 
   /// Should new clients be sent here? False before all loops run and from Drain() or Stop() on. Any
@@ -140,7 +141,7 @@ class TurtleServer {
     return leaving_.load(std::memory_order_acquire) != Leaving::kNo;
   }
 
-  /// Is it about to end because another process has its listeners, and accepts? So whoever comes is
+  /// Is it about to end because another process has its listeners, and accepts? So new clients are
   /// served, though not here. Any thread.
   [[nodiscard]] auto IsHandedOver() const noexcept -> bool {
     return leaving_.load(std::memory_order_acquire) == Leaving::kHandedOver;
@@ -159,15 +160,15 @@ class TurtleServer {
   /// The loops; for per-loop state and for Looper::Post().
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
 
-  /// Who was not let in. Any thread.
+  /// The clients that were not let in. Any thread.
   [[nodiscard]] auto GetRefusals() const -> Refusals;
 
  private:
   enum class Leaving : std::uint8_t { kNo, kYes, kHandedOver };
 
-  // Where one loop lets clients in, and whom it does not. The loop's thread, once it runs; any
+  // The loop that lets clients in, and those that it refuses. The loop's thread, once it runs; any
   // reads what is counted.
-  struct alignas(kCacheLine) Door {
+  struct alignas(kCacheLine) LoopAdmission {
     std::vector<int> own;     // listeners from which this loop alone accepts
     std::vector<int> shared;  // from which it accepts for all
     CidrSet blocked;
@@ -194,7 +195,7 @@ class TurtleServer {
   std::atomic<bool> draining_{false};           // any thread: of the two, Drain() was the first
   std::atomic<std::size_t> started_{0};         // any thread: loops
   std::atomic<std::size_t> ended_{0};           // any thread: loops, but for the first
-  std::vector<Door> doors_;                     // by loop
+  std::vector<LoopAdmission> admissions_;       // by loop
 
   // Const after Begin().
   const ServerOptions options_;

@@ -19,7 +19,7 @@ class Database {
  public:
   virtual ~Database() = default;
 
-  /// Opens a connection, all time-outs set.
+  /// Opens a connection, all timeouts set.
   /// @throws DbError kUnavailable, or kSyntax when what it is told can't be: the text names the
   ///     database, and no password
   [[nodiscard]] virtual auto Open() -> std::unique_ptr<DbConnection> = 0;

@@ -1,7 +1,7 @@
-// What goes wrong with a database, in words of our own.
+// The errors of a database, in words of our own.
 //
-// A vendor has thousands of codes. Whoever calls wants to know one thing: what to do now. So there
-// are few kinds, one for each answer to that.
+// A vendor has thousands of codes. A caller needs to know one thing: what to do now. So there are
+// few kinds, one for each thing to do.
 //
 // The text names the statement and the reason, never the values: it ends up in a log, and what
 // users have written does not belong there.
@@ -18,7 +18,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What to do about it.
+/// The kind of an error: what to do about it.
 enum class DbErrorKind : std::uint8_t {
   kUnavailable,  ///< No database, or no longer: later it may be there again.
   kBusy,         ///< Somebody else is at the same rows: once more, from the beginning.
@@ -42,7 +42,7 @@ class DbError : public std::runtime_error {
   /// @param reason why, without a value in it
   DbError(DbErrorKind kind, std::string_view where, std::string_view reason);
 
-  /// What to do about it.
+  /// The kind of an error: what to do about it.
   [[nodiscard]] auto Kind() const noexcept -> DbErrorKind { return kind_; }
 
   /// True if the same may work later: kUnavailable, kBusy, kTimeout. To a client, 503.

@@ -1,11 +1,11 @@
-// Connections to a database, lent to whoever has a query.
+// Connections to a database, lent to callers that have a query.
 //
 //   const DbLease connection = pool.Acquire();
 //   connection->Execute("UPDATE notes SET done = ? WHERE id = ?", true, id);
 //
 // To open a connection takes the server a thread, a password and several ways there and back, so
-// they are kept. A server takes only so many, so there is a limit, and whoever comes above it
-// waits. Nobody waits for ever, and nobody waits behind a crowd: both are limits, too.
+// they are kept. A server takes only so many, so there is a limit, and callers above it wait. No
+// caller waits for ever, and the queue is bounded: both are limits, too.
 //
 // Interface:
 //  * Acquire() lends a connection; the DbLease gives it back when it goes.
@@ -13,8 +13,8 @@
 //
 // A connection that comes back broken is thrown away, and then no other is trusted: each that lay
 // idle is asked whether it is alive before it is lent again. So is one that has been idle for long,
-// because servers and firewalls forget it silently. A dead one is replaced, without a word to who
-// asked for one. What nobody has needed for long is closed when another one comes back.
+// because servers and firewalls forget it silently. A dead one is replaced, without a word to the
+// caller. A connection that nobody has needed for long is closed when another one comes back.
 //
 // Thread: any. Acquire() may wait, so not a loop's. Leases end before the pool does.
 #pragma once
@@ -48,7 +48,7 @@ struct DbPoolOptions {
   std::chrono::milliseconds idle_time{300'000};  ///< Idle for longer, it is closed.
 };
 
-/// What a pool has, and has done.
+/// The connections of a pool, and its counts.
 struct DbPoolStats {
   std::size_t in_use = 0;      ///< Lent, or being opened for somebody.
   std::size_t idle = 0;        ///< Open, and in nobody's hands.
@@ -106,7 +106,7 @@ class DbPool {
 
   /// Lends a connection that was alive a moment ago. Waits for one if need be: first come, first
   /// served. To ask an old one whether it lives, or to open one, may take as long as the database's
-  /// own time-outs allow.
+  /// own timeouts allow.
   /// @throws DbError kTimeout when none came back in time, kBusy when too many wait already, or
   ///     what Database::Open() throws
   [[nodiscard]] auto Acquire() -> DbLease;
@@ -127,7 +127,7 @@ class DbPool {
     bool trusted = false;  // nothing has broken since it was given back
   };
 
-  // A thread in Acquire(). What it waits for is the right to have a connection, not one of them.
+  // A thread in Acquire(). It waits for the right to have a connection, not for a particular one.
   struct Waiter {
     Condition changed;
     bool served = false;

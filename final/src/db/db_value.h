@@ -1,4 +1,4 @@
-// What goes into a statement and comes out of a row.
+// A value that goes into a statement or comes out of a row.
 //
 // Interface:
 //  * DbValue is one of the five things that a database knows.
@@ -41,7 +41,7 @@ inline constexpr bool kIsOptional = false;
 template <class Type>
 inline constexpr bool kIsOptional<std::optional<Type>> = true;
 
-// 'a' is a number to the language. To whoever writes it, it is a text.
+// 'a' is a number to the language. To its writer, it is a text.
 template <class Type>
 inline constexpr bool kIsCharacter =
     std::is_same_v<Type, char> || std::is_same_v<Type, wchar_t> || std::is_same_v<Type, char16_t> ||

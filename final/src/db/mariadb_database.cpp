@@ -21,8 +21,8 @@ namespace {
 // The character set whose number means: these are bytes.
 constexpr unsigned kBinary = 63;
 
-// Of the client: the connection was lost while an answer was awaited; a prepared statement has
-// other columns than it had.
+// Of the client: the connection was lost while a result was awaited; a prepared statement has other
+// columns than it had.
 constexpr unsigned kLost = 2013;
 constexpr unsigned kOtherColumns = 2057;
 
@@ -61,7 +61,7 @@ struct Shared {
   }
 };
 
-// What a column is fetched into.
+// The memory that a column is fetched into.
 struct Cell {
   enum class Kind : std::uint8_t { kWhole, kNumber, kDecimal, kText, kBytes };
 
@@ -185,7 +185,7 @@ class MariaDbStatement : public DbDriverStatement {
   [[nodiscard]] auto Outcome() const -> DbOutcome override { return outcome_; }
 
   void Reset() noexcept override {
-    // The rows lie on our side, and there is nothing to tell the server.
+    // The rows are on our side, and there is nothing to tell the server.
     static_cast<void>(mysql_stmt_free_result(statement_.get()));
     static_cast<void>(Drain());  // of what fails here the next call tells
     cells_.clear();  // or each statement that is kept would keep the longest text it has read
@@ -428,7 +428,7 @@ class MariaDbDriver : public DbDriver {
     }
   }
 
-  // What needs no values, and is not prepared.
+  // Runs a statement that needs no values, and is not prepared.
   void Run(std::string_view sql) {
     errno = 0;
     if (mysql_real_query(shared_.handle.get(), sql.data(), sql.size()) != 0) {

@@ -13,7 +13,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Where the server is, and who asks. What waits has a limit.
+/// The server's address, and the user. Every wait has a limit.
 struct MariaDbOptions {
   std::string address = "127.0.0.1";        ///< A host; not asked for when there is a unix_socket.
   std::uint16_t port = 0;                   ///< 0: 3306.
@@ -26,22 +26,22 @@ struct MariaDbOptions {
   std::chrono::seconds read_timeout{15};    ///< Till it has begun to answer, then kTimeout; more
                                             ///< than `timeout`.
   std::chrono::seconds write_timeout{15};   ///< Till it has taken what we say.
-  std::chrono::milliseconds timeout{5000};  ///< How long a statement may run; MariaDB sees to it.
+  std::chrono::milliseconds timeout{5000};  ///< How long a statement may run; MariaDB enforces it.
   std::size_t max_statements = DbConnection::kStatements;  ///< That stay prepared.
 };
 
 /// A database of a server: in utf8mb4, strict about values, and with affected_rows as SQLite has
 /// them (found, though they may have been the same before).
 ///
-/// Each statement is a transaction of its own, unless there is a Transaction, whatever the server's
+/// Each statement is its own transaction, unless there is a Transaction, whatever the server's
 /// `autocommit` says. After an INSERT of several rows, last_id is that of the first.
 ///
 /// All rows of a query are fetched when it is begun, so that others may be made while they are read
 /// (not while a procedure's are). A query that may find many wants a LIMIT. DECIMAL is a text,
 /// which loses nothing, but for a whole number; dates are texts.
 ///
-/// A connection that is lost is not made anew by itself: with it have gone its transaction and its
-/// locks, and only the caller knows where he has to begin again. DbPool opens another one.
+/// A lost connection is not reopened by itself: its transaction and its locks are gone, and only
+/// the caller knows where to begin again. DbPool opens another one.
 ///
 /// @throws nothing yet; without Connector/C in this build, Open() throws DbError kUnavailable
 [[nodiscard]] auto MariaDbDatabase(MariaDbOptions options) -> std::unique_ptr<Database>;

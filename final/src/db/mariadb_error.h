@@ -1,4 +1,4 @@
-// What the errors of MariaDB mean. For mariadb_database.cpp.
+// The errors of MariaDB in our kinds. For mariadb_database.cpp.
 //
 // Thread: pure functions.
 #pragma once
@@ -17,8 +17,8 @@ namespace TURTLE_SERVER {
 /// True if the connection has gone with it.
 [[nodiscard]] auto IsMariaDbConnectionLost(unsigned code) noexcept -> bool;
 
-/// What may be told of it. The server likes to quote: "Duplicate entry 'ada@home' for key 'mail'".
-/// Texts that may hold a value are replaced.
+/// The message, as far as it may be shown. The server likes to quote: "Duplicate entry 'ada@home'
+/// for key 'mail'". Texts that may hold a value are replaced.
 [[nodiscard]] auto MariaDbReason(unsigned code, std::string_view text) -> std::string;
 
 }  // namespace TURTLE_SERVER

@@ -161,7 +161,7 @@ class SqliteStatement : public DbDriverStatement {
     shared_.deadline = Clock::time_point::max();
     if (std::exchange(started_, false)) {
       ReadLastId();  // all rows are inserted by the first step, also of one with RETURNING
-      // By now: a table that was altered has had the statement prepared anew.
+      // By now: a table that was altered has had the statement prepared again.
       ReadColumns();
     }
     if (code == SQLITE_ROW) {
@@ -218,7 +218,7 @@ class SqliteStatement : public DbDriverStatement {
 
   // sqlite3_last_insert_rowid() is the id of whatever was inserted last: after an UPDATE, of
   // another statement's row. It is this one's if it has changed, or if a row with the same id was
-  // inserted. What triggers insert it does not count, behind the statement.
+  // inserted. After the statement it does not count rows that triggers inserted.
   void ReadLastId() {
     const sqlite3_int64 id = sqlite3_last_insert_rowid(shared_.handle.get());
     if (inserts_ && (id != shared_.id_before || shared_.has_id_before)) {
@@ -274,7 +274,7 @@ class SqliteDriver : public DbDriver {
  public:
   explicit SqliteDriver(const SqliteOptions& options) : shared_{{}, options.timeout} {
     constexpr int kSteps = 10'000;  // of SQLite's machine, well under a millisecond
-    if (options.file.empty()) {     // to SQLite, a file of its own that goes with the connection
+    if (options.file.empty()) {     // to SQLite, a private file that goes with the connection
       throw DbError(DbErrorKind::kMisuse, "SQLite", "the file has no name");
     }
     if (options.file.find('\0') != std::string::npos) {
@@ -359,8 +359,9 @@ class SqliteDriver : public DbDriver {
         &shared_);
   }
 
-  // For this a fresh file has to be one's own. Of two who begin at once, each would wait for the
-  // other, so SQLite says SQLITE_BUSY without waiting: its busy time-out does not count here.
+  // For this a fresh file has to be one's own. Of two connections that begin at once, each would
+  // wait for the other, so SQLite says SQLITE_BUSY without waiting: its busy timeout does not count
+  // here.
   void EnterWal(std::chrono::milliseconds busy) {
     const Clock::time_point end = Clock::now() + Bounded(busy);
     for (;;) {

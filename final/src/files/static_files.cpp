@@ -8,12 +8,10 @@
 #include <utility>
 
 #include "core/looper.h"
-#include "files/file_validators.h"
+#include "files/file_response.h"
 #include "files/open_beneath.h"
-#include "files/read_file.h"
 #include "http/conditional.h"
 #include "http/mime.h"
-#include "http/range.h"
 #include "http/request.h"
 #include "web/exchange.h"
 
@@ -30,31 +28,6 @@ auto IsHidden(std::string_view path) noexcept -> bool {
   const bool well_known = path.substr(0, kWellKnown.size()) == kWellKnown &&
                           (path.size() == kWellKnown.size() || path[kWellKnown.size()] == '/');
   return path.find("/.", well_known ? kWellKnown.size() : 0) != std::string_view::npos;
-}
-
-// The client learns whether something is there only where it may: a path that leads out of the
-// folder looks like one that leads nowhere.
-auto StatusOf(int error) noexcept -> int {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-    case ELOOP:
-    case EMLINK:  // of a link that is not followed, on FreeBSD
-    case EXDEV:
-    case ENAMETOOLONG:
-    case ENXIO:
-      return 404;
-    case EACCES:
-    case EPERM:
-      return 403;
-    case EAGAIN:
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-      return 503;
-    default:
-      return 500;
-  }
 }
 
 // A path as a Location may hold it (RFC 3986, section 3.3).
@@ -82,81 +55,6 @@ auto RedirectToFolder(const Request& request) -> Response {
     location.append("?").append(request.uri.Query());
   }
   return ErrorResponse(301).Set("Location", location);
-}
-
-auto ChangedFile() -> Response {
-  return ErrorResponse(500, "The file has changed while it was read.");
-}
-
-auto LengthOf(const RangeSet& ranges) -> std::uint64_t {
-  std::uint64_t length = 0;
-  for (const ByteRange& range : ranges) {
-    length += range.length;
-  }
-  return length;
-}
-
-// Adds a part of `file` to a body, either its bytes or the promise of them.
-// @return false: the file has no such part any more
-auto AddPart(const FileSlice& file, const ByteRange& range, bool copied, Response& response)
-    -> bool {
-  if (!copied) {
-    response.AddBody(FileSlice{file.fd, range.offset, range.length, file.pin});
-    return true;
-  }
-  auto bytes = ReadFile(file.fd, range.offset, range.length);
-  if (bytes) {
-    response.AddBody(std::move(*bytes));
-  }
-  return bytes.has_value();
-}
-
-auto PartialResponse(const RangeSet& ranges, const FileSlice& file, std::string_view type,
-                     bool copied) -> Response {
-  Response response(206);
-  std::string text;
-  if (ranges.Size() == 1) {
-    AppendContentRange(ranges[0], file.length, text);
-    response.Set("Content-Range", text).Set("Content-Type", type);
-    return AddPart(file, ranges[0], copied, response) ? std::move(response) : ChangedFile();
-  }
-  // Nobody can have put this into the file for this reply: it is made of the time.
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const std::string boundary =
-      "turtle-" + std::to_string(now.tv_sec) + '-' + std::to_string(now.tv_nsec);
-  response.Set("Content-Type", "multipart/byteranges; boundary=" + boundary);
-  for (const ByteRange& range : ranges) {
-    text.clear();
-    AppendPartHead(boundary, type, range, file.length, text);
-    response.AddBody(text);
-    if (!AddPart(file, range, copied, response)) {
-      return ChangedFile();
-    }
-  }
-  text.clear();
-  AppendPartsEnd(boundary, text);
-  response.AddBody(text);
-  return response;
-}
-
-void SetValidators(const Validators& validators, Response& response) {
-  std::string text;
-  AppendEtag(validators, text);
-  response.Set("ETag", text);
-  text.clear();
-  AppendLastModified(validators, text);
-  response.Set("Last-Modified", text);
-}
-
-// With a tag there is no need to say anything else about the file, and nothing that could be wrong
-// about the copy that the client has (RFC 9110, section 15.4.5).
-auto NotModified(const Validators& validators) -> Response {
-  std::string tag;
-  AppendEtag(validators, tag);
-  Response response(304);
-  response.Set("ETag", tag);
-  return response;
 }
 
 }  // namespace
@@ -270,7 +168,7 @@ auto StaticFiles::LookUpRoot(RootFolder::Look look) -> bool {
 // What the old folder lacks may be in the one that has taken its name meanwhile.
 auto StaticFiles::Open(const std::string& name) -> UniqueFd {
   UniqueFd file = OpenBeneath(root_.Get(), name);
-  if (!file && StatusOf(errno) == 404) {
+  if (!file && StatusOfOpenError(errno) == 404) {
     const int error = errno;
     const bool another = LookUpRoot(RootFolder::Look::kAtOnce);
     errno = error;
@@ -286,57 +184,14 @@ void StaticFiles::AnswerFailure(Exchange& exchange, const std::string& name, int
     exchange.Reply(!path.empty() && path.back() == '/' ? ErrorResponse(404)
                                                        : RedirectToFolder(exchange.GetRequest()));
   } else {
-    exchange.Reply(ErrorResponse(StatusOf(error)));
+    exchange.Reply(ErrorResponse(StatusOfOpenError(error)));
   }
 }
 
 auto StaticFiles::AnswerFile(const Request& request, std::string_view type, UniqueFd file,
                              const struct stat& status) const -> Response {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  const FileValidators file_validators(status, now);
-  const Validators validators = file_validators.Get();
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-
-  const ConditionResult condition =
-      EvaluateConditions(request.method, request.headers, validators, HttpTime(now.tv_sec));
-  if (condition.action == ConditionResult::Action::kPreconditionFailed) {
-    return ErrorResponse(412);
-  }
-  if (condition.action == ConditionResult::Action::kNotModified) {
-    return NotModified(validators);
-  }
-
-  const auto range_field = request.headers.Find(KnownField::kRange);
-  const bool ranged = request.method == Method::kGet && condition.range_applies && range_field &&
-                      !request.headers.IsRepeated(KnownField::kRange);
-  const RangeSet ranges = ranged ? ParseRange(*range_field, size) : RangeSet();
-  if (ranges.GetState() == RangeSet::State::kUnsatisfiable) {
-    std::string text;
-    AppendUnsatisfiedRange(size, text);
-    return ErrorResponse(416).Set("Content-Range", text);
-  }
-
   Response response(200);
-  const int fd = file.Get();
-  if (ranges.GetState() == RangeSet::State::kParts) {
-    const bool copied = LengthOf(ranges) <= options_.max_copied_bytes;
-    response = PartialResponse(ranges, OwnFileSlice(std::move(file), 0, size), type, copied);
-    if (response.Status() != 206) {
-      return response;
-    }
-  } else {
-    response.Set("Content-Type", type);
-    if (size > options_.max_copied_bytes || request.method == Method::kHead) {
-      response.Body(OwnFileSlice(std::move(file), 0, size));
-    } else if (auto bytes = ReadFile(fd, 0, size)) {
-      response.Body(std::move(*bytes));
-    } else {
-      return ChangedFile();
-    }
-  }
-  response.Set("Accept-Ranges", "bytes");
-  SetValidators(validators, response);
+  FillWithFile(request, type, std::move(file), status, options_.max_copied_bytes, response);
   return response;
 }
 

@@ -28,9 +28,9 @@ struct CgiField {
   std::string value;  ///< Without the white space around it; no control characters but tab.
 };
 
-/// What the program's reply is (RFC 3875, 6.2).
+/// The kind of the program's response (RFC 3875, 6.2).
 enum class CgiReplyKind {
-  kDocument,       ///< A reply with the body that follows.
+  kDocument,       ///< A response with the body that follows.
   kLocalRedirect,  ///< `Location: /path` and no status: the server answers with that path instead.
   kClientRedirect  ///< The client is sent to `location` (302 unless the program said otherwise).
 };
@@ -41,7 +41,7 @@ struct CgiHeader {
   int status = 200;                             ///< 200..599; 302 for a redirect without a status.
   std::string reason;                           ///< The program's reason phrase; may be empty.
   std::string location;      ///< A path with query, or an absolute URI; empty: none.
-  std::string content_type;  ///< Empty: none (a reply without a body).
+  std::string content_type;  ///< Empty: none (a response without a body).
   std::optional<std::uint64_t> content_length;  ///< What the program promises; nullopt: nothing.
   std::vector<CgiField> fields;  ///< All others but those that belong to the connection.
 };
@@ -52,14 +52,14 @@ struct CgiHeaderLimits {
   std::size_t max_fields = 100;                    ///< Fields of every kind.
 };
 
-/// What Parse() found.
+/// The state of Parse().
 enum class CgiHeaderState {
   kNeedMore,  ///< Valid so far. If the output ends here, the header is incomplete: 502.
   kDone,      ///< Complete; the body starts at `head_bytes`.
   kBad        ///< Not a header block: 502, or in the short form plain text.
 };
 
-/// The answer of Parse().
+/// The result of Parse().
 struct [[nodiscard]] CgiHeaderResult {
   CgiHeaderState state;    ///< Whether the other two members count.
   std::size_t head_bytes;  ///< kDone: bytes of the block with its empty line; else 0.
@@ -72,12 +72,12 @@ class CgiHeaderParser {
   /// A parser for one reply, with the given limits.
   explicit CgiHeaderParser(CgiHeaderLimits limits = {}) : limits_(limits) {}
 
-  /// Looks at the program's output. Each line is read once, when its end is there, so feeding
-  /// byte by byte costs no more than feeding all at once. Lines end in LF or CRLF. After kDone or
-  /// kBad the answer stays the same until Reset().
+  /// Looks at the program's output. Each line is read once, when its end is there, so feeding byte
+  /// by byte costs no more than feeding all at once. Lines end in LF or CRLF. After kDone or kBad
+  /// the result stays the same until Reset().
   /// @param output everything that the program has written so far, from its first byte: the same
-  ///        bytes as in the last call, and perhaps more behind them.
-  /// @param header a new one for each reply, filled line by line; complete when the result is
+  ///        bytes as in the last call, and perhaps more after them.
+  /// @param header a new one for each response, filled line by line; complete when the result is
   ///        kDone.
   /// @return the state; RFC 3875, 6.2 and 6.3.
   auto Parse(std::string_view output, CgiHeader& header) -> CgiHeaderResult;

@@ -116,7 +116,7 @@ auto ChunkedDecoder::AddExtensionByte(char c) noexcept -> bool {
   return ++extensions_ <= max_extensions_ || Fail(400, "the chunk extensions are too long");
 }
 
-// Where a byte behind a size leads: *( BWS ";" BWS name [ BWS "=" BWS value ] ), then CR. Space
+// Where a byte after a size leads: *( BWS ";" BWS name [ BWS "=" BWS value ] ), then CR. Space
 // before CR is not in the grammar; some read "5 " as 5 and some as an error.
 auto ChunkedDecoder::PlaceBehind(Place place, char c) noexcept -> Place {
   switch (place) {

@@ -20,7 +20,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What identifies the state of a representation (RFC 9110, section 8.8).
+/// The identity of a representation's state (RFC 9110, section 8.8).
 struct Validators {
   std::string_view opaque_tag{};            ///< with its quotes, without W/; "" for no ETag
   bool strong = false;                      ///< two states never share these validators
@@ -31,7 +31,7 @@ struct Validators {
   bool second_over = true;
 };
 
-/// What the conditions of a request come to.
+/// The outcome of a request's conditions.
 struct ConditionResult {
   /// How to answer.
   enum class Action : std::uint8_t {

@@ -9,7 +9,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// What browsers keep (RFC 6265bis, section 5.6).
+// The limits of browsers (RFC 6265bis, section 5.6).
 constexpr std::size_t kMaxPairBytes = 4096;
 constexpr std::size_t kMaxAttributeBytes = 1024;
 
@@ -154,7 +154,7 @@ auto SetCookie::Partitioned() -> SetCookie& {
   return *this;
 }
 
-// What would make a browser drop the cookie, or nullptr (RFC 6265bis, section 4.1.3).
+// The reason why a browser would drop the cookie, or nullptr (RFC 6265bis, section 4.1.3).
 auto SetCookie::Contradiction() const -> const char* {
   const std::string_view name = std::string_view(pair_).substr(0, name_bytes_);
   const bool is_of_host = BeginsWith(name, "__Host-");

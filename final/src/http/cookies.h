@@ -13,9 +13,9 @@
 // mean nothing here. Servers that let a quoted value hold a ';' can be brought to read one cookie
 // into the next, which is how some that no script may see were stolen.
 //
-// Writing forgives nothing. Whatever a browser would drop in silence is refused where it is
-// written, by an exception: text from a client that would start an attribute, or a field of its
-// own, and combinations that browsers don't keep.
+// Writing forgives nothing. A cookie that a browser would silently drop is refused where it is
+// written, by an exception. So is text from a client that would start an attribute, or another
+// field.
 //
 // Thread: as a std::vector and a std::string: one thread at a time.
 #pragma once
@@ -96,7 +96,7 @@ enum class SameSitePolicy : std::uint8_t {
 };
 
 /// A cookie that a client is asked to keep. Every function that takes a value throws
-/// std::invalid_argument, and changes nothing, for one that can't stand in the field.
+/// std::invalid_argument, and changes nothing, for one that can't be in the field.
 class SetCookie {
  public:
   /// @param name a token: no space, no separator, not empty
@@ -105,8 +105,8 @@ class SetCookie {
   ///     and value have 4096 bytes at most, else a browser drops them.
   SetCookie(std::string_view name, std::string_view value);
 
-  /// Only requests for `path` and what is beneath it get the cookie; without one, those beneath the
-  /// folder of the request. It keeps nothing secret: pages of one host can read each other's.
+  /// Only requests for `path` and below it get the cookie; without one, those below the directory
+  /// of the request. It keeps nothing secret: pages of one host can read each other's.
   /// @param path begins with '/'; no control character, no ';', nothing beyond ASCII; at most 1024
   ///     bytes
   /// @return this
@@ -137,9 +137,9 @@ class SetCookie {
   auto Partitioned() -> SetCookie&;
 
   /// The value of the Set-Cookie field. Throws std::invalid_argument when browsers would not keep
-  /// the cookie: SameSite=None or Partitioned without Secure; a name that begins, in any case, with
-  /// "__Secure-" without Secure; with "__Host-" without Secure and "Path=/", or with a Domain; with
-  /// "__Http-" without Secure and HttpOnly; with "__Host-Http-" without what both of these want.
+  /// the cookie. They drop SameSite=None or Partitioned without Secure. Prefixes of names have
+  /// demands, too, in any case: "__Secure-" needs Secure; "__Host-" needs Secure and "Path=/", and
+  /// no Domain; "__Http-" needs Secure and HttpOnly; "__Host-Http-" needs what both of these need.
   [[nodiscard]] auto Text() const -> std::string;
 
  private:

@@ -11,11 +11,12 @@
 // Most names and values mean themselves and are views into the text. One with a '+' or an escape
 // is decoded into memory of the Form, which is used again for the next text.
 //
-// No text is malformed. A '%' without two hexadecimal digits behind it stands for itself, as the
+// No text is malformed. A '%' without two hexadecimal digits after it stands for itself, as the
 // standard has it and browsers read it: people type "?q=100%". A path refuses that (http/uri.h),
 // because a path decides what is opened; a value is only data. For the same reason nothing that
 // comes out of an escape is refused: a value may hold any byte, line ends and NUL among them, and
-// need not be UTF-8. Who puts it into a page, a path or a query of a database escapes it there.
+// need not be UTF-8. Code that puts it into a page, a path or a query of a database escapes it
+// there.
 //
 // Thread: as a std::vector: one thread at a time.
 #pragma once

@@ -63,9 +63,9 @@ auto IsCoding(std::string_view element) -> bool {
 }
 
 // RFC 9112, sections 6.1 and 6.3. The only coding is chunked, once. A request whose last coding is
-// something else has no end that could be found: 400, and so has one whose list two readers could
-// read differently, such as one with an empty element, and be it the last. Something else below
-// chunked could be framed but not decoded: 501.
+// something else has no end that could be found: 400. So has one whose list two readers could read
+// differently, such as one with an empty element, even as the last. Something else below chunked
+// could be framed but not decoded: 501.
 auto CheckTransferEncoding(const Headers& headers) -> HeadFault {
   std::size_t codings = 0;
   std::size_t chunked = 0;

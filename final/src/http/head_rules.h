@@ -1,5 +1,5 @@
-// What a head has to satisfy once all its fields are known: Host, body framing, connection,
-// expectation. The parser sees one line at a time; here the lines are held against each other.
+// The rules for a head once all its fields are known: Host, body framing, connection, expectation.
+// The parser sees one line at a time; here the lines are held against each other.
 //
 // Thread: a pure function of the request.
 #pragma once

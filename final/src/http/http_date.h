@@ -4,7 +4,7 @@
 //  * AppendHttpDate() writes the one form that may be sent: "Sun, 06 Nov 1994 08:49:37 GMT".
 //  * ParseHttpDate() reads that form and the two obsolete ones.
 //  * CachedDate keeps the text of the current second: a busy server writes it once, not for every
-//    reply.
+//    response.
 //
 // The calendar is computed here. gmtime(3) and strftime(3) would ask the time zone and the locale,
 // which HTTP has none of, and strptime(3) accepts more than a date.

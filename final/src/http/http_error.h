@@ -1,4 +1,4 @@
-// What a handler throws to answer by an error.
+// An exception by which a handler answers with an error.
 //
 // Thread: a value.
 #pragma once

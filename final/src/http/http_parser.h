@@ -26,7 +26,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What the bytes so far amount to.
+/// The state after the bytes so far.
 enum class ParseState : std::uint8_t {
   kNeedMore,  ///< The beginning of a head: come back with more.
   kDone,      ///< A whole head; the Request is filled.
@@ -36,7 +36,7 @@ enum class ParseState : std::uint8_t {
 /// The verdict of HttpParser::Parse().
 struct [[nodiscard]] ParseResult {
   ParseState state = ParseState::kNeedMore;  ///< Which of the three.
-  std::size_t head_bytes = 0;                ///< kDone: the size of the head; behind it, the body.
+  std::size_t head_bytes = 0;                ///< kDone: the size of the head; after it, the body.
   int status = 0;                            ///< kBad: 400, 414, 431, 501 or 505.
   const char* reason = "";                   ///< kBad: why, in a few words; lives for ever.
 };
@@ -49,7 +49,7 @@ class HttpParser {
 
   /// Parses the head at the beginning of `input`.
   /// @param input Everything received since the last head (and its body) ended: what was passed
-  ///     before, and more. It may lie at another address than before, and may run on past the head.
+  ///     before, and more. It may be at another address than before, and may run on past the head.
   /// @param out Filled when the result is kDone, with views into `input`; otherwise unspecified.
   ///     It needs not be the same object from call to call.
   /// @return The verdict; after kDone and kBad the parser is as new. A fault in a head that comes

@@ -235,7 +235,7 @@ void MultipartParser::ReadMark(char c) {
   } else if (ascii::IsOws(c) && place_ != Place::kCloseDash) {
     place_ = is_closed ? Place::kClosed : Place::kPadding;
     if (header_left_ == 0) {
-      Fail(413, "the space behind a boundary is too long");
+      Fail(413, "the space after a boundary is too long");
     } else {
       --header_left_;
     }
@@ -315,8 +315,8 @@ auto MultipartParser::ReadField(std::string_view line) -> const char* {
     part_.content_type = value;
     return std::exchange(has_content_type_, true) ? "a part has Content-Type twice" : nullptr;
   }
-  // RFC 7578, section 4.7, has done away with it. Who still means it would have his Base64 taken
-  // for his file.
+  // RFC 7578, section 4.7, has done away with it. A client that still means it would have its
+  // Base64 taken for its file.
   const bool is_coded = ascii::EqualIgnoreCase(name, "Content-Transfer-Encoding") &&
                         !ascii::EqualIgnoreCase(value, "binary") &&
                         !ascii::EqualIgnoreCase(value, "8bit") &&

@@ -13,13 +13,14 @@
 //    begins, bytes of it, it ends. Finish() says whether the body was complete.
 //
 // Nothing of a part is kept here but the fields of its header, and no byte of its content is
-// copied. Of a delimiter that is cut by the end of a piece only the number of bytes is remembered:
-// should it turn out to be content, those bytes are the beginning of the delimiter, which is known.
+// copied. Of a delimiter that is cut by the end of a piece only the number of bytes is remembered.
+// Should it turn out to be content, those bytes are the beginning of the delimiter, which is known.
 //
-// What two programs might read in two ways is refused: a line that begins with the boundary and
-// goes on (it must not occur in content), a bare LF, a folded field, a field or parameter twice, a
-// second boundary. What may be there and means nothing is passed over: preamble, epilogue, white
-// space behind a boundary, other fields, and `filename*`, which RFC 7578 forbids here.
+// Input that two programs might read in two ways is refused: a bare LF, a folded field, a field or
+// parameter twice, a second boundary. So is a line that begins with the boundary and goes on (it
+// must not occur in content). Parts that may be there and mean nothing are passed over: preamble,
+// epilogue, white space after a boundary, other fields, and `filename*`, which RFC 7578 forbids
+// here.
 //
 // Thread: one at a time. No I/O.
 #pragma once
@@ -41,24 +42,24 @@ struct MultipartLimits {
   std::uint64_t max_body_bytes = std::uint64_t{32} << 20;  ///< of all that is read
 };
 
-/// What a part says of itself. All of it is the client's word, none of it a fact.
+/// The head of a part. All of it is the client's word, none of it a fact.
 struct MultipartPart {
   std::string name;      ///< of the form's field; may be empty, or hold any byte
   bool is_file = false;  ///< there is a file name, if only an empty one: no file was chosen
-  /// What the client calls the file, to be shown to people: the last segment of it, which has no
-  /// '/', no '\' and no control character and is neither "." nor ".."; may be empty, or not UTF-8.
-  /// Never make a path of it: two clients may choose the same, and some names mean devices.
+  /// The client's name for the file, to be shown to people: its last segment, which has no '/', no
+  /// '\' and no control character and is neither "." nor "..". It may be empty, or not UTF-8. Never
+  /// make a path of it: two clients may choose the same, and some names mean devices.
   std::string filename;
   std::string content_type;  ///< as it was sent; "" for none, which means text/plain
 };
 
-/// What Read() has come upon.
+/// The event that Read() returns.
 enum class MultipartEvent : std::uint8_t {
   kMore,     ///< nothing more in this piece, all of it is consumed: go on with the next
   kPart,     ///< a part begins: see Part()
   kData,     ///< bytes of its content: `data`
   kPartEnd,  ///< its content is complete
-  kBad,      ///< answer with `status`; what has come so far is no complete form
+  kBad,      ///< answer with `status`; the input so far is no complete form
 };
 
 /// One step.

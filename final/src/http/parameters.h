@@ -1,4 +1,4 @@
-// The parameters behind a field's value (RFC 9110, section 5.6.6):
+// The parameters after a field's value (RFC 9110, section 5.6.6):
 //
 //     multipart/form-data; boundary="a b"
 //     form-data; name="photo"; filename="C:\photo.jpg"
@@ -23,16 +23,16 @@ struct Parameter {
   std::string_view value;  ///< Without the quotes around it, but with the backslashes.
 };
 
-/// What TakeParameter() found.
+/// The result of TakeParameter().
 enum class ParameterState : std::uint8_t {
   kTaken,  ///< A parameter.
   kEnd,    ///< There is none left.
   kBad,    ///< Something else than parameters.
 };
 
-/// What a backslash in a quoted value is.
+/// The meaning of a backslash in a quoted value.
 enum class Backslash : std::uint8_t {
-  kEscape,  ///< It protects the byte behind it, a quote for one (RFC 9110, section 5.6.4).
+  kEscape,  ///< It protects the byte after it, a quote for one (RFC 9110, section 5.6.4).
   kForm,    ///< In a part of a form: before a quote that does not end the value it protects that
           ///< quote, as programs write it; else it is a byte like any other, as browsers write it.
 };

@@ -6,10 +6,10 @@
 //  * AppendPartHead() and AppendPartsEnd() write what stands around the parts of a
 //    multipart/byteranges body.
 //
-// A Range may always be ignored, and that is the answer to one that is malformed or greedy: a few
-// bytes of "0-,0-,0-,..." must not make a server send a file a thousand times. Parts that overlap
-// or nearly touch are joined, so no byte is ever sent twice, and more parts than kMaxRanges are
-// not served as parts at all.
+// A Range may always be ignored, and one that is malformed or greedy is. A few bytes of
+// "0-,0-,0-,..." must not make a server send a file a thousand times. Parts that overlap or nearly
+// touch are joined, so no byte is ever sent twice, and more parts than kMaxRanges are not served as
+// parts at all.
 //
 // Thread: pure functions; nothing is allocated but by appending.
 #pragma once
@@ -35,7 +35,7 @@ struct ByteRange {
   }
 };
 
-/// What a Range field asks for, measured against a representation.
+/// The parts that a Range field asks for, measured against a representation.
 class RangeSet {
  public:
   /// The most parts that are served.

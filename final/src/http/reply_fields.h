@@ -1,4 +1,4 @@
-// The fields of a reply, taken apart from the text in which they are sent.
+// The fields of a response, taken apart from the text in which they are sent.
 //
 // Not Headers: those of a request are read a hundred thousand times a second and know the names
 // that somebody asks for; here a name is compared when it is asked for.
@@ -17,13 +17,13 @@
 
 namespace TURTLE_SERVER {
 
-/// One field line of a reply.
+/// One field line of a response.
 struct ReplyField {
   std::string_view name;   ///< as it is sent
   std::string_view value;  ///< without the whitespace around it
 };
 
-/// The fields of a reply, in order. They are views into its text.
+/// The fields of a response, in order. They are views into its text.
 class ReplyFields {
  public:
   /// None.

@@ -33,7 +33,7 @@ struct Framing {
   [[nodiscard]] auto HasBody() const -> bool { return kind == BodyKind::kChunked || length != 0; }
 };
 
-/// What the client wants to hear before it sends its body (RFC 9110, section 10.1.1).
+/// The client's expectation before it sends its body (RFC 9110, section 10.1.1).
 enum class Expectation : std::uint8_t {
   kNone,      ///< Nothing; also whatever an HTTP/1.0 client says.
   kContinue,  ///< "100-continue".
@@ -54,8 +54,8 @@ struct Request {
   Expectation expectation = Expectation::kNone;  ///< From Expect.
   std::string_view head;  ///< All bytes of the head, from the request line to the empty line.
 
-  /// What a line of log says of it: "GET /path", a long path cut short, and `what` behind it. Needs
-  /// no memory: the memory may be what is wrong.
+  /// The request in a line of log: "GET /path", a long path cut short, then `what`. Needs no
+  /// memory: the memory may be what is wrong.
   [[nodiscard]] auto Title(const char* what) const noexcept -> std::array<char, 256>;
 
   /// Makes it an empty request and keeps the memory for the next one.

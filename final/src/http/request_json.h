@@ -2,17 +2,16 @@
 //
 //   const int n = req.Json().at("n").get<int>();  // 400 if there is no n, or if it is no number
 //
-// An exception of nlohmann::json does not say whose JSON it is about. If a handler takes apart a
-// reply of a database or a file of its own, a member that is missing there is the server's mistake,
-// and has to be a logged 500. So what a client has sent is read by way of this class, whose
-// functions throw HttpError 400; every exception of nlohmann::json that a handler lets through is
-// the server's own.
+// An exception of nlohmann::json does not say whose JSON it is about. If a handler parses a
+// database's JSON or its own file, a member that is missing there is the server's mistake, and has
+// to be a logged 500. So what a client has sent is read by way of this class, whose functions throw
+// HttpError 400; every exception of nlohmann::json that a handler lets through is the server's own.
 //
 // Interface:
 //  * at(), value() and get() are those of nlohmann::json.
 //  * Value(), and the conversion, give the plain value: from there on mistakes are the handler's.
 //
-// Whoever calls them includes <nlohmann/json.hpp>; here its name will do.
+// Callers include <nlohmann/json.hpp>; here its name will do.
 //
 // Thread: any; copies share what they look at, which never changes.
 #pragma once

@@ -1,10 +1,10 @@
-// The answer to a request, as a value: status, fields, body.
+// The response to a request, as a value: status, fields, body.
 //
 // Interface:
 //  * Set() and Add() give it fields, Body() and AddBody() its content: text, parts of files, or a
 //    row of both. A file is not read here; it is sent from where it is.
 //  * AppendHead() writes the head. How the body's end is marked, and whether the connection is
-//    kept, belongs to the connection and not to the answer: it comes in by a HeadContext.
+//    kept, belongs to the connection and not to the response: it comes in by a HeadContext.
 //  * Reset() makes it an empty answer again, which uses the memory of the one before.
 //  * TextResponse() and ErrorResponse() are the two that everybody needs.
 //
@@ -31,7 +31,7 @@ enum class BodyEnd : std::uint8_t {
   kClose,    ///< by the end of the connection
 };
 
-/// What a head needs to know about its connection.
+/// The connection's part of a head.
 struct HeadContext {
   std::string_view date{};              ///< now, as an HTTP date (CachedDate); "": no Date field
   int minor_version = 1;                ///< of the request
@@ -50,7 +50,7 @@ class Response {
   /// @param status 100 to 999; throws std::invalid_argument for another one
   explicit Response(int status);
 
-  /// Makes it an answer without fields and body again, and keeps the memory.
+  /// Makes it a response without fields and body again, and keeps the memory.
   /// @param status as the constructor's; throws like it, and changes nothing then
   void Reset(int status);
 
@@ -63,7 +63,7 @@ class Response {
   /// Gives field `name` the one value `value`; earlier ones are dropped.
   ///
   /// Throws std::invalid_argument, and changes nothing, when `name` is no token or `value` has a
-  /// control character other than tab: a CR LF in a value would start a field, or a response, of
+  /// control character other than tab. A CR LF in a value would start a field, or a response, of
   /// somebody else's choice. The same for the fields that AppendHead() writes by itself:
   /// Connection, Content-Length, Transfer-Encoding.
   /// @param name in any case
@@ -84,8 +84,8 @@ class Response {
   /// Makes a part of a file the whole body.
   auto Body(FileSlice slice) -> Response&;
 
-  /// Adds a piece behind the body that is there, as for several ranges of one file. One without a
-  /// byte is none, here as in Body().
+  /// Adds a piece to the end of the body, as for several ranges of one file. One without a byte is
+  /// none, here as in Body().
   auto AddBody(BodyPiece piece) -> Response&;
 
   /// The body, in order. To be sent unless the request is HEAD or HasBody() is false.
@@ -97,9 +97,9 @@ class Response {
   /// False for a status that never has a body: what Body() was given is then not sent.
   [[nodiscard]] auto HasBody() const noexcept -> bool;
 
-  /// Appends the status line, Date (unless the fields have one; never in 1xx), how the body ends
-  /// (nothing where there is no body), Connection where the version's default is not meant, the
-  /// fields, and the empty line.
+  /// Appends the status line, Date (unless the fields have one; never in 1xx), the body's end
+  /// (nothing without a body), Connection unless the version's default is meant, the fields, and
+  /// the empty line.
   void AppendHead(const HeadContext& context, std::string& out) const;
 
  private:

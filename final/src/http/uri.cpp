@@ -11,8 +11,8 @@ namespace {
 
 constexpr auto Bad(const char* reason) -> HeadFault { return {400, reason}; }
 
-// What to look for while a byte of a host or a path is passed: one load and one branch for each of
-// the many that mean nothing.
+// The bytes to look for while a host or a path is passed: one load and one branch for each of the
+// many that mean nothing.
 using ByteTable = std::array<bool, 256>;
 
 // The characters of a host's name: RFC 3986, section 3.2.2.
@@ -128,8 +128,8 @@ auto IsFutureIp(std::string_view text) -> bool {
                      [](char c) { return c == ':' || kHostTable[static_cast<unsigned char>(c)]; });
 }
 
-// What may stand between the brackets of "[::1]". Nobody resolves it, but a proxy that reads the
-// grammar (RFC 3986, section 3.2.2) must not see a host where there is none, or the other way
+// True if `text` may be between the brackets of "[::1]". Nobody resolves it, but a proxy that reads
+// the grammar (RFC 3986, section 3.2.2) must not see a host where there is none, or the other way
 // round.
 auto IsBracketed(std::string_view literal) -> bool {
   return IsIpv6(literal) || IsFutureIp(literal);
@@ -149,8 +149,8 @@ auto IsPort(std::string_view port) -> bool {
   return true;
 }
 
-// Appends `segment`, decoded once, to `out`. What comes out of an escape is refused if the next
-// reader of the path could take it for something else than a character of a name.
+// Appends `segment`, decoded once, to `out`. The result of an escape is refused if the next reader
+// of the path could take it for something else than a character of a name.
 auto AppendDecoded(std::string_view segment, std::string& out) -> HeadFault {
   for (std::size_t i = 0; i < segment.size(); ++i) {
     char c = segment[i];
@@ -197,7 +197,7 @@ auto Uri::Parse(std::string_view target, Method method) -> HeadFault {
   if (method == Method::kConnect) {
     form_ = TargetForm::kAuthority;
     authority_ = target;
-    // A colon may be one of an IPv6 address; the last digit, behind a bracket, is always a port's.
+    // A colon may be one of an IPv6 address; the last digit, after a bracket, is always a port's.
     const bool has_port =
         target.find(':') != std::string_view::npos && ascii::IsDigit(target.back());
     return has_port && IsValidHost(target) ? HeadFault{} : Bad("CONNECT needs host:port");
@@ -262,7 +262,7 @@ auto Uri::ParsePathAndQuery(std::string_view text) -> HeadFault {
 
 auto Uri::RewritePath() -> HeadFault {
   is_rewritten_ = true;
-  rewritten_ = "/";  // it always ends with a slash here, except behind the last segment
+  rewritten_ = "/";  // it always ends with a slash here, except after the last segment
   std::string_view rest = raw_path_;
   while (!rest.empty()) {
     rest.remove_prefix(1);

@@ -23,7 +23,7 @@ auto LevelOfEnvironment() noexcept -> LogLevel {
   return text == nullptr ? LogLevel::kInfo : ParseLogLevel(text).value_or(LogLevel::kInfo);
 }
 
-// Without constructors that run at some time before main(): whoever logs then is served as well.
+// Without constructors that run at some time before main(): lines logged then are written as well.
 auto MinLevel() noexcept -> std::atomic<LogLevel>& {
   static std::atomic<LogLevel> level{LevelOfEnvironment()};
   return level;

@@ -1,4 +1,4 @@
-// A file that lines are added to: rolled when it is large, opened anew when somebody has moved it.
+// A file that lines are added to: rolled when it is large, reopened when somebody has moved it.
 //
 // Interface:
 //  * Append() adds lines; they reach the file with Flush(), or when enough have come together.
@@ -8,9 +8,9 @@
 // and a new turtle.log begins. No file is ever removed. Before it rolls, the file is asked for its
 // size, which others may have changed.
 //
-// What the file does not take (the disk is full, nobody reads the FIFO) is lost and counted. A line
-// in the file tells of it once there is room again; or Log() does, where a file has a format of its
-// own.
+// Lines that the file does not take (the disk is full, nobody reads the FIFO) are lost and counted.
+// A line in the file reports the loss once there is room again; or Log() does, where a file has its
+// own format.
 //
 // Thread: one at a time.
 #pragma once
@@ -29,15 +29,14 @@ namespace TURTLE_SERVER {
 class LogFile {
  public:
   /// Opens or makes the file, for appending, with mode 0640 (less the umask).
-  /// @param path of the file; its folder must be there. A FIFO or a device will do: it is never
+  /// @param path of the file; its directory must be there. A FIFO or a device will do: it is never
   ///     rolled, and lines that it does not take at once are lost.
   /// @param roll_size in bytes; 0: never
-  /// @param troubles where they are told
+  /// @param error_sink where errors are reported
   /// @throws std::system_error, which names the path
-  LogFile(std::string path, std::uint64_t roll_size,
-          Troubles troubles = Troubles::kBetweenTheLines);
+  LogFile(std::string path, std::uint64_t roll_size, ErrorSink error_sink = ErrorSink::kInline);
 
-  /// Flushes. What is lost by then and has not been told never is.
+  /// Flushes. Losses that have not been reported by then never are.
   ~LogFile();
 
   LogFile(const LogFile&) = delete;
@@ -65,12 +64,12 @@ class LogFile {
   auto WriteOut(std::string_view bytes) noexcept -> std::size_t;
   void WriteLines(std::string_view lines) noexcept;
   void Roll() noexcept;
-  void OpenAnew(std::string_view what) noexcept;
+  void OpenNewFile(std::string_view what) noexcept;
   void Complain(std::string_view what, int error) noexcept;
 
   const std::string path_;
   const std::uint64_t roll_size_;
-  const Troubles troubles_;
+  const ErrorSink error_sink_;
   UniqueFd file_;
   bool is_regular_ = false;
   bool rolls_ = false;

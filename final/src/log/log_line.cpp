@@ -64,7 +64,11 @@ LogLine::LogLine(LogLevel level, std::string_view text,
 }
 
 auto CountLines(std::string_view text) noexcept -> std::uint64_t {
-  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  std::uint64_t count = 0;
+  for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', end + 1)) {
+    ++count;
+  }
+  return count;
 }
 
 auto LossLine(std::uint64_t lines) noexcept -> LogLine {

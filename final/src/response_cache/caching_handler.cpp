@@ -43,7 +43,7 @@ class CachingHandler::Recorder : public ReplyTap {
 
   void OnHead(const Response& head) noexcept override {
     Try([&] {
-      head_.emplace(head, handler_.options_.standard_lifetime, handler_.looper_.Now(), WallClock());
+      head_.emplace(head, handler_.options_.default_ttl, handler_.looper_.Now(), WallClock());
       const Keeping& keeping = head_->GetKeeping();
       if (!keeping.allowed) {
         Refuse();

@@ -74,7 +74,8 @@ auto KeptReply::Weight() const noexcept -> std::size_t {
          text_.capacity() + etag_.capacity();
 }
 
-RecordedHead::RecordedHead(const Response& head, seconds standard, TimePoint clock, HttpTime wall)
+RecordedHead::RecordedHead(const Response& head, seconds default_ttl, TimePoint clock,
+                           HttpTime wall)
     : status_(head.Status()), clock_(clock), wall_(wall) {
   std::string date;
   AppendHttpDate(wall, date);
@@ -84,7 +85,7 @@ RecordedHead::RecordedHead(const Response& head, seconds standard, TimePoint clo
   const std::string_view text = text_;
   status_line_ = text.substr(0, text.find(kLineEnd) + kLineEnd.size());
   fields_ = ReplyFields(text.substr(status_line_.size()));
-  keeping_ = KeepingOf(status_, fields_, standard, wall);
+  keeping_ = KeepingOf(status_, fields_, default_ttl, wall);
 }
 
 auto RecordedHead::Keep(std::string key, std::string_view body) const

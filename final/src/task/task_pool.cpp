@@ -1,5 +1,6 @@
 #include "task/task_pool.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <system_error>
 
@@ -7,21 +8,31 @@
 
 namespace TURTLE_SERVER {
 
+namespace {
+
+// Below two, one long task would stop all others.
+auto DefaultThreads() noexcept -> std::size_t {
+  return std::clamp(std::thread::hardware_concurrency(), 2U, 16U);
+}
+
+}  // namespace
+
 TaskPool::TaskPool(TaskPoolOptions options, ClockSource clock)
-    : options_(options), clock_(std::move(clock)) {
-  threads_.reserve(options_.threads);
+    : options_(options),
+      count_(options.threads.value_or(DefaultThreads())),
+      clock_(std::move(clock)) {
+  threads_.reserve(count_);
 }
 
 TaskPool::~TaskPool() { Stop(); }
 
 void TaskPool::Start() {
-  if (options_.threads == 0) {
+  if (count_ == 0) {
     Log(LogLevel::kInfo, "task_processes 0: what is offloaded runs on the loops");
   }
   try {
-    while (threads_.size() < options_.threads) {
-      threads_.emplace_back([this] { Run(); });
-    }
+    const MutexLock lock(mutex_);
+    StartAll();
   } catch (const std::system_error& error) {
     Stop();
     throw std::system_error(error.code(), "start a thread");
@@ -31,11 +42,30 @@ void TaskPool::Start() {
   }
 }
 
+void TaskPool::StartAll() {
+  while (threads_.size() < count_) {
+    threads_.emplace_back([this] { Run(); });
+  }
+}
+
+// Starts them if nobody gave their number. With some of them, it goes on.
+void TaskPool::StartAtNeed() noexcept {
+  if (threads_.empty() && !options_.threads && !stopped_) {
+    try {
+      StartAll();
+    } catch (...) {
+      LogException("task pool");
+    }
+  }
+}
+
 auto TaskPool::Submit(std::shared_ptr<PoolTask> task, const TaskOptions& options) noexcept
     -> SubmitResult {
   {
     const MutexLock lock(mutex_);
-    if (stopped_ || options_.threads == 0) {
+    StartAtNeed();
+    const bool none = count_ == 0 || (threads_.empty() && !options_.threads);
+    if (stopped_ || none) {
       return SubmitResult::kStopped;
     }
     if (lines_.Size() >= options_.max_queued) {
@@ -97,10 +127,14 @@ void TaskPool::Stop() {
     }
   }
   changed_.NotifyAll();
-  for (std::thread& thread : threads_) {
+  std::vector<std::thread> threads;
+  {
+    const MutexLock lock(mutex_);
+    threads.swap(threads_);
+  }
+  for (std::thread& thread : threads) {
     thread.join();
   }
-  threads_.clear();
 }
 
 auto TaskPool::Figures() const -> TaskFigures {

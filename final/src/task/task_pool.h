@@ -7,6 +7,7 @@
 //
 // Interface:
 //  * Start() starts the threads, Stop() ends them: what waits is dropped, what runs finishes.
+//    Without a number of threads, the first task starts a few.
 //  * Submit() leaves a task, or refuses it at once.
 //  * Cancel() drops a task that waits, and tells one that runs; Expire() does the first only.
 //  * Figures() says how things stand.
@@ -14,10 +15,10 @@
 // Each task that was accepted is either run or dropped, and it is told which: by Run() or Drop(),
 // once.
 //
-// There is a line for each priority, first come, first served. Of the three that stand in front
-// that one goes first whose turn comes first, and its turn is the time at which it was left, plus
-// `TaskPoolOptions::overtake` for each step of priority below the highest. So nobody starves: a
-// task is overtaken only by those that come within that time behind it.
+// There is a line for each priority, first come, first served. Of the three in front, the one whose
+// turn comes first goes first. Its turn is the time at which it was left, plus
+// `TaskPoolOptions::overtake` for each step of priority below the highest. So nothing starves: a
+// task is overtaken only by those that come within that time after it.
 //
 // One mutex guards it all. It is held for as long as it takes to hang a task into a list. The tasks
 // take milliseconds, or they belong elsewhere; no queue without locks would make them any faster.
@@ -32,6 +33,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -42,7 +44,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Who goes first.
+/// The order of the tasks that wait.
 enum class Priority : std::uint8_t { kHigh, kNormal, kLow };
 
 /// Why a task was not run.
@@ -52,7 +54,7 @@ enum class DropReason : std::uint8_t {
   kStopped,    ///< the pool has ended
 };
 
-/// What came of Submit().
+/// The result of Submit().
 enum class SubmitResult : std::uint8_t {
   kStopped,   ///< refused: the pool was stopped, or has no threads
   kFull,      ///< refused: so many wait already
@@ -61,7 +63,7 @@ enum class SubmitResult : std::uint8_t {
 
 class TaskPool;
 
-/// A task. Shared by the pool and by whoever may cancel it.
+/// A task. Shared by the pool and by those who may cancel it.
 class PoolTask {
  public:
   PoolTask() = default;
@@ -74,7 +76,7 @@ class PoolTask {
     return cancelled_.load(std::memory_order_relaxed);
   }
 
-  /// The same, for who may not know of tasks.
+  /// The same, for callers that don't know tasks.
   [[nodiscard]] auto CancelledFlag() const noexcept -> const std::atomic<bool>& {
     return cancelled_;
   }
@@ -82,7 +84,7 @@ class PoolTask {
  private:
   friend class TaskPool;
 
-  /// Does it, on a thread of the pool. What it throws is logged.
+  /// Does it, on a thread of the pool. An exception from it is logged.
   virtual void Run() = 0;
 
   /// Called in place of Run(), without a lock: by Cancel(), Expire() or Stop(), on their callers'
@@ -128,13 +130,15 @@ template <class Work>
 
 /// How a TaskPool runs.
 struct TaskPoolOptions {
-  std::size_t threads = 0;        ///< 0: it has none, and refuses every task
+  /// 0: it has none, and refuses every task. nullopt: one for each CPU, but at least 2 and at most
+  /// 16; the first task starts them.
+  std::optional<std::size_t> threads{};
   std::size_t max_queued = 1024;  ///< so many tasks may wait
   /// A task may be overtaken by one of the next higher priority that comes so much later.
   std::chrono::milliseconds overtake{1000};
 };
 
-/// What a pool does, and has done.
+/// The state of a pool, and its counts.
 struct TaskFigures {
   std::size_t queued = 0;       ///< wait now
   std::size_t running = 0;      ///< run now
@@ -151,7 +155,7 @@ class TaskPool {
   using Clock = std::chrono::steady_clock;               ///< What deadlines are measured by.
   using TimePoint = Clock::time_point;                   ///< A moment on it.
   using ClockSource = std::function<TimePoint()>;        ///< Says what time it is.
-  static constexpr TimePoint kNever = TimePoint::max();  ///< The deadline of who can wait.
+  static constexpr TimePoint kNever = TimePoint::max();  ///< The deadline of a task that can wait.
 
   /// How a task is to be run.
   struct TaskOptions {
@@ -161,7 +165,7 @@ class TaskPool {
 
   /// @param options how it runs
   /// @param clock called under the pool's lock; tests pass one of their own
-  explicit TaskPool(TaskPoolOptions options, ClockSource clock = Clock::now);
+  explicit TaskPool(TaskPoolOptions options = {}, ClockSource clock = Clock::now);
 
   /// Stop().
   ~TaskPool();
@@ -173,10 +177,12 @@ class TaskPool {
   /// the system has no more; those that were started by then are stopped.
   void Start();
 
-  /// Leaves a task. Tasks may be left before Start(). Nothing is allocated.
+  /// Leaves a task. Tasks may be left before Start(). Nothing is allocated, unless the threads are
+  /// started here. If the system has none at all, the log says so and the task is refused,
+  /// kStopped.
   /// @param task not nullptr; has not been left before
   /// @param options how it is to be run
-  /// @return kAccepted, or why not; what was refused is neither run nor dropped
+  /// @return kAccepted, or why not; a refused task is neither run nor dropped
   [[nodiscard]] auto Submit(std::shared_ptr<PoolTask> task, const TaskOptions& options) noexcept
       -> SubmitResult;
 
@@ -185,8 +191,8 @@ class TaskPool {
   /// @return true: it was dropped
   auto Cancel(PoolTask& task) noexcept -> bool;
 
-  /// Drops `task` if it waits, as if its deadline had passed: for who knows before a thread of the
-  /// pool comes to see. @return true: it was dropped
+  /// Drops `task` if it waits, as if its deadline had passed: for callers that know before a thread
+  /// of the pool gets to it. @return true: it was dropped
   auto Expire(PoolTask& task) noexcept -> bool;
 
   /// Refuses tasks from now on, drops those that wait, and joins the threads when they have done
@@ -194,8 +200,8 @@ class TaskPool {
   /// itself.
   void Stop();
 
-  /// How many threads it was given.
-  [[nodiscard]] auto Threads() const noexcept -> std::size_t { return options_.threads; }
+  /// How many threads it has, or will have when it starts.
+  [[nodiscard]] auto Threads() const noexcept -> std::size_t { return count_; }
 
   /// How things stand.
   [[nodiscard]] auto Figures() const -> TaskFigures;
@@ -222,14 +228,18 @@ class TaskPool {
   void Run();
 
   const TaskPoolOptions options_;
+  const std::size_t count_;  // threads
   const ClockSource clock_;
   mutable Mutex mutex_;
   Condition changed_;
   Lines lines_ TURTLE_GUARDED_BY(mutex_);
   TaskFigures figures_ TURTLE_GUARDED_BY(mutex_);  // but for `queued`
   bool stopped_ TURTLE_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_ TURTLE_GUARDED_BY(mutex_);
 
-  std::vector<std::thread> threads_;  // the owner's thread only
+  // Below the mutex, which they name.
+  void StartAtNeed() noexcept TURTLE_REQUIRES(mutex_);
+  void StartAll() TURTLE_REQUIRES(mutex_);
 };
 
 }  // namespace TURTLE_SERVER

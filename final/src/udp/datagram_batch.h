@@ -4,7 +4,7 @@
 // there is no Buffer here, but a row of slots, each with an address and room for one payload.
 //
 // Interface:
-//  * UdpSocket::ReceiveMany() fills a batch anew; Size() and operator[] say with what.
+//  * UdpSocket::ReceiveMany() refills a batch; Size() and operator[] say with what.
 //  * Add() queues a datagram to be sent, UdpSocket::SendMany() sends from the front.
 //
 // The memory is got once, in the constructor, and nothing is allocated after that. It is not filled
@@ -35,7 +35,7 @@ struct Datagram {
   std::string_view payload;  ///< may be empty: a datagram of length zero is a datagram
   std::size_t size;          ///< its real length in bytes, where the system tells it (Linux)
   bool truncated;            ///< the payload is only its beginning
-  NetAddress peer;           ///< who sent it, or who is to get it; empty: the connected peer
+  NetAddress peer;           ///< its sender, or its receiver; empty: the connected peer
   /// The address that it was sent to, with the port; empty unless UdpSocket::ReportDestination()
   /// was called. With IPv6 link-local addresses it has the scope.
   NetAddress local;
@@ -44,7 +44,7 @@ struct Datagram {
 /// A ring of datagrams.
 class DatagramBatch {
  public:
-  /// What is known of one datagram. For the files that make the system calls.
+  /// The facts about one datagram. For the files that make the system calls.
   struct Slot {
     NetAddress peer;         ///< as Datagram::peer
     NetAddress local;        ///< as Datagram::local

@@ -19,7 +19,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What a msghdr points to.
+/// The memory that a msghdr points to.
 struct DatagramParts {
   /// Room for the largest address of both families, and for a count.
   static constexpr std::size_t kControlRoom = 128;
@@ -28,7 +28,7 @@ struct DatagramParts {
   alignas(cmsghdr) char control[kControlRoom];  ///< not filled: many of these are made for a call
 };
 
-/// Has `header` receive into the slot of `batch` at `index`, behind those that it holds.
+/// Has `header` receive into the slot of `batch` at `index`, after those that it holds.
 void PrepareReceive(msghdr& header, DatagramParts& parts, DatagramBatch& batch,
                     std::size_t index) noexcept;
 

@@ -133,7 +133,7 @@ void UdpServer::OnReady(const PollEvent& event) {
   }
 }
 
-// What ICMP says of a datagram that was sent earlier is told once, and the socket is as good as
+// An ICMP error for a datagram that was sent earlier is reported once, and the socket is as good as
 // before. An error that is told twice will be told for ever.
 auto UdpServer::ReceiveBatch() -> bool {
   BatchResult received = socket_.ReceiveMany(in_);
@@ -182,7 +182,7 @@ void UdpServer::TellOfException() {
 
 // One call for all that is queued, and two more for each datagram that the kernel refuses. The
 // first refusal may be news of one that was sent earlier, so it is offered again. After the second
-// it has failed, and it alone: what is behind it goes to others.
+// it has failed, and it alone: the ones after it go to others.
 void UdpServer::Flush() {
   bool refused = false;
   while (!out_.Empty() && !room_wanted_) {
@@ -208,7 +208,8 @@ void UdpServer::Flush() {
   SetInterest();
 }
 
-// What is sent outside of a round, by a timer say, leaves in the next one, all of it by one call.
+// Datagrams sent outside of a round, by a timer say, leave in the next one, all of them by one
+// call.
 void UdpServer::FlushSoon() {
   if (flush_) {
     return;

@@ -1,7 +1,7 @@
 // A UDP socket: messages to and from anybody, without a connection (RFC 768, udp(7)).
 //
-// What TCP promises, this does not: a datagram may be lost, come twice, or come before one that was
-// sent earlier. It comes whole or not at all, and whoever sends it never waits.
+// Unlike TCP, UDP promises nothing: a datagram may be lost, come twice, or come before one that was
+// sent earlier. It comes whole or not at all, and its sender never waits.
 //
 // Interface:
 //  * A server calls Bind(), a client Connect(), or neither: the first Send() picks a free port.
@@ -12,8 +12,8 @@
 //
 // An error is seldom the end. ICMP tells a connected socket what became of a datagram that it sent
 // earlier, and the next call says so: ECONNREFUSED, nobody has that port. By being told, the error
-// is taken from the socket, which is as good as before: call again. What is told twice is of this
-// call.
+// is taken from the socket, which is as good as before: call again. An error that is reported twice
+// is of this call.
 //
 // Thread: one thread at a time for each object.
 #pragma once
@@ -34,7 +34,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Who may bind the same address and port.
+/// Which sockets may bind the same address and port.
 enum class PortSharing : std::uint8_t {
   kExclusive,  ///< nobody else: a second server fails to start
   /// All sockets of this user that say the same. The kernel spreads the senders over them, by a
@@ -43,7 +43,7 @@ enum class PortSharing : std::uint8_t {
   kBalanced,
 };
 
-/// What a call for one datagram came to.
+/// The outcome of a call for one datagram.
 struct [[nodiscard]] ReceiveResult {
   IoStatus status = IoStatus::kError;  ///< never kEnd: nobody can end what has no connection
   std::size_t bytes = 0;               ///< with kBytes: how many were written; 0 is a datagram, too
@@ -52,7 +52,7 @@ struct [[nodiscard]] ReceiveResult {
   int error = 0;                       ///< with kError: an errno value
 };
 
-/// What a call for many datagrams came to.
+/// The outcome of a call for many datagrams.
 struct [[nodiscard]] BatchResult {
   IoStatus status = IoStatus::kError;  ///< kBytes: `count` datagrams were moved; never kEnd
   std::size_t count = 0;               ///< with kBytes
@@ -78,8 +78,8 @@ class UdpSocket {
   /// and :: side by side, on two sockets.
   ///
   /// SO_REUSEADDR is never set. A TCP server needs it to start again while old connections are in
-  /// TIME_WAIT; UDP has no such state, and on Linux the option lets a second socket that sets it
-  /// take over the port, and all that is sent to it, without a word.
+  /// TIME_WAIT; UDP has no such state. On Linux the option lets a second socket that sets it take
+  /// over the port, and all that is sent to it, without a word.
   ///
   /// @param local the address to bind to
   /// @param sharing who else may bind it
@@ -97,8 +97,8 @@ class UdpSocket {
   /// @throws std::system_error when there is no descriptor
   [[nodiscard]] auto LocalAddress() const -> NetAddress;
 
-  /// Asks for room in the kernel for datagrams that nobody has read yet. What finds none is
-  /// dropped.
+  /// Asks for room in the kernel for datagrams that nobody has read yet. A datagram that finds none
+  /// is dropped.
   /// @param bytes wanted. Linux takes at most net.core.rmem_max, and doubles what it takes, because
   ///     it counts its own book-keeping: a datagram of one byte takes 768 (socket(7)).
   /// @return what the kernel says there is now
@@ -106,7 +106,7 @@ class UdpSocket {
   auto SetReceiveBuffer(std::size_t bytes) -> std::size_t;
 
   /// Has each datagram tell the address that it was sent to, Datagram::local. A host has several,
-  /// and a client takes an answer only from the one that it has asked.
+  /// and a client takes replies only from the one that it has asked.
   /// @return false: the system can't
   auto ReportDestination() noexcept -> bool;
 
@@ -134,7 +134,7 @@ class UdpSocket {
   ///     one has not left: send it again).
   auto Send(std::string_view payload, const NetAddress& peer = NetAddress()) noexcept -> IoResult;
 
-  /// Fills `batch` anew with the oldest datagrams, as many as there are and fit.
+  /// Refills `batch` with the oldest datagrams, as many as there are and fit.
   /// @return kBytes and how many, kWouldBlock, or kError, perhaps of a datagram sent earlier.
   /// `batch`
   ///     is empty unless kBytes.

@@ -1,16 +1,16 @@
 #include "web/exchange.h"
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "base/ascii.h"
 #include "core/looper.h"
-#include "http/chunked.h"
 #include "log/log.h"
-#include "web/http_session.h"
 
 namespace TURTLE_SERVER {
 
@@ -40,14 +40,46 @@ void RemoveOutdated(Request& request) {
   });
 }
 
+// Cuts the first line off `text`, which is a head or a part of one. @return without its line end
+auto TakeLine(std::string_view& text) -> std::string_view {
+  const std::size_t end = std::min(text.find("\r\n"), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 2, text.size()));
+  return line;
+}
+
+// Adds the fields that `text` begins with, and takes them off, with the empty line after them.
+void TakeFields(std::string_view& text, Response& response) {
+  for (std::string_view line = TakeLine(text); !line.empty(); line = TakeLine(text)) {
+    const std::size_t colon = line.find(": ");
+    const std::string_view name = line.substr(0, colon);
+    if (colon != std::string_view::npos && !ascii::EqualIgnoreCase(name, "Content-Length")) {
+      response.Add(name, line.substr(colon + 2));
+    }
+  }
+}
+
 }  // namespace
 
+void Exchange::Move(ReplyState to) noexcept {
+  assert(to == ReplyState::kBegun ? reply_ == ReplyState::kNone : reply_ <= ReplyState::kBegun);
+  assert(to != ReplyState::kComplete || reply_ == ReplyState::kBegun);
+  reply_ = to;
+}
+
 void Exchange::Begin(int status) {
-  if (begun_) {
+  if (Begun() || status < 200) {
+    RefuseReply(status);
+  }
+  Move(ReplyState::kBegun);
+  status_ = status;
+}
+
+void Exchange::RefuseReply(int status) const {
+  if (Begun()) {
     throw std::logic_error("a handler has replied twice to one request");
   }
-  begun_ = true;
-  status_ = status;
+  throw std::invalid_argument("reply with status " + std::to_string(status) + ": not a final one");
 }
 
 void Exchange::Reply(const Response& response) {
@@ -59,8 +91,10 @@ void Exchange::Reply(const Response& response) {
 
 void Exchange::Send(const Response& whole) {
   Begin(whole.Status());
-  session_->SendReply(*this, whole);
-  replied_ = true;
+  SendWhole(whole);
+  body_bytes_ = request_.method != Method::kHead && whole.HasBody() ? whole.BodySize() : 0;
+  Move(ReplyState::kComplete);
+  session_->Wake();
 }
 
 void Exchange::TellTap(const Response& whole) noexcept {
@@ -76,15 +110,32 @@ void Exchange::TellTap(const Response& whole) noexcept {
 }
 
 void Exchange::Reply(const ReadyReply& reply) {
-  Begin(reply.status == ReadyStatus::kOk ? 200 : 304);
-  session_->SendReply(*this, reply);
-  replied_ = true;
+  Reply(reply.status == ReadyStatus::kOk ? 200 : 304, {}, reply);
 }
 
 void Exchange::Reply(int status, std::string_view start, const ReadyReply& reply) {
   Begin(status);
-  session_->SendReply(*this, start, reply);
-  replied_ = true;
+  SendReady(status, start, reply);
+  body_bytes_ = request_.method == Method::kHead ? 0 : reply.body_bytes;
+  Move(ReplyState::kComplete);
+  session_->Wake();
+}
+
+// For protocols that have no use for the text of HTTP/1.1.
+void Exchange::SendReady(int status, std::string_view start, const ReadyReply& reply) {
+  Response response(status);
+  std::string_view text = reply.text;
+  TakeLine(start);  // the status line
+  if (!start.empty()) {
+    TakeFields(start, response);
+  }
+  TakeFields(text, response);
+  if (reply.file >= 0) {
+    response.Body(FileSlice{reply.file, 0, reply.body_bytes, reply.pin});
+  } else if (!text.empty()) {
+    response.Body(std::string(text));
+  }
+  SendWhole(response);
 }
 
 void Exchange::OnBody(BodyCallback callback) {
@@ -105,11 +156,9 @@ void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> len
     length = 0;  // it has no content, and says so (RFC 9110, section 15.3.6)
   }
   drops_output_ = request_.method == Method::kHead || !head.HasBody();
-  body_end_ = length                       ? BodyEnd::kLength
-              : request_.minor_version > 0 ? BodyEnd::kChunked
-                                           : BodyEnd::kClose;
+  has_length_ = length.has_value();
   promised_ = length.value_or(0);
-  session_->SendHead(*this, head, body_end_, promised_);
+  SendHead(head, length);
   session_->Wake();
   if (tap_) {
     tap_->OnHead(head);
@@ -119,16 +168,9 @@ void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> len
 void Exchange::Write(std::string_view bytes) {
   const std::uint64_t count = Allow(bytes.size());
   if (count == 0) {
-    return;  // an empty chunk would end the body
+    return;
   }
-  Connection& connection = GetConnection();
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(ChunkHead(count).View());
-  }
-  connection.WriteToWriteBuffer(bytes.substr(0, count));
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(kChunkEnd);
-  }
+  SendPiece(bytes.substr(0, count));
   session_->Wake();
   if (tap_) {
     tap_->OnBody(bytes.substr(0, count));
@@ -140,14 +182,7 @@ void Exchange::Write(FileSlice slice) {
   if (slice.length == 0) {
     return;
   }
-  Connection& connection = GetConnection();
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(ChunkHead(slice.length).View());
-  }
-  connection.WriteFile(std::move(slice));
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(kChunkEnd);
-  }
+  SendPiece(std::move(slice));
   session_->Wake();
   if (tap_) {
     tap_->OnFile();
@@ -157,10 +192,10 @@ void Exchange::Write(FileSlice slice) {
 // How many of `bytes` are sent: no more than was promised, or the client would take the rest for
 // the next reply.
 auto Exchange::Allow(std::uint64_t bytes) noexcept -> std::uint64_t {
-  if (!begun_ || replied_) {
+  if (reply_ != ReplyState::kBegun) {
     return 0;
   }
-  if (body_end_ == BodyEnd::kLength) {
+  if (has_length_) {
     bytes = std::min(bytes, promised_);
     promised_ -= bytes;
   }
@@ -172,7 +207,7 @@ auto Exchange::Allow(std::uint64_t bytes) noexcept -> std::uint64_t {
 }
 
 void Exchange::End() {
-  if (!begun_ || replied_) {
+  if (reply_ != ReplyState::kBegun) {
     return;
   }
   if (promised_ != 0 && !drops_output_) {
@@ -180,10 +215,10 @@ void Exchange::End() {
     Abort(500, {});
     return;
   }
-  if (body_end_ == BodyEnd::kChunked && !drops_output_) {
-    GetConnection().WriteToWriteBuffer(kLastChunk);
+  if (!drops_output_) {
+    SendEnd();
   }
-  replied_ = true;  // not before: without memory for the last chunk the reply is to be aborted
+  Move(ReplyState::kComplete);  // not before: if SendEnd() throws, the response is to be aborted
   session_->Wake();
   if (tap_) {
     tap_->OnEnd();
@@ -191,7 +226,7 @@ void Exchange::End() {
 }
 
 void Exchange::Abort(int status, std::string_view detail) {
-  if (!begun_) {
+  if (!Begun()) {
     try {
       Send(ErrorResponse(status, detail));
       if (tap_) {
@@ -200,18 +235,16 @@ void Exchange::Abort(int status, std::string_view detail) {
       return;
     } catch (const std::bad_alloc&) {
       LogException("error page");
-      begun_ = true;
     }
   }
-  if (!replied_) {
-    replied_ = true;
-    cut_ = true;
-    session_->Cut(body_end_);
+  if (!Replied()) {
+    Move(ReplyState::kCut);
+    Cut();
   }
 }
 
 void Exchange::ReplyFrom(std::string target) {
-  if (begun_) {
+  if (Begun()) {
     throw std::logic_error("ReplyFrom() after a reply has begun");
   }
   new_target_ = std::move(target);
@@ -225,9 +258,12 @@ auto Exchange::Redirect() -> bool {
   constexpr int kMaxRedirects = 5;  // of programs that point at each other
   on_body_ = nullptr;
   on_room_ = nullptr;
+  body_held_ = false;
   end_told_ = false;
+  prefix_bytes_ = 0;
   tap_.reset();
   state_.reset();
+  context_.Clear();
   if (++redirects_ > kMaxRedirects) {
     return false;
   }
@@ -247,35 +283,36 @@ auto Exchange::Redirect() -> bool {
 
 auto Exchange::CanWrite() const noexcept -> bool { return !GetConnection().Paused(); }
 
-// A body that its handler has asked for, or one that is only in the way.
 auto Exchange::WantsBody() const noexcept -> bool {
-  return replied_ ? !body_done_ : on_body_ && !body_held_ && !end_told_;
+  return on_body_ && !body_held_ && !end_told_ && !new_target_ && !Replied();
 }
 
-auto Exchange::Id() const noexcept -> ExchangeId { return session_->CurrentId(); }
+auto Exchange::CanUpgrade(std::string_view /*protocol*/) const -> bool { return false; }
+
+void Exchange::Upgrade(std::string_view protocol, const Response& /*fields*/,
+                       const SessionMaker& /*next*/) {
+  throw std::logic_error("upgrade to " + std::string(protocol) + ": the client can't have it");
+}
+
+auto Exchange::Id() const noexcept -> ExchangeId { return {GetConnection().Id(), number_}; }
 
 auto Exchange::GetConnection() const noexcept -> Connection& { return session_->GetConnection(); }
 
-auto Exchange::GetLooper() const noexcept -> Looper& { return *GetConnection().GetLooper(); }
+auto Exchange::GetLooper() const noexcept -> Looper& { return session_->GetLooper(); }
 
-void Exchange::Open(HttpSession& session) {
+void Exchange::Open(Session& session, std::uint32_t number) {
   session_ = &session;
   prefix_bytes_ = 0;
-  began_at_ = session.GetConnection().GetLooper()->Now();
-  body_bytes_ = 0;
-  status_ = 0;
-  cut_ = false;
-  begun_ = false;
-  replied_ = false;
+  number_ = number;
+  reply_ = ReplyState::kNone;
   body_held_ = false;
-  body_done_ = true;
   end_told_ = false;
-  continue_due_ = false;
   drops_output_ = false;
-  body_end_ = BodyEnd::kLength;
+  has_length_ = false;
+  status_ = 0;
+  body_bytes_ = 0;
+  began_at_ = GetLooper().Now();
   promised_ = 0;
-  body_dropped_ = 0;
-  body_deadline_ = TimePoint::max();
   new_target_.reset();
   redirects_ = 0;
 }
@@ -285,7 +322,7 @@ void Exchange::Close() noexcept {
   on_room_ = nullptr;
   tap_.reset();
   state_.reset();
-  body_.reset();
+  context_.Clear();
   request_.Clear();
 }
 

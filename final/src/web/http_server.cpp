@@ -4,6 +4,7 @@
 #include <csignal>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "http/response.h"
 #include "web/http_session.h"
@@ -11,10 +12,6 @@
 namespace TURTLE_SERVER {
 
 namespace {
-
-auto SessionOf(Connection* connection) -> HttpSession& {
-  return *static_cast<HttpSession*>(connection->State());
-}
 
 // A head is parsed where it has arrived, and has to fit there: the rest of a longer one would never
 // be read.
@@ -30,25 +27,26 @@ auto Checked(const HttpOptions& options) -> const HttpOptions& {
 }  // namespace
 
 HttpServer::HttpServer(const NetAddress& local, HttpOptions options, ServerOptions server_options)
-    : HttpServer(options, server_options) {
+    : HttpServer(options, std::move(server_options)) {
   AlsoListen(local);
 }
 
 HttpServer::HttpServer(HttpOptions options, ServerOptions server_options)
-    : options_(Checked(options)), server_(server_options) {
+    : options_(Checked(options)), server_(std::move(server_options)) {
   server_
       .OnAccept([this](Connection* connection) {
         connection->SetState(
-            std::make_unique<HttpSession>(*connection, LoopHttpOf(connection->GetLooper())));
+            std::make_unique<HttpSession>(*connection, PartsOf(connection->GetLooper()).http1));
       })
-      .OnHandle([](Connection* connection) { SessionOf(connection).OnProgress(); })
-      .OnTimeout([](Connection* connection) { SessionOf(connection).OnTimeout(); })
-      .OnStop([](Connection* connection) { SessionOf(connection).OnStop(); })
+      .OnHandle([](Connection* connection) { Session::Of(*connection).OnProgress(); })
+      .OnTimeout([](Connection* connection) { Session::Of(*connection).OnTimeout(); })
+      .OnStop([](Connection* connection) { Session::Of(*connection).OnStop(); })
       .OnFull([this](Connection* connection) { RefuseForWantOfRoom(connection); });
 }
 
-auto HttpServer::Route(Method method, std::string pattern, RouteAction action) -> HttpServer& {
-  routes_.Add(method, std::move(pattern), std::move(action));
+auto HttpServer::Route(Method method, std::string pattern, RouteAction action,
+                       const RouteOptions& options) -> HttpServer& {
+  routes_.Add(method, std::move(pattern), std::move(action), options);
   return *this;
 }
 
@@ -99,10 +97,10 @@ void HttpServer::SetOptions(const HttpOptions& options) {
   if (loops_.empty()) {
     options_ = options;  // for those that Begin() makes
   }
-  for (const std::unique_ptr<LoopHttp>& loop : loops_) {
+  for (const std::unique_ptr<LoopParts>& loop : loops_) {
     // A loop that takes no task any more has no clients either.
     static_cast<void>(
-        loop->GetLooper().Post([&loop = *loop, options] { loop.SetOptions(options); }));
+        loop->http.GetLooper().Post([&http = loop->http, options] { http.SetOptions(options); }));
   }
 }
 
@@ -112,16 +110,17 @@ void HttpServer::Begin() {
     mounted.Add(Method::kGet);
   }
   for (Looper* looper : server_.Loopers()) {
-    loops_.push_back(std::make_unique<LoopHttp>(*looper, options_));
-    loops_.back()->DrainWith(server_.Draining());
+    loops_.push_back(std::make_unique<LoopParts>(*looper, options_));
+    LoopHttp& http = loops_.back()->http;
+    http.DrainWith(server_.Draining());
     for (const ObserverFactory& factory : observers_) {
-      loops_.back()->Observe(factory(*looper));
+      http.Observe(factory(*looper));
     }
     if (!routes_.All().empty()) {
-      loops_.back()->SetRoutes(std::make_unique<RouteHandler>(routes_, mounted));
+      http.SetRoutes(std::make_unique<RouteHandler>(routes_, mounted));
     }
     for (const auto& [prefix, factory] : mounts_) {
-      loops_.back()->Mount(prefix, factory(*looper));
+      http.Mount(prefix, factory(*looper));
     }
   }
   server_.Begin();
@@ -130,13 +129,13 @@ void HttpServer::Begin() {
 
 // Before the request has come: what it would be does not matter.
 void HttpServer::RefuseForWantOfRoom(Connection* connection) {
-  HttpSession::SendLast(*connection, LoopHttpOf(connection->GetLooper()),
+  HttpSession::SendLast(*connection, PartsOf(connection->GetLooper()).http1,
                         ErrorResponse(503, "Too many clients are here.").Set("Retry-After", "1"));
 }
 
-auto HttpServer::LoopHttpOf(const Looper* looper) noexcept -> LoopHttp& {
+auto HttpServer::PartsOf(const Looper* looper) noexcept -> LoopParts& {
   return **std::find_if(loops_.begin(), loops_.end(),
-                        [looper](const auto& loop) { return &loop->GetLooper() == looper; });
+                        [looper](const auto& loop) { return &loop->http.GetLooper() == looper; });
 }
 
 }  // namespace TURTLE_SERVER

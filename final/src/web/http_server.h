@@ -4,13 +4,15 @@
 //   server.Get("/hello/{name}", [](const ServerRequest& req, ServerResponse& res) {
 //     res.Text("hello, " + std::string(req.Parameter("name")));
 //   });
-//   server.Mount("/", [&](Looper& loop) { return std::make_unique<StaticFiles>(loop, options); });
+//   server.Files("/", "site");
 //   server.Begin();
 //
 // Interface:
 //  * Get(), Post(), Put(), Patch(), Delete() and Route() say which function answers a path, Use()
 //    what is done around all of them.
+//  * Group() makes a part of the routes with a prefix and middleware of theirs.
 //  * Mount() says who answers what lies under a path that has no route.
+//  * Files() mounts the files of a directory.
 //  * Observe() says who is told of it.
 //  * SetOptions() changes limits and time-outs while it serves, SetMaxConnections() and Block() who
 //    is let in.
@@ -19,7 +21,7 @@
 //  * IsReady() says whether new clients should be sent here.
 //
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
-// loop a LoopHttp with handlers of its own.
+// loop a LoopHttp with its own handlers.
 //
 // Thread: Stop() from any thread and from signal handlers; Drain(), SetMaxConnections(), IsReady(),
 // IsLeaving(), IsHandedOver() and GetRefusals() from any; SetOptions() on a loop's, Block() on the
@@ -39,12 +41,16 @@
 #include "core/signal_watch.h"
 #include "core/turtle_server.h"
 #include "web/exchange_observer.h"
+#include "web/http_exchange.h"
 #include "web/http_options.h"
 #include "web/loop_http.h"
 #include "web/request_handler.h"
+#include "web/route_group.h"
 #include "web/routes.h"
 
 namespace TURTLE_SERVER {
+
+struct StaticFilesOptions;
 
 /// A web server on several event loops.
 class HttpServer {
@@ -71,40 +77,55 @@ class HttpServer {
   /// @param action a function of (const ServerRequest&, ServerResponse&), or, to answer later, of
   ///     (const ServerRequest&, Responder). Called when the request's body is complete, on the
   ///     loops' threads, all at once.
+  /// @param options limits of this route, such as {1 << 20} for bodies of at most 1 MiB
   /// @return this
   /// @throws std::invalid_argument when the pattern is none, or when the same paths have a route
   ///     for this method already; the text names them
-  auto Route(Method method, std::string pattern, RouteAction action) -> HttpServer&;
+  auto Route(Method method, std::string pattern, RouteAction action,
+             const RouteOptions& options = {}) -> HttpServer&;
 
   /// Route() for GET, and HEAD.
-  auto Get(std::string pattern, RouteAction action) -> HttpServer& {
-    return Route(Method::kGet, std::move(pattern), std::move(action));
+  auto Get(std::string pattern, RouteAction action, const RouteOptions& options = {})
+      -> HttpServer& {
+    return Route(Method::kGet, std::move(pattern), std::move(action), options);
   }
 
   /// Route() for POST.
-  auto Post(std::string pattern, RouteAction action) -> HttpServer& {
-    return Route(Method::kPost, std::move(pattern), std::move(action));
+  auto Post(std::string pattern, RouteAction action, const RouteOptions& options = {})
+      -> HttpServer& {
+    return Route(Method::kPost, std::move(pattern), std::move(action), options);
   }
 
   /// Route() for PUT.
-  auto Put(std::string pattern, RouteAction action) -> HttpServer& {
-    return Route(Method::kPut, std::move(pattern), std::move(action));
+  auto Put(std::string pattern, RouteAction action, const RouteOptions& options = {})
+      -> HttpServer& {
+    return Route(Method::kPut, std::move(pattern), std::move(action), options);
   }
 
   /// Route() for PATCH.
-  auto Patch(std::string pattern, RouteAction action) -> HttpServer& {
-    return Route(Method::kPatch, std::move(pattern), std::move(action));
+  auto Patch(std::string pattern, RouteAction action, const RouteOptions& options = {})
+      -> HttpServer& {
+    return Route(Method::kPatch, std::move(pattern), std::move(action), options);
   }
 
   /// Route() for DELETE.
-  auto Delete(std::string pattern, RouteAction action) -> HttpServer& {
-    return Route(Method::kDelete, std::move(pattern), std::move(action));
+  auto Delete(std::string pattern, RouteAction action, const RouteOptions& options = {})
+      -> HttpServer& {
+    return Route(Method::kDelete, std::move(pattern), std::move(action), options);
   }
 
   /// Has `middleware` look at each request whose path has routes, inside of what was given before.
   /// Before Begin().
   /// @return this
   auto Use(Middleware middleware) -> HttpServer&;
+
+  /// Makes a group of routes under `prefix`, with middleware around them alone; see
+  /// web/route_group.h. Before Begin().
+  /// @param prefix a path such as "/api", without a slash at its end, or ""
+  /// @throws std::invalid_argument for another one
+  [[nodiscard]] auto Group(std::string prefix) -> RouteGroup {
+    return {routes_, Routes::kServer, std::move(prefix)};
+  }
 
   /// Has the handlers that `factory` makes, one for each loop, answer what lies under `prefix`.
   /// The longest prefix wins; what nobody answers is 404. Before Begin().
@@ -113,6 +134,20 @@ class HttpServer {
   /// @param factory called in Begin(), once for each loop, on the thread that called Begin()
   /// @return this
   auto Mount(std::string prefix, HandlerFactory factory) -> HttpServer&;
+
+  /// Mounts the files of a directory, with a cache of 64 MiB that the loops divide among them.
+  /// Begin() throws std::system_error, which names the directory, if it can't be opened.
+  /// @param prefix as Mount()
+  /// @param directory path
+  /// @return this
+  auto Files(std::string prefix, std::string directory) -> HttpServer&;
+
+  /// The same with options of your own.
+  /// @param prefix as Mount()
+  /// @param options the directory is `root`; see files/static_files.h. `cache.max_bytes` is for the
+  ///     whole server: each loop gets its share. 0: no cache.
+  /// @return this
+  auto Files(std::string prefix, const StaticFilesOptions& options) -> HttpServer&;
 
   /// Has the observers that `factory` makes, one for each loop, told of each request. Before
   /// Begin().
@@ -181,7 +216,15 @@ class HttpServer {
   [[nodiscard]] auto GetRefusals() const -> Refusals { return server_.GetRefusals(); }
 
  private:
-  auto LoopHttpOf(const Looper* looper) noexcept -> LoopHttp&;
+  // One loop's handlers, and its HTTP/1.1.
+  struct LoopParts {
+    LoopParts(Looper& looper, const HttpOptions& options) : http(looper, options), http1(http) {}
+
+    LoopHttp http;
+    Http1Shared http1;
+  };
+
+  auto PartsOf(const Looper* looper) noexcept -> LoopParts&;
   void RefuseForWantOfRoom(Connection* connection);
 
   HttpOptions options_;  // of the loops, when they are made
@@ -190,7 +233,7 @@ class HttpServer {
   std::vector<ObserverFactory> observers_;
   TurtleServer server_;
   // One for each loop while Begin() runs; handlers may use their loop, so they go before it.
-  std::vector<std::unique_ptr<LoopHttp>> loops_;
+  std::vector<std::unique_ptr<LoopParts>> loops_;
   std::optional<SignalWatch> stop_signals_;  // of the first loop
 };
 

@@ -4,6 +4,8 @@
 #include <ctime>
 #include <utility>
 
+#include "log/log.h"
+
 namespace TURTLE_SERVER {
 
 void LoopHttp::Mount(std::string prefix, std::unique_ptr<RequestHandler> handler) {
@@ -19,8 +21,10 @@ void LoopHttp::Mount(std::string prefix, std::unique_ptr<RequestHandler> handler
 auto LoopHttp::HandlerFor(std::string_view path) const noexcept -> Match {
   for (const Mounted& mounted : mounted_) {
     const std::string_view prefix = mounted.prefix;
-    const bool under = path.substr(0, prefix.size()) == prefix &&
-                       (path.size() == prefix.size() || path[prefix.size()] == '/');
+    const bool whole_segments =
+        path.size() == prefix.size() || (path.size() > prefix.size() && path[prefix.size()] == '/');
+    const bool under =
+        prefix.empty() || (whole_segments && path.substr(0, prefix.size()) == prefix);
     if (under) {
       return {mounted.handler.get(), prefix.size()};
     }
@@ -28,28 +32,106 @@ auto LoopHttp::HandlerFor(std::string_view path) const noexcept -> Match {
   return {nullptr, 0};
 }
 
-auto LoopHttp::TakeExchange() -> std::unique_ptr<Exchange> {
-  return spare_ ? std::move(spare_) : std::make_unique<Exchange>();
+void LoopHttp::Answer(Exchange& exchange) {
+  const Request& request = exchange.GetRequest();
+  if (request.method == Method::kOther || request.method == Method::kConnect) {
+    exchange.Abort(501, "This server does not know the method.");
+  } else if (request.expectation == Expectation::kUnknown) {
+    exchange.Abort(417, {});
+  } else {
+    Guard(exchange, [&] { FindHandler(exchange); });
+  }
+}
+
+// Routes first. A path that none of them has is one of a handler that is mounted, or nobody's.
+void LoopHttp::FindHandler(Exchange& exchange) {
+  if (routes_ != nullptr && routes_->TryHandle(exchange)) {
+    return;
+  }
+  if (exchange.BodyTooLarge()) {
+    exchange.Reply(ErrorResponse(413, exchange.BodyLimitText()));
+    return;
+  }
+  const Uri& uri = exchange.GetRequest().uri;
+  if (uri.Form() == TargetForm::kAsterisk) {
+    exchange.Reply(Response(204).Set("Allow", "GET, HEAD, OPTIONS"));
+    return;
+  }
+  const Match match = HandlerFor(uri.Path());
+  if (match.handler == nullptr) {
+    exchange.Reply(ErrorResponse(404));
+    return;
+  }
+  exchange.prefix_bytes_ = match.prefix_bytes;
+  match.handler->Handle(exchange);
+}
+
+// The place where a handler's code is called.
+template <typename Callback>
+void LoopHttp::Guard(Exchange& exchange, const Callback& callback) {
+  try {
+    callback();
+    return;
+  } catch (...) {
+    LogException(exchange.GetRequest().Title("request handler").data());
+  }
+  exchange.Abort(500, {});
+}
+
+void LoopHttp::BringBody(Exchange& exchange, std::string_view piece, bool last) {
+  exchange.end_told_ = last;
+  Guard(exchange, [&] { exchange.on_body_(piece, last); });
+}
+
+// Where a route was to answer, this is a response of that route, with all that is done around it.
+void LoopHttp::RefuseBody(Exchange& exchange, int status, const std::string& reason) {
+  bool refused = false;
+  if (routes_ != nullptr && !exchange.Begun()) {
+    Guard(exchange, [&] { refused = routes_->TryRefuse(exchange, status, reason); });
+  }
+  if (!refused) {
+    exchange.Abort(status, reason);
+  }
+}
+
+void LoopHttp::GoOn(Exchange& exchange) {
+  if (exchange.new_target_ && !exchange.Begun()) {
+    if (exchange.Redirect()) {
+      Answer(exchange);
+    } else {
+      exchange.Abort(502, "The program's local redirect leads nowhere.");
+    }
+  }
+  if (!exchange.Replied() && exchange.on_room_ && exchange.CanWrite()) {
+    Guard(exchange, exchange.on_room_);
+  }
+  if (exchange.redirects_ != 0 && exchange.WantsBody()) {
+    BringBody(exchange, {}, true);  // what is left of the body was for the first handler
+  }
+}
+
+auto LoopHttp::RecordOf(const Exchange& exchange) noexcept -> ExchangeRecord {
+  const Request& request = exchange.GetRequest();
+  ExchangeRecord record{exchange.GetConnection(), FirstLine(request.head), &request};
+  record.status = exchange.status_;
+  record.body_bytes = exchange.body_bytes_;
+  record.complete = exchange.reply_ == ReplyState::kComplete;
+  record.began = exchange.began_at_;
+  return record;
+}
+
+void LoopHttp::TellEnd(const ExchangeRecord& record) const noexcept {
+  for (const std::unique_ptr<ExchangeObserver>& each : observers_) {
+    each->OnEnd(record);
+  }
+}
+
+auto FirstLine(std::string_view head) noexcept -> std::string_view {
+  constexpr std::size_t kMaxShown = 8192;
+  const std::string_view line = head.substr(0, std::min(head.find('\n'), kMaxShown));
+  return !line.empty() && line.back() == '\r' ? line.substr(0, line.size() - 1) : line;
 }
 
 auto LoopHttp::Date() -> std::string_view { return date_.At(HttpTime(std::time(nullptr))); }
-
-auto LoopHttp::ReadyStart(ReadyStatus status) -> std::string_view {
-  const HttpTime now(std::time(nullptr));
-  if (now != start_time_) {
-    constexpr std::array<std::string_view, 2> kStarts = {"HTTP/1.1 200 OK\r\nDate: ",
-                                                         "HTTP/1.1 304 Not Modified\r\nDate: "};
-    for (std::size_t i = 0; i < kStarts.size(); ++i) {  // in the memory that each has already
-      ready_starts_[i].assign(kStarts[i]).append(date_.At(now)).append("\r\n");
-    }
-    start_time_ = now;  // last: what was only begun for want of memory is made anew
-  }
-  return ready_starts_[static_cast<std::size_t>(status)];
-}
-
-auto LoopHttp::HeadScratch() noexcept -> std::string& {
-  head_.clear();
-  return head_;
-}
 
 }  // namespace TURTLE_SERVER

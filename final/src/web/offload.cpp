@@ -1,7 +1,5 @@
 #include "web/offload.h"
 
-#include <sys/socket.h>
-
 #include <exception>
 #include <memory>
 #include <optional>
@@ -82,11 +80,7 @@ class OffloadedCall : public PoolTask {
 class OffloadLink : public ExchangeState {
  public:
   OffloadLink(TaskPool& pool, std::shared_ptr<OffloadedCall> call, Exchange& exchange)
-      : pool_(pool),
-        call_(std::move(call)),
-        looper_(exchange.GetLooper()),
-        exchange_(exchange),
-        asked_(exchange.GetRequest().minor_version == 0) {}  // HTTP/1.0 knows no interim reply
+      : pool_(pool), call_(std::move(call)), looper_(exchange.GetLooper()), exchange_(exchange) {}
 
   OffloadLink(const OffloadLink&) = delete;
   auto operator=(const OffloadLink&) -> OffloadLink& = delete;
@@ -106,14 +100,10 @@ class OffloadLink : public ExchangeState {
   }
 
   // The client has said that it sends no more. Is it still there to read? Both look the same from
-  // here. But whoever has closed his end answers any byte by a reset, and who waits has to take an
-  // interim reply for nothing (RFC 9110, section 15.2).
+  // here, but a client that has closed its end answers any byte by a reset.
   void AskWhetherItIsThere() {
-    char next = 0;
-    Connection& connection = exchange_.GetConnection();
-    if (!asked_ && ::recv(connection.GetFd(), &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0) {
-      asked_ = true;
-      connection.WriteToWriteBuffer("HTTP/1.1 100 Continue\r\n\r\n");
+    if (!asked_ && exchange_.GetConnection().PeerFinished()) {
+      asked_ = exchange_.Probe();
     }
   }
 
@@ -122,7 +112,7 @@ class OffloadLink : public ExchangeState {
   const std::shared_ptr<OffloadedCall> call_;  // shared with the pool
   Looper& looper_;
   Exchange& exchange_;  // owns this
-  bool asked_;
+  bool asked_ = false;
   std::optional<TimerId> timer_;
 };
 

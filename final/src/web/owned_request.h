@@ -3,7 +3,8 @@
 // The one that a handler gets consists of views: into the input of its connection, into the router
 // of its loop, and it asks the kernel for addresses by a descriptor. None of that may be touched
 // from elsewhere, and all of it may have gone when somebody elsewhere looks. So it is copied, but
-// for a body, which is in memory of its own already and is taken over.
+// for a body, which is in memory of its own already and is taken over. Of the context there is a
+// snapshot (web/request_context.h), which shares the values: what is set here stays here.
 //
 // Thread: made on the loop's, then used by one thread at a time.
 #pragma once
@@ -40,6 +41,7 @@ class OwnedRequest {
   const ConnectionEnds ends_;
   std::string body_;
   RequestFields fields_;
+  RequestContext context_;
   const ServerRequest request_;  // looks into all of these
 };
 

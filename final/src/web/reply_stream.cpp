@@ -4,12 +4,11 @@
 #include <string>
 #include <utility>
 
-#include "core/connection_ticket.h"
 #include "core/looper.h"
 #include "log/log.h"
 #include "web/exchange.h"
-#include "web/http_session.h"
-#include "web/route_handler.h"
+#include "web/exchange_ticket.h"
+#include "web/late_replies.h"
 
 namespace TURTLE_SERVER {
 
@@ -47,8 +46,8 @@ void TellNow(const void* stream, const Task& callback) noexcept {
 // What the writers and the exchange know of each other.
 class ReplyStream::Body : public std::enable_shared_from_this<Body> {
  public:
-  Body(ConnectionTicket ticket, std::uint32_t number, RouteHandler& handler)
-      : ticket_(std::move(ticket)), number_(number), handler_(&handler) {}
+  Body(ExchangeTicket ticket, LateReplies& handler)
+      : ticket_(std::move(ticket)), handler_(&handler) {}
 
   void Begin(ServerResponse head);
   auto Write(std::string_view bytes) -> StreamState;
@@ -77,9 +76,8 @@ class ReplyStream::Body : public std::enable_shared_from_this<Body> {
   void Wake();
   void Leave(Looper& looper) noexcept;
 
-  const ConnectionTicket ticket_;
-  const std::uint32_t number_;
-  RouteHandler* const handler_;            // lives as long as its loop has connections
+  const ExchangeTicket ticket_;
+  LateReplies* const handler_;             // lives as long as its loop has connections
   std::atomic<std::size_t> under_way_{0};  // bytes, to the loop
   std::atomic<bool> full_{false};          // the connection is paused
   std::atomic<bool> gone_{false};
@@ -91,9 +89,7 @@ class ReplyStream::Body : public std::enable_shared_from_this<Body> {
 template <typename Action>
 auto ReplyStream::Body::Post(Action action) -> bool {
   const bool posted = ticket_.Post(
-      [body = shared_from_this(), action = std::move(action)](Connection* client) mutable {
-        auto& session = *static_cast<HttpSession*>(client->State());
-        Exchange* const exchange = session.FindOpen(body->number_);
+      [body = shared_from_this(), action = std::move(action)](Exchange* exchange) mutable {
         if (exchange != nullptr && !body->gone_) {
           action(*body, *exchange);
         } else {
@@ -147,15 +143,14 @@ auto ReplyStream::Body::State() const noexcept -> StreamState {
 
 void ReplyStream::Body::OnRoom(Task callback) {
   const bool posted = ticket_.Post(
-      [body = shared_from_this(), callback](Connection* client) mutable {
-        auto& session = *static_cast<HttpSession*>(client->State());
-        Exchange* exchange = session.FindOpen(body->number_);
+      [body = shared_from_this(), callback](Exchange* exchange) mutable {
         if (exchange == nullptr || body->gone_) {
           body->gone_ = true;
           TellNow(body.get(), callback);  // what it throws is no concern of this connection
         } else {
           body->on_room_ = std::move(callback);
-          exchange->GetLooper().Schedule(client);  // the session calls it where exceptions cut
+          exchange->GetLooper().Schedule(
+              &exchange->GetConnection());  // the session calls it where exceptions cut
         }
       },
       callback);
@@ -234,9 +229,8 @@ class ReplyStream::Owner {
   std::atomic<bool> ended_{false};
 };
 
-ReplyStream::ReplyStream(const ConnectionTicket& ticket, std::uint32_t number,
-                         RouteHandler& handler, ServerResponse head)
-    : owner_(std::make_shared<Owner>(std::make_shared<Body>(ticket, number, handler))) {
+ReplyStream::ReplyStream(const ExchangeTicket& ticket, LateReplies& handler, ServerResponse head)
+    : owner_(std::make_shared<Owner>(std::make_shared<Body>(ticket, handler))) {
   owner_->GetBody().Begin(std::move(head));
 }
 

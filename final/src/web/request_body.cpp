@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "web/http_session.h"
-#include "web/route_handler.h"
+#include "web/late_replies.h"
 
 namespace TURTLE_SERVER {
 
@@ -13,9 +12,8 @@ void RequestBody::OnPiece(BodyCallback callback) const {
 
 void RequestBody::Resume() const {
   // False: the loop has ended, and nobody sends any more.
-  static_cast<void>(ticket_.Post([number = number_](Connection* client) {
-    auto& session = *static_cast<HttpSession*>(client->State());
-    if (Exchange* exchange = session.FindOpen(number)) {
+  static_cast<void>(ticket_.Post([](Exchange* exchange) {
+    if (exchange != nullptr) {
       exchange->HoldBody(false);
     }
   }));

@@ -4,19 +4,17 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/connection_ticket.h"
 #include "log/log.h"
 #include "web/exchange.h"
-#include "web/http_session.h"
-#include "web/route_handler.h"
+#include "web/exchange_ticket.h"
+#include "web/late_replies.h"
 
 namespace TURTLE_SERVER {
 
 // The one answer that there is to give.
 class Responder::Shot {
  public:
-  Shot(const Exchange& exchange, RouteHandler& handler)
-      : ticket_(exchange.GetConnection()), number_(exchange.Id().number), handler_(&handler) {}
+  Shot(const Exchange& exchange, LateReplies& handler) : ticket_(exchange), handler_(&handler) {}
 
   Shot(const Shot&) = delete;
   auto operator=(const Shot&) -> Shot& = delete;
@@ -47,16 +45,14 @@ class Responder::Shot {
     if (fired_.exchange(true, std::memory_order_relaxed)) {
       return {};
     }
-    return {ticket_, number_, *handler_, std::move(head)};  // which gives it up if it throws
+    return {ticket_, *handler_, std::move(head)};  // which gives it up if it throws
   }
 
  private:
   // Has `send` called with the exchange, if it still waits for an answer.
   template <typename Action>
   auto Post(Action send) -> bool {
-    return ticket_.Post([number = number_, send = std::move(send)](Connection* client) mutable {
-      auto& session = *static_cast<HttpSession*>(client->State());
-      Exchange* const exchange = session.FindOpen(number);
+    return ticket_.Post([send = std::move(send)](Exchange* exchange) mutable {
       if (exchange != nullptr && !exchange->Begun()) {
         send(*exchange);
       }
@@ -76,18 +72,17 @@ class Responder::Shot {
     }
   }
 
-  const ConnectionTicket ticket_;
-  const std::uint32_t number_;
-  RouteHandler* const handler_;  // lives as long as its loop has connections
+  const ExchangeTicket ticket_;
+  LateReplies* const handler_;  // lives as long as its loop has connections
   std::atomic<bool> fired_{false};
 };
 
-Responder::Responder(const Exchange& exchange, RouteHandler& handler)
+Responder::Responder(const Exchange& exchange, LateReplies& handler)
     : shot_(std::make_shared<Shot>(exchange, handler)) {}
 
 auto Responder::Reply(ServerResponse response) const -> bool {
   return shot_->Fire(
-      [response = std::move(response)](RouteHandler& handler, Exchange& exchange) mutable {
+      [response = std::move(response)](LateReplies& handler, Exchange& exchange) mutable {
         handler.ReplyLate(exchange, response);
       });
 }
@@ -96,7 +91,7 @@ auto Responder::Fail(std::exception_ptr thrown) const -> bool {
   if (thrown == nullptr) {
     thrown = std::make_exception_ptr(std::logic_error("Responder::Fail() without an exception"));
   }
-  return shot_->Fire([thrown = std::move(thrown)](RouteHandler& handler, Exchange& exchange) {
+  return shot_->Fire([thrown = std::move(thrown)](LateReplies& handler, Exchange& exchange) {
     handler.FailLate(exchange, thrown);
   });
 }

@@ -3,6 +3,7 @@
 // Interface:
 //  * A RouteAction answers: at once, by what it writes into the response, or later, by a Responder;
 //    when the body is there, while it comes, or when a form with files is kept.
+//  * RouteOptions are the limits of one route.
 //  * Middleware is asked before each route, and looks at each reply, and at each exception.
 //  * Routes holds them for all loops.
 //
@@ -11,7 +12,11 @@
 // once.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -60,8 +65,16 @@ struct UploadAction {
 /// What answers a route; made from a function of any kind.
 using RouteAction = std::variant<SyncHandler, AsyncHandler, StreamingHandler, UploadAction>;
 
-/// What is done around the handlers of all routes. Each function may be empty; each may throw, as
-/// a handler.
+/// The limits of one route; the server's count where one is not set.
+struct RouteOptions {
+  /// The longest request body in bytes, in place of BodyLimits::max_body_bytes. A longer one is
+  /// refused by 413: at once if its length is declared, else when it exceeds the limit. An
+  /// UploadAction has its own limit, and the smaller one counts.
+  std::optional<std::uint64_t> max_body_bytes{};
+};
+
+/// What is done around the handlers of all routes, or of a group's (web/route_group.h). Each
+/// function may be empty; each may throw, as a handler.
 struct Middleware {
   /// Called when the head of a request is there whose path has routes, before its body is read and
   /// before anything answers, OPTIONS and 405 included. A response is sent in place of all that
@@ -86,32 +99,67 @@ class Routes {
  public:
   /// One of them.
   struct Route {
-    Method method;        ///< of the requests that it answers
-    std::string pattern;  ///< their paths
-    RouteAction action;   ///< what answers
+    Method method;         ///< of the requests that it answers
+    std::string pattern;   ///< their paths
+    RouteAction action;    ///< what answers
+    RouteOptions options;  ///< its limits, with those of an UploadAction
+    std::size_t group;     ///< whose middleware is around it
   };
 
-  /// Adds a route. Throws std::invalid_argument as Router::Add().
-  void Add(Method method, std::string pattern, RouteAction action) {
-    check_.Add(method, pattern);
-    routes_.push_back({method, std::move(pattern), std::move(action)});
+  /// The group of all routes that are in no other.
+  static constexpr std::size_t kServer = 0;
+
+  /// Adds a group, whose middleware runs inside of that of `outer`.
+  /// @return its number
+  auto AddGroup(std::size_t outer) -> std::size_t {
+    groups_.push_back({outer, {}});
+    return groups_.size() - 1;
   }
 
-  /// Adds middleware, inside of what is there.
-  void Use(Middleware middleware) { middleware_.push_back(std::move(middleware)); }
+  /// Adds a route. Throws std::invalid_argument as Router::Add().
+  void Add(Method method, std::string pattern, RouteAction action, RouteOptions options = {},
+           std::size_t group = kServer) {
+    check_.Add(method, pattern);
+    if (const auto* upload = std::get_if<UploadAction>(&action)) {
+      constexpr auto kNone = std::numeric_limits<std::uint64_t>::max();
+      options.max_body_bytes =
+          std::min(options.max_body_bytes.value_or(kNone), upload->options.limits.max_body_bytes);
+    }
+    routes_.push_back({method, std::move(pattern), std::move(action), options, group});
+  }
+
+  /// Adds middleware, inside of what its group has.
+  void Use(Middleware middleware, std::size_t group = kServer) {
+    groups_[group].middleware.push_back(std::move(middleware));
+  }
 
   /// In the order in which they were added: Router::Add() gives them the same numbers.
   [[nodiscard]] auto All() const noexcept -> const std::vector<Route>& { return routes_; }
 
-  /// Outermost first.
-  [[nodiscard]] auto Around() const noexcept -> const std::vector<Middleware>& {
-    return middleware_;
+  /// How many groups there are; their numbers are less.
+  [[nodiscard]] auto Groups() const noexcept -> std::size_t { return groups_.size(); }
+
+  /// The middleware around the routes of a group, outermost first. Valid until the next change.
+  [[nodiscard]] auto Around(std::size_t group) const -> std::vector<const Middleware*> {
+    std::vector<const Middleware*> around;
+    if (group != kServer) {
+      around = Around(groups_[group].outer);
+    }
+    for (const Middleware& each : groups_[group].middleware) {
+      around.push_back(&each);
+    }
+    return around;
   }
 
  private:
+  struct Group {
+    std::size_t outer;  // itself, if it is kServer
+    std::vector<Middleware> middleware;
+  };
+
   Router check_;
   std::vector<Route> routes_;
-  std::vector<Middleware> middleware_;
+  std::vector<Group> groups_{1};
 };
 
 }  // namespace TURTLE_SERVER

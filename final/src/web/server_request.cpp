@@ -28,19 +28,22 @@ ServerRequest::ServerRequest(Exchange& exchange, const RouteParameters& paramete
       parameters_(parameters),
       body_(body),
       fields_(fields),
+      context_(exchange.Context()),
       cancelled_(nullptr) {
   fields_.query_read = fields_.form_read = fields_.cookies_read = false;
 }
 
 ServerRequest::ServerRequest(const Request& head, const ConnectionEnds& ends,
                              const RouteParameters& parameters, std::string& body,
-                             RequestFields& fields, const std::atomic<bool>& cancelled) noexcept
+                             RequestFields& fields, RequestContext& context,
+                             const std::atomic<bool>& cancelled) noexcept
     : exchange_(nullptr),
       head_(head),
       ends_(&ends),
       parameters_(parameters),
       body_(&body),
       fields_(fields),
+      context_(context),
       cancelled_(&cancelled) {
   fields_.query_read = fields_.form_read = fields_.cookies_read = false;
 }

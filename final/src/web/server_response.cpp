@@ -39,8 +39,29 @@ auto ServerResponse::Body(std::string_view bytes, std::string_view type) -> Serv
   if (!type.empty()) {
     head_.Set("Content-Type", type);
   }
+  DropFile();
   body_.assign(bytes);
   return *this;
+}
+
+auto ServerResponse::Body(FileSlice slice, std::string_view type) -> ServerResponse& {
+  if (!type.empty()) {
+    head_.Set("Content-Type", type);
+  }
+  WithoutBody().Body(std::move(slice));
+  return *this;
+}
+
+auto ServerResponse::WithoutBody() -> Response& {
+  body_.clear();
+  DropFile();
+  return head_;
+}
+
+void ServerResponse::DropFile() {
+  if (!head_.Pieces().empty()) {
+    head_.Body(std::string());
+  }
 }
 
 auto ServerResponse::Text(std::string_view text) -> ServerResponse& {
@@ -53,6 +74,7 @@ auto ServerResponse::Html(std::string_view page) -> ServerResponse& {
 
 auto ServerResponse::Json(const nlohmann::json& value) -> ServerResponse& {
   head_.Set("Content-Type", "application/json");
+  DropFile();
   body_ = FormatJson(value);
   return *this;
 }
@@ -76,6 +98,10 @@ void ServerResponse::Reset() {
 }
 
 void ServerResponse::SendTo(Exchange& exchange) const {
+  if (!head_.Pieces().empty()) {
+    exchange.Reply(head_);
+    return;
+  }
   exchange.BeginReply(head_, body_.size());
   exchange.Write(body_);
   exchange.End();
@@ -83,6 +109,9 @@ void ServerResponse::SendTo(Exchange& exchange) const {
 
 void ServerResponse::BeginAt(Exchange& exchange) const {
   exchange.BeginReply(head_);
+  for (const BodyPiece& piece : head_.Pieces()) {
+    std::visit([&exchange](const auto& part) { exchange.Write(part); }, piece);
+  }
   exchange.Write(body_);
 }
 

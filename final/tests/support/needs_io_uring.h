@@ -6,15 +6,14 @@
 #include <memory>
 #include <system_error>
 
-#include "core/io_uring.h"
-#include "core/poller.h"
+#include "core/engine.h"
 
 namespace TURTLE_SERVER::test {
 
-/// Why there is no poller that stands on io_uring; "" if there is one.
+/// Why there is no engine that stands on io_uring; "" if there is one.
 inline auto WhyNoIoUring() -> std::string {
   try {
-    static_cast<void>(MakeIoUringPoller());
+    static_cast<void>(MakeIoUringEngine());
     return "";
   } catch (const std::system_error& refused) {
     return refused.what();

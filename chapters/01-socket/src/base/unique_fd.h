@@ -31,7 +31,11 @@ class UniqueFd {
   auto operator=(const UniqueFd&) -> UniqueFd& = delete;
 
   /// Closes the descriptor.
-  ~UniqueFd() { Reset(); }
+  ~UniqueFd() {
+    if (fd_ >= 0) {  // most have been moved from
+      Reset();
+    }
+  }
 
   /// The descriptor, still owned by this object; -1 when there is none.
   [[nodiscard]] auto Get() const noexcept -> int { return fd_; }

@@ -1,4 +1,4 @@
-// What one read or write on a socket came to.
+// The outcome of one read or write on a socket.
 //
 // Reading and writing are the data path: they never throw, because "the other side has gone" is
 // not exceptional there, it is how every connection ends.

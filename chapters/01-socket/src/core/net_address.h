@@ -2,8 +2,8 @@
 //
 // Interface:
 //  * NetAddress("127.0.0.1", 80), ("::1", 80), ("fe80::1%eth0", 80), ("localhost", 80): from
-//    numbers or a name. What can't be understood throws and names the value; nothing ever turns
-//    into 0.0.0.0 by accident.
+//    numbers or a name. A value that can't be understood causes an exception that names it; nothing
+//    ever turns into 0.0.0.0 by accident.
 //  * NetAddress(): empty, for calls that fill it in, such as Socket::Accept().
 //  * Ip(), Port(), ToString(): for people. Data(), Size(), Length(): for system calls.
 //
@@ -32,8 +32,8 @@ class NetAddress {
   /// No address: Family() is AF_UNSPEC, and there is room for the kernel to fill one in.
   NetAddress() noexcept;
 
-  /// Understands a number or looks up a name. A name may cost a question to a DNS server, and this
-  /// call waits for the answer: resolve before serving, not while.
+  /// Understands a number or looks up a name. A name may need a DNS query, and this call waits for
+  /// its result: resolve before serving, not while.
   ///
   /// @param host a dotted quad, an IPv6 address (with a scope, "fe80::1%eth0", if it needs one) or
   ///     a name. Short and odd spellings of IPv4 ("127.1", "0", "0x7f.0.0.1", "127.0.0.1.") are

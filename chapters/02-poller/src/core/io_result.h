@@ -1,4 +1,4 @@
-// What one read or write on a socket came to.
+// The outcome of one read or write on a socket.
 //
 // Reading and writing are the data path: they never throw, because "the other side has gone" is
 // not exceptional there, it is how every connection ends.
@@ -27,7 +27,7 @@ struct [[nodiscard]] IoResult {
   int error = 0;                       ///< with kError: an errno value
 };
 
-/// What a read or a write that failed came to.
+/// The kind of failure of a read or a write.
 /// @param error errno after it, not EINTR
 /// @return kWouldBlock or kError
 constexpr auto IoFailure(int error) noexcept -> IoResult {

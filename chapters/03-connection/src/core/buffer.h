@@ -5,9 +5,9 @@
 //  * View() shows what is there, Consume() drops what has been used, from the front.
 //  * An empty Buffer owns no memory: ten thousand idle connections pay a null pointer each.
 //
-// Taking from the front moves an index, not the bytes: what is left is moved at most once for
-// every time the free room at the front has grown larger than it, so that the whole life of a
-// Buffer costs time linear in the bytes that went through it.
+// Taking from the front moves an index, not the bytes. The rest is moved at most once for every
+// time the free room at the front has outgrown it. So the total cost is linear in the bytes that
+// went through.
 //
 // Thread: one at a time; a Buffer belongs to its connection's loop.
 #pragma once
@@ -33,7 +33,7 @@ class Buffer {
   /// True when nothing is there, and no memory is held.
   [[nodiscard]] auto Empty() const noexcept -> bool { return Size() == 0; }
 
-  /// Copies `bytes` to the back. Throws std::bad_alloc. `bytes` may not lie in this Buffer.
+  /// Copies `bytes` to the back. Throws std::bad_alloc. `bytes` may not be a part of this Buffer.
   void Append(std::string_view bytes);
 
   /// Room for `room` bytes at the back, uninitialised; valid until the next call that is not
@@ -50,7 +50,7 @@ class Buffer {
   void Clear() noexcept { block_.reset(); }
 
  private:
-  // One allocation: this head, and `capacity` bytes behind it. Data is [begin, end).
+  // One allocation: this head, followed by `capacity` bytes. Data is [begin, end).
   struct Block {
     std::size_t capacity;
     std::size_t begin;

@@ -1,5 +1,6 @@
 #include "core/connection.h"
 
+#include <cassert>
 #include <utility>
 
 namespace TURTLE_SERVER {
@@ -7,7 +8,7 @@ namespace TURTLE_SERVER {
 Connection::Connection(Socket socket) noexcept : socket_(std::move(socket)) {}
 
 auto Connection::Recv() -> RecvResult {
-  if (ended_ || broken_) {
+  if (line_ != LineState::kOpen) {
     return {0, true};
   }
   if (paused_) {
@@ -20,7 +21,7 @@ auto Connection::Recv() -> RecvResult {
     case IoStatus::kWouldBlock:
       return {0, false};
     case IoStatus::kEnd:
-      ended_ = true;  // the other direction is still open: a reply can go out
+      Move(LineState::kEnded);  // the other direction is still open: responses can go out
       return {0, true};
     case IoStatus::kError:
       break;
@@ -30,7 +31,7 @@ auto Connection::Recv() -> RecvResult {
 }
 
 void Connection::WriteToWriteBuffer(std::string_view bytes) {
-  if (!broken_) {
+  if (line_ != LineState::kBroken) {
     output_.Append(bytes);
     UpdatePaused();
   }
@@ -70,9 +71,14 @@ void Connection::UpdatePaused() noexcept {
 }
 
 void Connection::Break() noexcept {
-  broken_ = true;
+  Move(LineState::kBroken);
   output_.Clear();
   paused_ = false;
+}
+
+void Connection::Move(LineState to) noexcept {
+  assert(MayMove(line_, to));
+  line_ = to;
 }
 
 }  // namespace TURTLE_SERVER

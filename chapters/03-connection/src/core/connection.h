@@ -2,7 +2,7 @@
 //
 // Interface:
 //  * Recv() takes what has arrived, by one recv(2); Read() shows it, Consume() drops what is used.
-//  * WriteToWriteBuffer() queues a reply, Send() sends what the kernel takes and keeps the rest.
+//  * Write() queues bytes, Send() sends what the kernel takes and keeps the rest.
 //  * Above the high-water mark of unsent bytes the connection is Paused(): Recv() takes nothing
 //    more until the client has read the queue down to the low-water mark. So a client that sends
 //    and never reads costs a bounded amount of memory, and TCP makes it wait.
@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -22,11 +23,34 @@
 
 namespace TURTLE_SERVER {
 
-/// What one Recv() brought.
+/// The result of one Recv().
 struct RecvResult {
   std::size_t read;  ///< new bytes, to be seen by Connection::Read()
   bool exit;         ///< nothing more will come: the client has finished, or the line is broken
 };
+
+/// The traffic that a connection's line still carries. It only moves forward:
+///
+///     kOpen ──> kEnded ──> kBroken
+///       └─────────────────────┘
+enum class LineState : std::uint8_t {
+  kOpen,    ///< bytes go both ways
+  kEnded,   ///< the client's FIN has been read; output still goes
+  kBroken,  ///< a reset or another error: nothing goes in or out any more
+};
+
+/// True if a line may move from `from` to `to`. Any thread.
+constexpr auto MayMove(LineState from, LineState to) noexcept -> bool {
+  switch (from) {
+    case LineState::kOpen:
+      return to == LineState::kEnded || to == LineState::kBroken;
+    case LineState::kEnded:
+      return to == LineState::kBroken;
+    case LineState::kBroken:
+      break;
+  }
+  return false;
+}
 
 /// One client's connection: bytes in, bytes out.
 class Connection {
@@ -47,11 +71,11 @@ class Connection {
   /// Takes what has arrived, by at most one recv(2) of kRecvSize bytes.
   ///
   /// Data comes before the end: bytes that the client sent before its FIN are reported first, by
-  /// {n, false}, and the end by a later call. {0, false} means nothing to do: nothing has
+  /// {n, false}, and the end by a later call. With {0, false} there is nothing to do: nothing has
   /// arrived, or the connection is paused.
   auto Recv() -> RecvResult;
 
-  /// What has come in and was not consumed; valid until the next Recv() or Consume().
+  /// The input that was not consumed; valid until the next Recv() or Consume().
   [[nodiscard]] auto Read() const noexcept -> std::string_view { return input_.View(); }
 
   /// A copy of Read().
@@ -64,6 +88,9 @@ class Connection {
   void ClearReadBuffer() noexcept { input_.Clear(); }
 
   /// Queues a copy of `bytes`. Dropped when the line is broken: nobody could read them.
+  void Write(std::string_view bytes) { WriteToWriteBuffer(bytes); }
+
+  /// The same as Write().
   void WriteToWriteBuffer(std::string_view bytes);
 
   /// Sends what the kernel takes of the queue and keeps the rest. Call it again when the socket is
@@ -84,10 +111,10 @@ class Connection {
 
   void UpdatePaused() noexcept;
   void Break() noexcept;
+  void Move(LineState to) noexcept;
 
   Socket socket_;
-  bool ended_ = false;   // the client's FIN has been read
-  bool broken_ = false;  // a reset or another error: nothing goes in or out any more
+  LineState line_ = LineState::kOpen;
   bool paused_ = false;
   Buffer input_;
   Buffer output_;

@@ -20,17 +20,13 @@ Connection::Connection(Socket socket, Looper& looper, const ConnectionCallbacks&
       callbacks_(callbacks),
       socket_(std::move(socket)),
       generation_(generation),
-      ended_(false),
-      broken_(false),
-      paused_(false),
       readable_(true),  // the request often comes with the connection
       end_known_(false),
       error_known_(false),
       progress_(false),
       scheduled_(false),
       listed_(false),
-      registered_(false),
-      deleted_(false) {}
+      registered_(false) {}
 
 Connection::~Connection() {
   ReadScratch& scratch = looper_.GetScratch();
@@ -45,14 +41,15 @@ auto Connection::GetPeerAddress() const -> NetAddress {
 }
 
 auto Connection::Recv() -> RecvResult {
-  if (deleted_) {
+  looper_.AssertInLoop();
+  if (Deleted()) {
     return {0, true};
   }
-  if (ended_ || broken_) {
+  if (line_ != LineState::kOpen) {
     readable_ = false;
     return {0, true};
   }
-  if (paused_ || Read().size() >= kInputLimit) {
+  if (Paused() || input_.Size() >= kInputLimit) {  // the scratch has less room than that
     return {0, false};
   }
   progress_ = true;
@@ -65,7 +62,7 @@ auto Connection::Recv() -> RecvResult {
       return {0, false};
     case IoStatus::kEnd:
       readable_ = false;
-      ended_ = true;  // the other direction is still open: a reply can go out
+      Move(LineState::kEnded);  // the other direction is still open: responses can go out
       return {0, true};
     case IoStatus::kError:
       break;
@@ -95,17 +92,21 @@ void Connection::Consume(std::size_t count) noexcept {
 }
 
 void Connection::WriteToWriteBuffer(std::string_view bytes) {
-  if (!broken_ && !deleted_) {
+  looper_.AssertInLoop();
+  if (line_ != LineState::kBroken && !Deleted()) {
     output_.Append(bytes);
     UpdatePaused();
   }
 }
 
 void Connection::Send() {
-  if (!deleted_) {
+  looper_.AssertInLoop();
+  if (!Deleted()) {
     SendQueued();
   }
 }
+
+void Connection::Close() { looper_.DeleteConnection(GetFd()); }
 
 void Connection::SendQueued() {
   while (!output_.Empty()) {
@@ -126,7 +127,7 @@ auto Connection::Fill() -> IoResult {
   if (scratch.owner != nullptr) {
     scratch.owner->Settle();
   }
-  const bool direct = !input_.Empty();  // behind what is left over, so that Read() is one piece
+  const bool direct = !input_.Empty();  // after the rest, so that Read() is one piece
   char* into = direct ? input_.Prepare(ReadScratch::kSize) : scratch.bytes.data();
   const IoResult result = socket_.Recv(into, ReadScratch::kSize);
   const std::size_t bytes = result.status == IoStatus::kBytes ? result.bytes : 0;
@@ -158,13 +159,13 @@ void Connection::Note(const PollEvent& event) noexcept {
 }
 
 auto Connection::WantsHandler() const noexcept -> bool {
-  return (readable_ || scheduled_) && !paused_ && !deleted_;
+  return (readable_ || scheduled_) && phase_ == ConnectionPhase::kOpen;
 }
 
-// A handler that takes no input while there is some has a reason, such as a reply that is not
-// ready yet: it is called again when something new happens, not in a circle.
+// A handler that takes no input while there is some has a reason, such as a response that is not
+// ready yet: it is called again when something new happens, not in a busy loop.
 auto Connection::HasMore() const noexcept -> bool {
-  return ((readable_ && progress_) || scheduled_) && !paused_ && !deleted_;
+  return ((readable_ && progress_) || scheduled_) && phase_ == ConnectionPhase::kOpen;
 }
 
 void Connection::Settle() noexcept {
@@ -184,17 +185,22 @@ void Connection::Settle() noexcept {
 
 // Two marks, so that a client at the edge does not switch it at every segment.
 void Connection::UpdatePaused() noexcept {
-  const bool was_paused = paused_;
-  paused_ = output_.Size() > (was_paused ? kLowWater : kHighWater);
-  if (was_paused && !paused_) {
+  const bool too_much = output_.Size() > (Paused() ? kLowWater : kHighWater);
+  if (Deleted() || too_much == Paused()) {
+    return;
+  }
+  Move(too_much ? ConnectionPhase::kPaused : ConnectionPhase::kOpen);
+  if (!too_much) {
     looper_.Schedule(this);
   }
 }
 
 void Connection::Break() noexcept {
-  broken_ = true;
+  Move(LineState::kBroken);
   output_.Clear();
-  paused_ = false;
+  if (Paused()) {
+    Move(ConnectionPhase::kOpen);
+  }
   readable_ = true;  // the handler is to hear of it from Recv()
   looper_.Schedule(this);
 }

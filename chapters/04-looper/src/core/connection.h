@@ -2,8 +2,8 @@
 //
 // Interface:
 //  * Recv() takes what has arrived, by one recv(2); Read() shows it, Consume() drops what is used.
-//  * WriteToWriteBuffer() queues a reply, Send() sends what the kernel takes; the loop sends the
-//    rest as soon as there is room, and flushes once after every handler anyway.
+//  * Write() queues bytes, Send() sends what the kernel takes; the loop sends the rest
+//    as soon as there is room, and flushes once after every handler anyway.
 //  * Above the high-water mark of unsent bytes the connection is Paused(): its handler is not
 //    called, and Recv() takes nothing more, until the client has read the queue down to the
 //    low-water mark. So a client that sends and never reads costs a bounded amount of memory, and
@@ -16,6 +16,7 @@
 // Thread: the loop's. From elsewhere, Looper::Post() with the ConnectionId.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,7 +34,7 @@ namespace TURTLE_SERVER {
 class Looper;
 struct ConnectionCallbacks;
 
-/// What one Recv() brought.
+/// The result of one Recv().
 struct RecvResult {
   std::size_t read;  ///< new bytes, to be seen by Connection::Read()
   bool exit;         ///< nothing more will come: the client has finished, or the line is broken
@@ -60,6 +61,52 @@ class ConnectionState {
   ConnectionState(const ConnectionState&) = default;
   auto operator=(const ConnectionState&) -> ConnectionState& = default;
 };
+
+/// The traffic that a connection's line still carries. It only moves forward:
+///
+///     kOpen ──> kEnded ──> kBroken
+///       └─────────────────────┘
+enum class LineState : std::uint8_t {
+  kOpen,    ///< bytes go both ways
+  kEnded,   ///< the client's FIN has been read; output still goes
+  kBroken,  ///< a reset or another error: nothing goes in or out any more
+};
+
+/// True if a line may move from `from` to `to`. Any thread.
+constexpr auto MayMove(LineState from, LineState to) noexcept -> bool {
+  switch (from) {
+    case LineState::kOpen:
+      return to == LineState::kEnded || to == LineState::kBroken;
+    case LineState::kEnded:
+      return to == LineState::kBroken;
+    case LineState::kBroken:
+      break;
+  }
+  return false;
+}
+
+/// The life of a connection:
+///
+///     kOpen <──> kPaused
+///       └───────────┴──────> kDeleted
+enum class ConnectionPhase : std::uint8_t {
+  kOpen,     ///< its handler is called when there is something to do
+  kPaused,   ///< too much is unsent: no handler is called, and Recv() takes nothing
+  kDeleted,  ///< by Looper::DeleteConnection(); destroyed at the end of the round
+};
+
+/// True if a connection may move from `from` to `to`. Any thread.
+constexpr auto MayMove(ConnectionPhase from, ConnectionPhase to) noexcept -> bool {
+  switch (from) {
+    case ConnectionPhase::kOpen:
+      return to == ConnectionPhase::kPaused || to == ConnectionPhase::kDeleted;
+    case ConnectionPhase::kPaused:
+      return to == ConnectionPhase::kOpen || to == ConnectionPhase::kDeleted;
+    case ConnectionPhase::kDeleted:
+      break;
+  }
+  return false;
+}
 
 /// One client's connection: bytes in, bytes out. Owned by its Looper.
 class Connection {
@@ -94,19 +141,19 @@ class Connection {
   /// Hangs `state` on the connection in place of what was there.
   void SetState(std::unique_ptr<ConnectionState> state) noexcept { state_ = std::move(state); }
 
-  /// What SetState() left, or nullptr.
+  /// The state given to SetState(), or nullptr.
   [[nodiscard]] auto State() const noexcept -> ConnectionState* { return state_.get(); }
 
   /// Takes what has arrived, by at most one recv(2) of ReadScratch::kSize bytes.
   ///
   /// Data comes before the end: bytes that the client sent before its FIN are reported first, by
-  /// {n, false}, and the end by a later call. {0, false} means nothing to do: nothing has
-  /// arrived, or the connection is paused. What is left in the kernel is served in the next round
-  /// of the loop, after the neighbours had theirs.
+  /// {n, false}, and the end by a later call. With {0, false} there is nothing to do: nothing has
+  /// arrived, or the connection is paused. The rest stays in the kernel until the next round of the
+  /// loop, after the neighbours had theirs.
   auto Recv() -> RecvResult;
 
-  /// What has come in and was not consumed; valid until the next Recv() or Consume(), or until
-  /// the handler returns.
+  /// The input that was not consumed; valid until the next Recv() or Consume(), or until the
+  /// handler returns.
   [[nodiscard]] auto Read() const noexcept -> std::string_view;
 
   /// A copy of Read().
@@ -119,20 +166,28 @@ class Connection {
   void ClearReadBuffer() noexcept { Consume(Read().size()); }
 
   /// Queues a copy of `bytes`. Dropped when the line is broken: nobody could read them.
+  void Write(std::string_view bytes) { WriteToWriteBuffer(bytes); }
+
+  /// The same as Write().
   void WriteToWriteBuffer(std::string_view bytes);
 
   /// Sends what the kernel takes of the queue and keeps the rest, which the loop sends as soon as
   /// there is room. A handler need not call it; a task that was posted must.
   void Send();
 
+  /// Deletes this connection, as Looper::DeleteConnection() does. Repeated, nothing happens.
+  void Close();
+
   /// Bytes queued that the kernel has not taken yet.
   [[nodiscard]] auto UnsentBytes() const noexcept -> std::size_t { return output_.Size(); }
 
   /// True while too much is unsent to read more.
-  [[nodiscard]] auto Paused() const noexcept -> bool { return paused_; }
+  [[nodiscard]] auto Paused() const noexcept -> bool { return phase_ == ConnectionPhase::kPaused; }
 
-  /// True once the line is broken, by a reset or another error: no reply can arrive any more.
-  [[nodiscard]] auto Broken() const noexcept -> bool { return broken_ || error_known_; }
+  /// True once the line is broken, by a reset or another error: no response can arrive any more.
+  [[nodiscard]] auto Broken() const noexcept -> bool {
+    return line_ == LineState::kBroken || error_known_;
+  }
 
  private:
   friend class Looper;
@@ -150,6 +205,16 @@ class Connection {
   void UpdatePaused() noexcept;
   void Break() noexcept;
 
+  void Move(LineState to) noexcept {
+    assert(MayMove(line_, to));
+    line_ = to;
+  }
+  void Move(ConnectionPhase to) noexcept {
+    assert(MayMove(phase_, to));
+    phase_ = to;
+  }
+  auto Deleted() const noexcept -> bool { return phase_ >= ConnectionPhase::kDeleted; }
+
   Looper& looper_;
   const ConnectionCallbacks& callbacks_;
   std::unique_ptr<ConnectionState> state_;
@@ -157,17 +222,17 @@ class Connection {
   Buffer output_;
   Socket socket_;
   const std::uint32_t generation_;
-  bool ended_ : 1;   // the client's FIN has been read
-  bool broken_ : 1;  // a reset or another error: nothing goes in or out any more
-  bool paused_ : 1;
-  bool readable_ : 1;     // the kernel may have something for Recv() to report
-  bool end_known_ : 1;    // the poller has told of a FIN: a short read is not the last
-  bool error_known_ : 1;  // the poller has told of an error
-  bool progress_ : 1;     // the handler has taken input since it was last called
-  bool scheduled_ : 1;    // the handler is to be called, input or not
-  bool listed_ : 1;       // in the loop's ready list
-  bool registered_ : 1;   // with the poller
-  bool deleted_ : 1;      // by DeleteConnection(); destroyed at the end of the round
+  LineState line_ = LineState::kOpen;
+  ConnectionPhase phase_ = ConnectionPhase::kOpen;
+  // Facts from the kernel.
+  bool readable_ : 1;     // there may be something for Recv() to report
+  bool end_known_ : 1;    // the poller has reported a FIN: a short read is not the last
+  bool error_known_ : 1;  // the poller has reported an error
+  // The loop's notes.
+  bool progress_ : 1;    // the handler has taken input since it was last called
+  bool scheduled_ : 1;   // the handler is to be called, input or not
+  bool listed_ : 1;      // in the loop's ready list
+  bool registered_ : 1;  // with the poller
 };
 
 }  // namespace TURTLE_SERVER

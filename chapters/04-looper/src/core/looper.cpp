@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,7 @@ Looper::Looper()
 Looper::~Looper() { End(); }
 
 void Looper::Loop() {
+  thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   try {
     while (!stop_.load(std::memory_order_acquire)) {
       Round();
@@ -74,7 +76,13 @@ void Looper::Stop() noexcept {
   mailbox_->GetWakeup().Signal();
 }
 
+auto Looper::InLoop() const noexcept -> bool {
+  const std::thread::id owner = thread_.load(std::memory_order_relaxed);
+  return owner == std::thread::id() || owner == std::this_thread::get_id();
+}
+
 auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection* {
+  AssertInLoop();
   const int fd = client.Get();
   Slot& slot = SlotOf(fd);
   if (slot.connection || slot.watch) {
@@ -93,42 +101,53 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
 }
 
 void Looper::DeleteConnection(int fd) {
+  AssertInLoop();
   const auto index = static_cast<std::size_t>(fd);  // without a connection it may be anything
-  if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->deleted_) {
-    slots_[index].connection->deleted_ = true;
+  if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->Deleted()) {
+    slots_[index].connection->Move(ConnectionPhase::kDeleted);
     dying_.push_back(fd);
   }
 }
 
+void Looper::DeleteConnection(ConnectionId id) {
+  if (Find(id) != nullptr) {
+    DeleteConnection(id.fd);
+  }
+}
+
 auto Looper::Find(ConnectionId id) const noexcept -> Connection* {
+  AssertInLoop();
   const auto index = static_cast<std::size_t>(id.fd);
   if (id.fd < 0 || index >= slots_.size() || slots_[index].generation != id.generation) {
     return nullptr;
   }
   Connection* connection = slots_[index].connection.get();
-  return connection != nullptr && !connection->deleted_ ? connection : nullptr;
+  return connection != nullptr && !connection->Deleted() ? connection : nullptr;
 }
 
 void Looper::ForEachConnection(const ConnectionCallback& visit) {
+  AssertInLoop();
   for (std::size_t i = 0; i < slots_.size(); ++i) {  // by number: `visit` may make slots_ grow
     Connection* connection = slots_[i].connection.get();
-    if (connection != nullptr && !connection->deleted_) {
+    if (connection != nullptr && !connection->Deleted()) {
       visit(connection);
     }
   }
 }
 
 void Looper::Schedule(Connection* connection) {
+  AssertInLoop();
   connection->scheduled_ = true;
   List(*connection);
 }
 
 auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId {
+  AssertInLoop();
   Slot& slot = SlotOf(fd);
   if (slot.connection || slot.watch) {
     throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
   }
-  // Memory first: the poller must not tell of a descriptor that nobody is called for.
+  // Memory first: the poller must not report a descriptor that has no handler.
   auto watch = std::make_unique<WatchCallback>(std::move(callback));
   MakeRoom(retired_, retired_.size() + watch_count_ + 1);
   poller_->Add(fd, interest, TokenOf(fd, slot.generation));
@@ -138,12 +157,14 @@ auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId
 }
 
 void Looper::ChangeWatch(WatchId id, Interest interest) {
+  AssertInLoop();
   if (WatchOf(id) != nullptr) {
     poller_->Change(id.fd, interest, TokenOf(id.fd, id.generation));
   }
 }
 
 void Looper::Unwatch(WatchId id) {
+  AssertInLoop();
   Slot* slot = WatchOf(id);
   if (slot != nullptr) {
     poller_->Remove(id.fd);
@@ -160,7 +181,7 @@ void Looper::Round() {
     Dispatch(event);
   }
   ServeReady();
-  Bury();
+  ReapDeleted();
 }
 
 void Looper::Dispatch(const PollEvent& event) {
@@ -222,7 +243,7 @@ void Looper::Serve(Connection& connection) {
     }
     connection.Settle();
   }
-  if (connection.deleted_) {
+  if (connection.Deleted()) {
     return;
   }
   connection.SendQueued();  // all that the handler wrote, by one send
@@ -245,9 +266,9 @@ auto Looper::Register(Connection& connection) -> bool {
   return connection.registered_;
 }
 
-void Looper::Bury() {
+void Looper::ReapDeleted() {
   for (std::size_t i = 0; i < dying_.size(); ++i) {  // by number: a destructor may delete others
-    PartWith(*SlotOf(dying_[i]).connection);
+    BeginClose(*SlotOf(dying_[i]).connection);
   }
   dying_.clear();
   while (!retired_.empty()) {  // one by one: what a callback holds may end other watches
@@ -256,7 +277,7 @@ void Looper::Bury() {
   }
 }
 
-void Looper::PartWith(Connection& connection) {
+void Looper::BeginClose(Connection& connection) {
   connection.SetState(nullptr);
   connection.SendQueued();
   Destroy(connection.GetFd());
@@ -272,7 +293,8 @@ void Looper::Destroy(int fd) {
 void Looper::End() {
   RunTasks(mailbox_->Close());
   ForEachConnection([this](Connection* connection) { DeleteConnection(connection->GetFd()); });
-  Bury();
+  ReapDeleted();
+  thread_.store(std::thread::id(), std::memory_order_relaxed);
 }
 
 auto Looper::SlotOf(int fd) -> Slot& {

@@ -8,24 +8,27 @@
 //  * Post() runs a task on the loop's thread.
 //
 // A round has one shape. Events of watches are acted on at once, the mailbox's wake-up among them.
-// Connections are only put on the ready list, and served after all events were seen: each gets
-// its handler called once, and whoever has more to do stands at the end of the next round. So a
-// client that sends without end can't starve its neighbours, and anything that wants a connection
-// served (input, room, a late reply, its very first moment) does the same: it lists it.
+// Connections are only put on the ready list, and served after all events were seen: each gets its
+// handler called once. One that has more to do is served at the end of the next round. So a client
+// that sends without end can't starve its neighbours, and anything that wants a connection served
+// (input, room, a late response, its very first moment) does the same: it lists it.
 //
 // A connection that is deleted, by its own handler or by another's, stays valid until the end of
 // the round. No client's descriptor is closed before all events of a round were seen, so a number
-// can't come back among them; and in later rounds the generation in the event's token tells it
-// from its predecessor.
+// can't come back among them. In later rounds the generation in the event's token tells it from its
+// predecessor.
 //
-// Thread: the loop's, but for Stop(), Post(), GetMailbox() and ConnectionCount().
+// Thread: the loop's, but for Stop(), Post(), GetMailbox(), ConnectionCount() and InLoop(). Before
+// and after Loop() any one thread. A debug build aborts if another one interferes.
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "base/unique_fd.h"
@@ -43,7 +46,7 @@ using ConnectionCallback = std::function<void(Connection*)>;
 /// Called when a watched descriptor is ready, on the loop's thread.
 using WatchCallback = std::function<void(const PollEvent&)>;
 
-/// What a kind of connection does. Made once and shared by all of them.
+/// The handlers of one kind of connection. Made once and shared by all of them.
 struct ConnectionCallbacks {
   ConnectionCallback on_accept{};  ///< may be empty: a new client, before its first byte
   /// Input, end of input, or room for output after a pause may let the connection go on. A call
@@ -81,8 +84,14 @@ class Looper {
   /// @return false: the loop has ended, `task` was destroyed and will not run. Any thread.
   [[nodiscard]] auto Post(Task task) -> bool { return mailbox_->Post(std::move(task)); }
 
-  /// The mailbox behind Post(), for who may outlive the loop. Any thread.
+  /// The mailbox that Post() uses, for callers that may outlive the loop. Any thread.
   [[nodiscard]] auto GetMailbox() const -> std::shared_ptr<Mailbox> { return mailbox_; }
+
+  /// True on the loop's thread. Before Loop() and after it, on any. Any thread.
+  [[nodiscard]] auto InLoop() const noexcept -> bool;
+
+  /// Aborts on a thread that is not InLoop(), unless NDEBUG is defined. Any thread.
+  void AssertInLoop() const noexcept { assert(InLoop()); }
 
   /// Takes over a connected, non-blocking socket: calls `on_accept`, and serves it in this round
   /// or the next.
@@ -92,10 +101,14 @@ class Looper {
   /// @throws std::logic_error if `client` is none, or in this loop already
   auto AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection*;
 
-  /// Lets the connection with this number go: no handler is called any more, its calls do
-  /// nothing, what it had queued is flushed once, and at the end of the round it is destroyed and
-  /// its descriptor closed. Repeated, or without such a connection, nothing happens.
+  /// Lets the connection with this number go: no handler is called any more, its calls do nothing,
+  /// and its queued bytes are flushed once. At the end of the round it is destroyed and its
+  /// descriptor closed. Repeated, or without such a connection, nothing happens.
   void DeleteConnection(int fd);
+
+  /// The same by name: what is kept for later, by a timer or a task of another thread. A number may
+  /// be another client's by then; a name is never.
+  void DeleteConnection(ConnectionId id);
 
   /// The connection of that name, nullptr if it was deleted.
   [[nodiscard]] auto Find(ConnectionId id) const noexcept -> Connection*;
@@ -127,7 +140,7 @@ class Looper {
   [[nodiscard]] auto GetScratch() const noexcept -> ReadScratch& { return *scratch_; }
 
  private:
-  // What a descriptor's number stands for in this loop: a connection, a watch, or nothing.
+  // The meaning of a descriptor's number in this loop: a connection, a watch, or nothing.
   struct Slot {
     std::uint32_t generation = 0;  // grows when the number is given up
     std::unique_ptr<Connection> connection;
@@ -142,8 +155,8 @@ class Looper {
   void ServeReady();
   void Serve(Connection& connection);
   auto Register(Connection& connection) -> bool;  // false: the poller can't take it
-  void Bury();                                    // the deleted connections, the ended watches
-  void PartWith(Connection& connection);          // ends its state, sends once more, destroys it
+  void ReapDeleted();                             // the deleted connections, the ended watches
+  void BeginClose(Connection& connection);        // ends its state, sends once more, destroys it
   void Destroy(int fd);                           // closes it and gives the number up
   void End();                                     // the last tasks run, all connections go
 
@@ -156,6 +169,7 @@ class Looper {
   const std::shared_ptr<Mailbox> mailbox_;  // shared with posters, who may outlive the loop
 
   std::atomic<bool> stop_{false};                 // any thread
+  std::atomic<std::thread::id> thread_{};         // the one that runs Loop(); none: any may call
   std::atomic<std::size_t> connection_count_{0};  // the loop's thread writes, any reads
 
   // Loop thread only. The lists of connections and watches have room for all there are, so that

@@ -1,12 +1,12 @@
-// What other threads want a loop to do.
+// Tasks that other threads give to a loop.
 //
 // Interface:
 //  * Post() leaves a task and wakes the loop; false when the loop has ended.
 //  * The loop watches GetWakeup() and runs what TakeAll() gives it.
 //  * Close() ends it: what was accepted before is given back to be run, later posts are refused.
 //
-// A loop shares its mailbox with whoever posts to it, because a poster may outlive the loop: it
-// then still finds a mailbox, which says no.
+// A loop shares its mailbox with its posters, because a poster may outlive the loop: it then still
+// finds a mailbox, which refuses.
 //
 // Thread: Post() from any; the rest is the loop's.
 #pragma once
@@ -35,7 +35,7 @@ class Mailbox {
   /// Refuses posts from now on. @return the tasks that were accepted before.
   [[nodiscard]] auto Close() -> std::vector<Task>;
 
-  /// What the loop watches.
+  /// The descriptor that the loop watches.
   [[nodiscard]] auto GetWakeup() noexcept -> Wakeup& { return wakeup_; }
 
  private:

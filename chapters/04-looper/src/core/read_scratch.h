@@ -1,8 +1,8 @@
 // The room that all connections of one loop read into.
 //
-// A loop serves one connection at a time, so one large buffer is enough for all of them: most
-// input is used up by the handler that asked for it, and what is left over is copied to the
-// connection's own Buffer before the next one reads. An idle connection owns no input memory.
+// A loop serves one connection at a time, so one large buffer is enough for all of them. Most input
+// is used up by the handler that asked for it; the rest is copied to the connection's own Buffer
+// before the next one reads. An idle connection owns no input memory.
 //
 // Thread: the loop's.
 #pragma once
@@ -22,7 +22,7 @@ struct ReadScratch {
 
   Connection* owner = nullptr;    ///< whose input is here; nullptr: nobody's
   std::size_t begin = 0;          ///< the first byte not consumed
-  std::size_t end = 0;            ///< behind the last byte
+  std::size_t end = 0;            ///< past the last byte
   std::array<char, kSize> bytes;  ///< the room; not initialised
 };
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -48,7 +49,7 @@ void MakeRoom(std::vector<Element>& vector, std::size_t count) {
   }
 }
 
-// What a parting connection has in the place of its user's state, once its first time is used up.
+// Replaces the user's state of a parting connection, once its first time is used up.
 struct Parting : ConnectionState {
   std::uint32_t acknowledged = 0;  // when it was last looked at
 };
@@ -86,6 +87,7 @@ Looper::Looper(ClockSource clock)
 Looper::~Looper() { End(); }
 
 void Looper::Loop() {
+  thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   now_ = clock_();
   try {
     while (!stop_.load(std::memory_order_acquire)) {
@@ -107,7 +109,13 @@ void Looper::Stop() noexcept {
   mailbox_->GetWakeup().Signal();
 }
 
+auto Looper::InLoop() const noexcept -> bool {
+  const std::thread::id owner = thread_.load(std::memory_order_relaxed);
+  return owner == std::thread::id() || owner == std::this_thread::get_id();
+}
+
 auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection* {
+  AssertInLoop();
   const int fd = client.Get();
   Slot& slot = SlotOf(fd);
   if (slot.connection || slot.watch) {
@@ -121,7 +129,7 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
   if (callbacks.on_accept && !Guarded("on_accept", callbacks.on_accept, connection)) {
     DeleteConnection(fd);
   }
-  if (stopping_ && !connection->deleted_) {
+  if (stopping_ && !connection->Deleted()) {
     StopConnection(*connection);
   }
   List(*connection);
@@ -129,39 +137,51 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
 }
 
 void Looper::DeleteConnection(int fd, Closing closing) {
+  AssertInLoop();
   const auto index = static_cast<std::size_t>(fd);  // without a connection it may be anything
-  if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->deleted_) {
-    slots_[index].connection->deleted_ = true;
+  if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->Deleted()) {
+    slots_[index].connection->Move(ConnectionPhase::kDeleted);
     slots_[index].closing = closing;
     dying_.push_back(fd);
   }
 }
 
+void Looper::DeleteConnection(ConnectionId id, Closing closing) {
+  if (Find(id) != nullptr) {
+    DeleteConnection(id.fd, closing);
+  }
+}
+
 auto Looper::Find(ConnectionId id) const noexcept -> Connection* {
+  AssertInLoop();
   Connection* connection = At(id);
-  return connection != nullptr && !connection->deleted_ ? connection : nullptr;
+  return connection != nullptr && !connection->Deleted() ? connection : nullptr;
 }
 
 void Looper::ForEachConnection(const ConnectionCallback& visit) {
+  AssertInLoop();
   for (std::size_t i = 0; i < slots_.size(); ++i) {  // by number: `visit` may make slots_ grow
     Connection* connection = slots_[i].connection.get();
-    if (connection != nullptr && !connection->deleted_) {
+    if (connection != nullptr && !connection->Deleted()) {
       visit(connection);
     }
   }
 }
 
 void Looper::Schedule(Connection* connection) {
+  AssertInLoop();
   connection->scheduled_ = true;
   List(*connection);
 }
 
 auto Looper::RunAt(TimePoint when, Task task) -> TimerId {
+  AssertInLoop();
   return timers_.Add(when, [task = std::move(task)] { Guarded("timer", task); });
 }
 
 void Looper::SetDeadline(Connection* connection, TimePoint when) {
-  if (!connection->deleted_) {
+  AssertInLoop();
+  if (!connection->Deleted()) {
     SetDeadline(connection->GetFd(), when);
   }
 }
@@ -178,11 +198,12 @@ void Looper::SetDeadline(int fd, TimePoint when) {
 }
 
 auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId {
+  AssertInLoop();
   Slot& slot = SlotOf(fd);
   if (slot.connection || slot.watch) {
     throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
   }
-  // Memory first: the poller must not tell of a descriptor that nobody is called for.
+  // Memory first: the poller must not report a descriptor that has no handler.
   auto watch = std::make_unique<WatchCallback>(std::move(callback));
   MakeRoom(retired_, retired_.size() + watch_count_ + 1);
   poller_->Add(fd, interest, TokenOf(fd, slot.generation));
@@ -192,12 +213,14 @@ auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId
 }
 
 void Looper::ChangeWatch(WatchId id, Interest interest) {
+  AssertInLoop();
   if (WatchOf(id) != nullptr) {
     poller_->Change(id.fd, interest, TokenOf(id.fd, id.generation));
   }
 }
 
 void Looper::Unwatch(WatchId id) {
+  AssertInLoop();
   Slot* slot = WatchOf(id);
   if (slot != nullptr) {
     poller_->Remove(id.fd);
@@ -216,7 +239,7 @@ void Looper::Round() {
   timers_.RunDue(now_);
   ExpireDeadlines();
   ServeReady();
-  Bury();
+  ReapDeleted();
 }
 
 // How long the poller may sleep: not at all while somebody is listed, else until the next
@@ -260,9 +283,9 @@ void Looper::Expire(const DeadlineHeap::Entry& due) {
     return;  // it has been moved since: look again then
   }
   slot.deadline = TimePoint::max();
-  if (slot.parting) {
+  if (slot.connection && slot.connection->Parting()) {
     ExpireParting(*slot.connection);
-  } else if (slot.connection && !slot.connection->deleted_) {
+  } else if (slot.connection && !slot.connection->Deleted()) {
     Connection* connection = slot.connection.get();
     const ConnectionCallback& on_timeout = connection->callbacks_.on_timeout;
     if (!passed || !on_timeout || !Guarded("on_timeout", on_timeout, connection)) {
@@ -275,7 +298,7 @@ void Looper::Expire(const DeadlineHeap::Entry& due) {
 // up. One that has only failed to stop sending has had its time.
 void Looper::ExpireParting(Connection& connection) {
   const int fd = connection.GetFd();
-  if (SlotOf(fd).half_closed) {
+  if (connection.phase_ == ConnectionPhase::kHalfClosed) {
     Destroy(fd);  // everything was sent, and the client still has not finished
     return;
   }
@@ -339,9 +362,9 @@ void Looper::ServeReady() {
       continue;
     }
     connection->listed_ = false;
-    if (SlotOf(id.fd).parting) {
-      SayLastWords(id.fd, &Looper::ServeParting);
-    } else if (!connection->deleted_) {
+    if (connection->Parting()) {
+      FlushForClose(id.fd, &Looper::ServeParting);
+    } else if (!connection->Deleted()) {
       Serve(*connection);
     }
   }
@@ -358,7 +381,7 @@ void Looper::Serve(Connection& connection) {
     }
     connection.Settle();
   }
-  if (connection.deleted_) {
+  if (connection.Deleted()) {
     return;
   }
   connection.SendQueued();  // all that the handler wrote, by one send
@@ -381,9 +404,9 @@ auto Looper::Register(Connection& connection) -> bool {
   return connection.registered_;
 }
 
-void Looper::Bury() {
+void Looper::ReapDeleted() {
   for (std::size_t i = 0; i < dying_.size(); ++i) {  // by number: a destructor may delete others
-    SayLastWords(dying_[i], &Looper::PartWith);
+    FlushForClose(dying_[i], &Looper::BeginClose);
   }
   dying_.clear();
   while (!retired_.empty()) {  // one by one: what a callback holds may end other watches
@@ -394,7 +417,7 @@ void Looper::Bury() {
 
 // The last words. Most connections have said theirs, and nothing came that they did not read:
 // they are closed without another system call.
-void Looper::PartWith(Connection& connection) {
+void Looper::BeginClose(Connection& connection) {
   connection.SetState(nullptr);
   connection.SendQueued();
   Slot& slot = SlotOf(connection.GetFd());
@@ -404,52 +427,56 @@ void Looper::PartWith(Connection& connection) {
     return;
   }
   const bool done = connection.UnsentBytes() == 0 && !connection.readable_;
-  if (connection.broken_ || (done && (slot.closing == Closing::kAuto || connection.ended_))) {
+  const bool quick = slot.closing == Closing::kAuto || connection.line_ == LineState::kEnded;
+  if (connection.line_ == LineState::kBroken || (done && quick)) {
     Destroy(connection.GetFd());
     return;
   }
   connection.ClearReadBuffer();
-  slot.parting = true;
+  connection.Move(ConnectionPhase::kParting);
   ++parting_count_;
   SetDeadline(connection.GetFd(), now_ + flush_rate_.grace);
   ServeParting(connection);
 }
 
-// Who goes may be cut off for want of memory. The loop goes on.
-void Looper::SayLastWords(int fd, void (Looper::*how)(Connection&)) {
+// Out of memory while closing: drop the connection. The loop goes on.
+void Looper::FlushForClose(int fd, void (Looper::*how)(Connection&)) {
   if (!Guarded("parting", [&] { (this->*how)(*SlotOf(fd).connection); })) {
     Destroy(fd);
   }
 }
 
-// What a parting connection gets in the place of a handler: its bytes are sent, and what comes is
-// read and forgotten, one read in a round. When all is sent it is closed, or half-closed if it
-// lingers.
+// The handler of a parting connection: sends the queued bytes, and reads and discards the input,
+// one read per round. When all is sent it is closed, or half-closed if it lingers.
 void Looper::ServeParting(Connection& connection) {
   const int fd = connection.GetFd();
   Slot& slot = SlotOf(fd);
   connection.SendQueued();
-  if (!connection.ended_ && !connection.broken_) {
+  if (connection.line_ == LineState::kOpen) {
     const IoResult unread = connection.Fill();
     connection.ClearReadBuffer();
     if (unread.status == IoStatus::kBytes) {
       slot.closing = Closing::kLinger;  // the client is still sending
     }
-    connection.ended_ = unread.status == IoStatus::kEnd;
-    connection.broken_ = unread.status == IoStatus::kError;
+    if (unread.status == IoStatus::kEnd) {
+      connection.Move(LineState::kEnded);
+    } else if (unread.status == IoStatus::kError) {
+      connection.Move(LineState::kBroken);
+    }
   }
+  const bool ended = connection.line_ == LineState::kEnded;
   const bool sent = connection.UnsentBytes() == 0;
-  const bool done = sent && (connection.ended_ || slot.closing == Closing::kAuto);
-  if (connection.broken_ || done || !Register(connection)) {
+  const bool done = sent && (ended || slot.closing == Closing::kAuto);
+  if (connection.line_ == LineState::kBroken || done || !Register(connection)) {
     Destroy(fd);
     return;
   }
-  if (sent && !slot.half_closed) {
-    slot.half_closed = true;
+  if (sent && connection.phase_ == ConnectionPhase::kParting) {
+    connection.Move(ConnectionPhase::kHalfClosed);
     connection.socket_.ShutdownWrite();
     SetDeadline(fd, now_ + kLingerTime);
   }
-  if (connection.readable_ && !connection.ended_) {
+  if (connection.readable_ && !ended) {
     List(connection);
   }
 }
@@ -458,18 +485,16 @@ void Looper::Destroy(int fd) {
   Slot& slot = SlotOf(fd);
   const std::unique_ptr<Connection> dead = std::move(slot.connection);
   ++slot.generation;
-  parting_count_ -= slot.parting ? 1 : 0;
-  slot.parting = false;
-  slot.half_closed = false;
+  parting_count_ -= dead->Parting() ? 1 : 0;
   slot.deadline = TimePoint::max();
   connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
   // Closing the descriptor, which happens here, takes it out of the poller too.
 }
 
-// The end begins. What was posted before is run first: it may bring clients.
+// The end begins. Tasks posted before run first: they may bring clients.
 void Looper::BeginStop() {
   RunTasks(mailbox_->TakeAll());  // clients that another thread has handed over are clients
-  // Those who are here now. AddConnection() tells whoever comes from here on. Nobody is being
+  // The connections that are here now. AddConnection() tells those that come later. Nobody is being
   // served, and there is room for all.
   ForEachConnection([this](Connection* connection) { serving_.push_back(connection->Id()); });
   stopping_ = true;
@@ -481,7 +506,7 @@ void Looper::BeginStop() {
     }
   }
   serving_.clear();
-  Bury();
+  ReapDeleted();
 }
 
 // Tells a connection that the loop is to end.
@@ -495,12 +520,13 @@ void Looper::StopConnection(Connection& connection) {
 void Looper::End() {
   RunTasks(mailbox_->Close());
   ForEachConnection([this](Connection* connection) { DeleteConnection(connection->GetFd()); });
-  Bury();
+  ReapDeleted();
   for (std::size_t fd = 0; fd < slots_.size(); ++fd) {
     if (slots_[fd].connection) {
       Destroy(static_cast<int>(fd));  // time is up for the last words
     }
   }
+  thread_.store(std::thread::id(), std::memory_order_relaxed);
 }
 
 auto Looper::SlotOf(int fd) -> Slot& {

@@ -35,7 +35,7 @@ struct TimerId {
 /// Callbacks, ordered by the time at which they are due.
 class TimerQueue {
  public:
-  /// `when` may lie in the past: the callback then runs in the next RunDue(), never in here.
+  /// `when` may be in the past: the callback then runs in the next RunDue(), never in here.
   /// @param when the deadline
   /// @param callback must not throw
   /// @return the name to cancel it by
@@ -47,13 +47,13 @@ class TimerQueue {
   /// When the Looper has to wake up at the latest; nullopt: no timers.
   [[nodiscard]] auto Next() const -> std::optional<TimePoint>;
 
-  /// Runs what is due at `now`, oldest first. Callbacks may add and cancel any timer; what they
-  /// add waits for the next call, so that a timer without delay can't starve the sockets.
+  /// Runs what is due at `now`, oldest first. Callbacks may add and cancel any timer; new ones wait
+  /// for the next call, so that a timer without delay can't starve the sockets.
   /// @return how many ran
   auto RunDue(TimePoint now) -> std::size_t;
 
  private:
-  // Keyed by (deadline, number): clients accepted in the same tick each need a timer of their own.
+  // Keyed by (deadline, number): clients accepted in the same tick each need their own timer.
   std::map<TimerId, Task> queue_;
   std::map<TimerId, Task> due_;  // being run; still here, so that one callback can cancel the next
   std::uint64_t last_number_ = 0;

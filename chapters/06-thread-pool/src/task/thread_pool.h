@@ -24,7 +24,7 @@ namespace TURTLE_SERVER {
 /// A fixed number of threads and a queue of tasks.
 class ThreadPool {
  public:
-  /// What a thread runs. If it throws, that is logged, and the thread goes on.
+  /// The work of one thread. If it throws, that is logged, and the thread goes on.
   using Task = std::function<void()>;
 
   /// @param threads how many; 0 runs nothing

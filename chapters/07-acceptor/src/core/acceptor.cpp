@@ -65,8 +65,8 @@ void AddAll(Looper& looper, std::vector<UniqueFd>& clients, const ConnectionCall
   }
 }
 
-// A reply often leaves in two pieces, as it becomes known. Without this the kernel would hold the
-// second until the client has acknowledged the first, which a client delays by 40 ms, tcp(7).
+// A response often leaves in two pieces, as it becomes known. Without this the kernel would hold
+// the second until the client has acknowledged the first, which a client delays by 40 ms, tcp(7).
 // Accepted sockets inherit it; a listener that is not TCP has no such delay.
 void SendAtOnce(const Socket& listener) noexcept {
   const int on = 1;

@@ -35,7 +35,7 @@ class TurtleServer {
   /// Binds and listens. Throws std::system_error, which names the address, when that is not
   /// possible: another server is there, or the port is not ours to take.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
-  /// @param options threads, time-outs, the listener
+  /// @param options threads, timeouts, the listener
   explicit TurtleServer(const NetAddress& local, ServerOptions options = {});
 
   ~TurtleServer();

@@ -1,4 +1,4 @@
-// What is wrong with a request's head: the status to answer with, and a reason for people.
+// A fault of a request's head: the status to answer with, and a reason for people.
 //
 // Thread: a value.
 #pragma once
@@ -9,7 +9,7 @@ namespace TURTLE_SERVER {
 
 /// A fault, or none.
 struct [[nodiscard]] HeadFault {
-  int status = 0;           ///< Status code of the answer (400, 414, …); 0: no fault.
+  int status = 0;           ///< Status code of the response (400, 414, …); 0: no fault.
   const char* reason = "";  ///< One short sentence without a stop; lives for ever.
 
   /// True if there is a fault.

@@ -1,7 +1,7 @@
 // The header fields of one request, in the order in which they came.
 //
-// Names and values are views: the bytes belong to whoever was parsed (or to a detached Request).
-// The list keeps its memory over Clear(), so that the next request costs no allocation.
+// Names and values are views: the bytes belong to the parsed input (or to a detached Request). The
+// list keeps its memory over Clear(), so that the next request costs no allocation.
 //
 // Interface:
 //  * Find() gives the first value of a name; Count() how often it occurs.

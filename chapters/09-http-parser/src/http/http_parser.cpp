@@ -12,7 +12,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// RFC 9112, section 2.2: old clients send an empty line behind a body. One is usual.
+// RFC 9112, section 2.2: old clients send an empty line after a body. One is usual.
 constexpr int kMaxEmptyLines = 4;
 
 // No method comes near it; a longer one is 501 (RFC 9112, section 3).
@@ -21,8 +21,8 @@ constexpr std::ptrdiff_t kMaxMethodBytes = 32;
 // Where reading stands: everything fine so far, out of bytes, or a fault.
 enum class Progress { kGoOn, kShort, kBad };
 
-// Reads one head from its first byte on. A short input ends it; it is not continued, the next
-// input gets a reader of its own.
+// Reads one head from its first byte on. A short input ends it; it is not continued, the next input
+// gets its own reader.
 class HeadReader {
  public:
   HeadReader(std::string_view input, const ParserLimits& limits, Request& out)

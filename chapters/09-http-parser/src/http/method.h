@@ -10,8 +10,8 @@
 
 namespace TURTLE_SERVER {
 
-/// What the client wants done. A method that the parser doesn't know is kOther, not an error:
-/// whether it is 501 or served by somebody is not for a parser to say.
+/// The method of a request. A method that the parser doesn't know is kOther, not an error: whether
+/// it is 501 or served by somebody is not for a parser to say.
 enum class Method : std::uint8_t {
   kGet,
   kHead,

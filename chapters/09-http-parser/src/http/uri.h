@@ -36,8 +36,8 @@ enum class TargetForm : std::uint8_t {
 /// A parsed request target.
 class Uri {
  public:
-  /// Parses `target`, which consists of visible ASCII only (the parser has seen to that).
-  /// @param target What stands between method and version; must outlive the views given out.
+  /// Parses `target`, which consists of visible ASCII only (the parser has checked that).
+  /// @param target the text between method and version; must outlive the views given out
   /// @param method Decides which forms are allowed.
   /// @return No fault, or 400: unknown form, bad authority, bad or refused percent-encoding, a
   ///     backslash in the path, a fragment, a path that climbs above the root.
@@ -56,10 +56,10 @@ class Uri {
   /// The path as it was sent, for logs; "" if an absolute-form target has none.
   [[nodiscard]] auto RawPath() const -> std::string_view { return raw_path_; }
 
-  /// What follows the '?', as it was sent; "" without one.
+  /// The text after the '?', as it was sent; "" without one.
   [[nodiscard]] auto Query() const -> std::string_view { return query_; }
 
-  /// True if there is a '?', even with nothing behind it.
+  /// True if there is a '?', even with nothing after it.
   [[nodiscard]] auto HasQuery() const -> bool { return query_.data() != nullptr; }
 
   /// "host" or "host:port" of an absolute-form or authority-form target; else "".
@@ -82,8 +82,9 @@ class Uri {
 };
 
 /// True if `text` is a valid value for Host: a name, an IPv4 address or, in brackets, an IPv6
-/// address or one of a later kind (RFC 3986, section 3.2.2), then perhaps a colon and a port, which
-/// may be empty, and 65535 at most. "" is valid too (RFC 9112, section 3.2), but not a port alone.
+/// address or one of a later kind (RFC 3986, section 3.2.2). A colon and a port may follow; the
+/// port may be empty, and 65535 at most. "" is valid too (RFC 9112, section 3.2), but not a port
+/// alone.
 [[nodiscard]] auto IsValidHost(std::string_view text) -> bool;
 
 }  // namespace TURTLE_SERVER

@@ -1,7 +1,7 @@
 // A part of an open file, as a piece of output.
 //
-// A slice does not own its descriptor: a Pin keeps the owner alive, so that many slices (the
-// ranges of one reply, the replies to many clients) share one open file. Nothing is read here.
+// A slice does not own its descriptor: a Pin keeps the owner alive, so that many slices (the ranges
+// of one response, the responses to many clients) share one open file. Nothing is read here.
 //
 // Thread: as base/pin.h.
 #pragma once

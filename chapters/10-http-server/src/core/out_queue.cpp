@@ -144,21 +144,31 @@ auto OutQueue::FlushTo(Socket& socket, bool last) -> IoResult {
   return {IoStatus::kBytes, sent, 0};
 }
 
+auto OutQueue::Gather(iovec* parts, std::size_t room, bool last) const noexcept -> Gathered {
+  Gathered found{0, 0, last};
+  const Piece* piece = body_ == nullptr ? nullptr : body_->oldest;
+  for (; piece != nullptr && piece->kind != Piece::Kind::kFile; piece = piece->next) {
+    if (found.pieces == kMaxPiecesPerSend || found.bytes == room) {
+      break;
+    }
+    const std::size_t length = std::min(piece->left, room - found.bytes);
+    parts[found.pieces++] = {const_cast<char*>(piece->data), length};
+    found.bytes += length;
+    if (length < piece->left) {
+      break;
+    }
+  }
+  if (piece != nullptr) {
+    found.more_follows = piece->kind != Piece::Kind::kFile || piece->left < kLongFile;
+  }
+  return found;
+}
+
 // Sends from all the pieces of memory at the front, as one if possible.
 auto OutQueue::SendMemory(Socket& socket, std::size_t room, bool last) -> IoResult {
   std::array<iovec, kMaxPiecesPerSend> parts;
-  std::size_t count = 0;
-  std::size_t total = 0;
-  for (const Piece* piece = body_->oldest; piece != nullptr && piece->kind != Piece::Kind::kFile;
-       piece = piece->next) {
-    if (count == parts.size() || total == room) {
-      break;
-    }
-    const std::size_t length = std::min(piece->left, room - total);
-    parts[count++] = {const_cast<char*>(piece->data), length};
-    total += length;
-  }
-  const int flags = SendFlags(last || total < body_->size);
+  const auto [count, total, more_follows] = Gather(parts.data(), room, last);
+  const int flags = SendFlags(more_follows);
   if (count == 1) {
     return socket.Send({static_cast<const char*>(parts[0].iov_base), total}, flags);
   }

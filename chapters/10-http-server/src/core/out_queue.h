@@ -17,6 +17,8 @@
 // Thread: one at a time; an OutQueue belongs to its connection's loop, as do its Pins.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <cstddef>
 #include <string_view>
 
@@ -37,6 +39,17 @@ class OutQueue {
   static constexpr std::size_t kMaxFileStep = std::size_t{1024} * 1024;
   /// The most bytes that one FlushTo() sends, for the same reason.
   static constexpr std::size_t kMaxFlushBytes = 2 * kMaxFileStep;
+
+  /// A file at least this long does not travel with the bytes before it (MSG_MORE). They leave at
+  /// once, so that the client wakes up and does its side of TCP while the file is on its way.
+  static constexpr std::size_t kLongFile = std::size_t{64} * 1024;
+
+  /// The result of Gather().
+  struct Gathered {
+    std::size_t pieces;  ///< how many of the caller's iovecs are filled in
+    std::size_t bytes;   ///< in all of them
+    bool more_follows;   ///< whether the last segment should wait for what comes next (MSG_MORE)
+  };
 
   OutQueue() noexcept = default;
   OutQueue(const OutQueue&) = delete;
@@ -80,6 +93,17 @@ class OutQueue {
   /// @return see above
   auto FlushTo(Socket& socket, bool last) -> IoResult;
 
+  /// Returns what the next send has to send: the memory at the front, as pieces that stay where
+  /// they are until Consume() or Clear(). FlushTo() sends them by itself.
+  /// @param parts room for kMaxPiecesPerSend pieces
+  /// @param room how many bytes at most
+  /// @param last as for FlushTo()
+  /// @return no pieces if the queue is empty or a file comes first
+  [[nodiscard]] auto Gather(iovec* parts, std::size_t room, bool last) const noexcept -> Gathered;
+
+  /// Drops the first `count` bytes, which have been sent.
+  void Consume(std::size_t count) noexcept;
+
   /// Drops everything, lets go of all Pins and gives the memory back.
   void Clear() noexcept;
 
@@ -91,7 +115,6 @@ class OutQueue {
   void AddPiece(Piece piece);
   auto SendMemory(Socket& socket, std::size_t room, bool last) -> IoResult;
   auto SendFromFile(Socket& socket, std::size_t room) -> IoResult;
-  void Consume(std::size_t count) noexcept;
   void PopPiece() noexcept;
 
   Body* body_ = nullptr;  // in the first block; null when empty

@@ -41,7 +41,7 @@ auto Matches(const EntityTag& tag, const Validators& current, Comparison compari
   return comparable && !current.opaque_tag.empty() && tag.opaque == current.opaque_tag;
 }
 
-// One field line of If-Match or If-None-Match: "*" or a list of tags. What follows a malformed
+// One field line of If-Match or If-None-Match: "*" or a list of tags. The rest after a malformed
 // element is not understood, and matches nothing.
 auto ListMatches(std::string_view list, const Validators& current, Comparison comparison) -> bool {
   if (list == "*") {

@@ -1,4 +1,4 @@
-// What a file's name says about its content: the Content-Type (RFC 9110, section 8.3).
+// The Content-Type of a file by its name (RFC 9110, section 8.3).
 //
 // Thread: a pure function.
 #pragma once

@@ -18,7 +18,7 @@ constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::array<std::string_view, 3> kOwnFields{"Connection", "Content-Length",
                                                      "Transfer-Encoding"};
 
-// Where a field stands in the text of all: its line, without the end.
+// The place of a field in the text of all: its line, without the end.
 struct FieldLine {
   std::size_t start;
   std::size_t length;

@@ -10,10 +10,6 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-auto SessionOf(Connection* connection) -> HttpSession& {
-  return *static_cast<HttpSession*>(connection->State());
-}
-
 // A head is parsed where it has arrived, and has to fit there: the rest of a longer one would never
 // be read.
 auto Checked(const HttpOptions& options) -> const HttpOptions& {
@@ -32,11 +28,11 @@ HttpServer::HttpServer(const NetAddress& local, HttpOptions options, ServerOptio
   server_
       .OnAccept([this](Connection* connection) {
         connection->SetState(
-            std::make_unique<HttpSession>(*connection, LoopHttpOf(connection->GetLooper())));
+            std::make_unique<HttpSession>(*connection, PartsOf(connection->GetLooper()).http1));
       })
-      .OnHandle([](Connection* connection) { SessionOf(connection).OnProgress(); })
-      .OnTimeout([](Connection* connection) { SessionOf(connection).OnTimeout(); })
-      .OnStop([](Connection* connection) { SessionOf(connection).OnStop(); });
+      .OnHandle([](Connection* connection) { Session::Of(*connection).OnProgress(); })
+      .OnTimeout([](Connection* connection) { Session::Of(*connection).OnTimeout(); })
+      .OnStop([](Connection* connection) { Session::Of(*connection).OnStop(); });
 }
 
 auto HttpServer::Mount(std::string prefix, HandlerFactory factory) -> HttpServer& {
@@ -55,18 +51,19 @@ auto HttpServer::AlsoListen(const NetAddress& local) -> HttpServer& {
 
 void HttpServer::Begin() {
   for (Looper* looper : server_.Loopers()) {
-    loops_.push_back(std::make_unique<LoopHttp>(*looper, options_));
+    loops_.push_back(std::make_unique<LoopParts>(*looper, options_));
+    LoopHttp& http = loops_.back()->http;
     for (const auto& [prefix, factory] : mounts_) {
-      loops_.back()->Mount(prefix, factory(*looper));
+      http.Mount(prefix, factory(*looper));
     }
   }
   server_.Begin();
   loops_.clear();
 }
 
-auto HttpServer::LoopHttpOf(const Looper* looper) noexcept -> LoopHttp& {
+auto HttpServer::PartsOf(const Looper* looper) noexcept -> LoopParts& {
   return **std::find_if(loops_.begin(), loops_.end(),
-                        [looper](const auto& loop) { return &loop->GetLooper() == looper; });
+                        [looper](const auto& loop) { return &loop->http.GetLooper() == looper; });
 }
 
 }  // namespace TURTLE_SERVER

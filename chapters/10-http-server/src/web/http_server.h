@@ -1,14 +1,15 @@
 // A web server: an address, and handlers mounted under paths.
 //
 //   HttpServer server(NetAddress("0.0.0.0", 20080));
-//   server.Mount("/", [&](Looper&) { return std::make_unique<StaticFiles>(options); }).Begin();
+//   server.Mount("/api", [](Looper&) { return std::make_unique<Api>(); });  // a RequestHandler
+//   server.Begin();
 //
 // Interface:
 //  * Mount() says who answers what lies under a path.
 //  * Begin() serves until Stop().
 //
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
-// loop a LoopHttp with handlers of its own.
+// loop a LoopHttp with its own handlers.
 //
 // Thread: Stop() from any thread and from signal handlers, the rest from the owner's.
 #pragma once
@@ -21,6 +22,7 @@
 #include "core/net_address.h"
 #include "core/server_options.h"
 #include "core/turtle_server.h"
+#include "web/http_exchange.h"
 #include "web/http_options.h"
 #include "web/loop_http.h"
 #include "web/request_handler.h"
@@ -65,13 +67,21 @@ class HttpServer {
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
 
  private:
-  auto LoopHttpOf(const Looper* looper) noexcept -> LoopHttp&;
+  // One loop's handlers, and its HTTP/1.1.
+  struct LoopParts {
+    LoopParts(Looper& looper, const HttpOptions& options) : http(looper, options), http1(http) {}
+
+    LoopHttp http;
+    Http1Shared http1;
+  };
+
+  auto PartsOf(const Looper* looper) noexcept -> LoopParts&;
 
   const HttpOptions options_;
   std::vector<std::pair<std::string, HandlerFactory>> mounts_;
   TurtleServer server_;
   // One for each loop while Begin() runs; handlers may use their loop, so they go before it.
-  std::vector<std::unique_ptr<LoopHttp>> loops_;
+  std::vector<std::unique_ptr<LoopParts>> loops_;
 };
 
 }  // namespace TURTLE_SERVER

@@ -1,15 +1,18 @@
-// What all HTTP sessions of one loop share.
+// The handlers, limits and observers that all HTTP sessions of one loop share.
 //
-// Because every loop has its own, nothing here needs a lock.
+// Because every loop has its own, nothing here needs a lock. A session of any protocol has its
+// exchanges answered here. An exception of a handler costs its client the response, and no other
+// client anything.
 //
 // Interface:
 //  * Mount() puts a handler under a path, HandlerFor() finds the one for a path.
-//  * TakeExchange() and GiveBack() lend the loop's exchange, so that a request allocates nothing.
+//  * Answer() has the responsible handler answer.
 //  * Date() is the text of now, made once a second.
 //
 // Thread: the loop's.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,6 +42,9 @@ class LoopHttp {
   /// Limits and time-outs.
   [[nodiscard]] auto Options() const noexcept -> const HttpOptions& { return options_; }
 
+  /// True once the server takes no new requests.
+  [[nodiscard]] auto Ending() const noexcept -> bool { return looper_.Stopping(); }
+
   /// Answers what lies under `prefix` by `handler`.
   /// @param prefix "/" or a path such as "/cgi-bin", without a slash at its end
   /// @param handler not nullptr
@@ -54,17 +60,15 @@ class LoopHttp {
   /// holds "/cgi-bin/add", not "/cgi-binary".
   [[nodiscard]] auto HandlerFor(std::string_view path) const noexcept -> Match;
 
-  /// An exchange to be filled, from GiveBack() or new.
-  [[nodiscard]] auto TakeExchange() -> std::unique_ptr<Exchange>;
+  /// Returns the number of a new exchange.
+  auto NextNumber() noexcept -> std::uint32_t { return ++last_number_; }
 
-  /// Keeps a closed exchange for the next request.
-  void GiveBack(std::unique_ptr<Exchange> exchange) noexcept { spare_ = std::move(exchange); }
+  /// Has the handler that is responsible answer `exchange`, now or later. A method that the server
+  /// doesn't know is answered by 501, a path without a handler by 404.
+  void Answer(Exchange& exchange);
 
   /// Now, as an HTTP date. Valid until the next call.
   [[nodiscard]] auto Date() -> std::string_view;
-
-  /// Room to write a head in, empty; its memory is used again.
-  [[nodiscard]] auto HeadScratch() noexcept -> std::string&;
 
  private:
   struct Mounted {
@@ -72,12 +76,15 @@ class LoopHttp {
     std::unique_ptr<RequestHandler> handler;
   };
 
+  void FindHandler(Exchange& exchange);
+  template <typename Callback>
+  void Guard(Exchange& exchange, const Callback& callback);
+
   Looper& looper_;
   const HttpOptions options_;
   std::vector<Mounted> mounted_;  // longest prefix first
-  std::unique_ptr<Exchange> spare_;
+  std::uint32_t last_number_ = 0;
   CachedDate date_;
-  std::string head_;
 };
 
 }  // namespace TURTLE_SERVER

@@ -19,24 +19,33 @@ namespace TURTLE_SERVER::test {
 /// handlers use has to be declared before it.
 class ClockedServer {
  public:
+  /// Makes the session of a client.
+  using Protocol = std::function<std::unique_ptr<Session>(Connection&, LoopHttp&)>;
+
   /// @param setup mounts the handlers, on the loop's thread
   /// @param options limits and time-outs
+  /// @param protocol what clients speak, in place of HTTP/1.1
   explicit ClockedServer(const std::function<void(Looper&, LoopHttp&)>& setup,
-                         HttpOptions options = {})
+                         HttpOptions options = {}, const Protocol& protocol = {})
       : loop_(clock_.Source()) {
     listener_.Bind(NetAddress("127.0.0.1", 0));
     listener_.Listen();
     listener_.SetNonBlocking();
-    callbacks_.on_accept = [this](Connection* client) {
-      client->SetState(std::make_unique<HttpSession>(*client, *http_));
+    callbacks_.on_accept = [this, protocol](Connection* client) {
+      if (protocol) {
+        client->SetState(protocol(*client, *http_));
+      } else {
+        client->SetState(std::make_unique<HttpSession>(*client, *http1_));
+      }
     };
-    callbacks_.on_handle = [](Connection* client) { SessionOf(client).OnProgress(); };
-    callbacks_.on_timeout = [](Connection* client) { SessionOf(client).OnTimeout(); };
-    callbacks_.on_stop = [](Connection* client) { SessionOf(client).OnStop(); };
+    callbacks_.on_handle = [](Connection* client) { Session::Of(*client).OnProgress(); };
+    callbacks_.on_timeout = [](Connection* client) { Session::Of(*client).OnTimeout(); };
+    callbacks_.on_stop = [](Connection* client) { Session::Of(*client).OnStop(); };
     loop_.Ask([&] {
       Looper& looper = loop_.Get();
       looper.SetStopTimeout(std::chrono::milliseconds(0));  // on this clock it would never pass
       http_ = std::make_unique<LoopHttp>(looper, options);
+      http1_ = std::make_unique<Http1Shared>(*http_);
       setup(looper, *http_);
       looper.Watch(listener_.GetFd(), Interest::kRead, [this](const PollEvent&) { Accept(); });
     });
@@ -48,6 +57,7 @@ class ClockedServer {
   ~ClockedServer() {
     loop_.Get().Stop();
     loop_.Join();
+    http1_.reset();
     http_.reset();  // handlers use their loop, so they go before it
   }
 
@@ -64,10 +74,6 @@ class ClockedServer {
   void Turn(Clock::duration by) { clock_.Advance(by); }
 
  private:
-  static auto SessionOf(Connection* client) -> HttpSession& {
-    return *static_cast<HttpSession*>(client->State());
-  }
-
   void Accept() {
     NetAddress from;
     for (UniqueFd fd(listener_.Accept(from)); fd; fd.Reset(listener_.Accept(from))) {
@@ -79,6 +85,7 @@ class ClockedServer {
   Socket listener_;
   ConnectionCallbacks callbacks_;
   std::unique_ptr<LoopHttp> http_;
+  std::unique_ptr<Http1Shared> http1_;
   LoopThread loop_;
 };
 

@@ -30,7 +30,7 @@ class BodyReader {
   /// True if the declared length is beyond the limit: Read() will say 413.
   [[nodiscard]] auto TooLarge() const noexcept -> bool { return too_large_; }
 
-  /// What a 413 says, with a unit: a limit of 64 may have been meant in megabytes.
+  /// The text of a 413, with a unit: a limit of 64 may have been meant in megabytes.
   [[nodiscard]] auto LimitText() const -> std::string {
     return "The body has more than " + std::to_string(max_bytes_) + " bytes.";
   }

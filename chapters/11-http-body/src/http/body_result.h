@@ -1,4 +1,4 @@
-// What reading a piece of a request's body came to.
+// The result of reading a piece of a request's body.
 //
 // Thread: plain values.
 #pragma once

@@ -5,14 +5,13 @@
 //
 // Interface:
 //  * ChunkedDecoder reads it: incremental, without I/O, allocation or copy. It may be given any
-//    pieces, down to single bytes; what it has seen of a line is a few integers.
+//    pieces, down to single bytes; its memory of a line is a few integers.
 //  * ChunkHead, kChunkEnd and kLastChunk write it.
 //
 // Reading is strict: a lone LF, a space before the CR, a size with too many digits, or a folded
-// trailer is refused, because two programs that read such a thing differently see different
-// requests behind it. Chunk extensions mean nothing here: their grammar is checked (section 7.1.1),
-// then they are dropped. So are trailer fields (section 7.1.2 allows it): none can pose as a header
-// field.
+// trailer is refused. Two programs that read such a thing differently see different requests after
+// it. Chunk extensions mean nothing here: their grammar is checked (section 7.1.1), then they are
+// dropped. So are trailer fields (section 7.1.2 allows it): none can pose as a header field.
 //
 // Thread: a decoder belongs to one thread; the rest is pure.
 #pragma once
@@ -42,14 +41,14 @@ class ChunkedDecoder {
   }
 
   /// Reads on: up to the end of `input` or of the body, or to where a second run of content begins.
-  /// What stands around the first run is read along with it, and so may be the end of the body.
+  /// The framing around the first run is read along with it, and so may be the end of the body.
   /// @param input what follows the bytes consumed so far
   /// @return see BodyResult; with kBad the bytes before the fault are consumed; after kDone or kBad
   ///     every further call says the same and consumes nothing
   [[nodiscard]] auto Read(std::string_view input) noexcept -> BodyResult;
 
  private:
-  // What the next byte is.
+  // The meaning of the next byte.
   enum class Place : std::uint8_t {
     kSizeStart,        // the first digit of a size
     kSize,             // another digit, or what ends it
@@ -61,7 +60,7 @@ class ChunkedDecoder {
     kValue,            // more of a token, or what ends it
     kQuoted,           // a quoted string
     kEscaped,          // the byte that a backslash protects
-    kQuotedEnd,        // what ends an extension behind a quoted string
+    kQuotedEnd,        // what ends an extension after a quoted string
     kSizeEnd,          // LF
     kContent,
     kContentCr,

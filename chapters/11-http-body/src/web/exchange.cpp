@@ -1,28 +1,43 @@
 #include "web/exchange.h"
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "http/chunked.h"
+#include "core/looper.h"
 #include "log/log.h"
-#include "web/http_session.h"
+#include "web/session.h"
 
 namespace TURTLE_SERVER {
 
-void Exchange::Begin() {
-  if (begun_) {
+void Exchange::Move(ReplyState to) noexcept {
+  assert(to == ReplyState::kBegun ? reply_ == ReplyState::kNone : reply_ <= ReplyState::kBegun);
+  assert(to != ReplyState::kComplete || reply_ == ReplyState::kBegun);
+  reply_ = to;
+}
+
+void Exchange::Begin(int status) {
+  if (Begun() || status < 200) {
+    RefuseReply(status);
+  }
+  Move(ReplyState::kBegun);
+}
+
+void Exchange::RefuseReply(int status) const {
+  if (Begun()) {
     throw std::logic_error("a handler has replied twice to one request");
   }
-  begun_ = true;
+  throw std::invalid_argument("reply with status " + std::to_string(status) + ": not a final one");
 }
 
 void Exchange::Reply(const Response& response) {
-  Begin();
-  session_->SendReply(*this, response);
-  replied_ = true;
+  Begin(response.Status());
+  SendWhole(response);
+  Move(ReplyState::kComplete);
+  session_->Wake();
 }
 
 void Exchange::OnBody(BodyCallback callback) {
@@ -38,32 +53,23 @@ void Exchange::HoldBody(bool hold) {
 }
 
 void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> length) {
-  Begin();
+  Begin(head.Status());
   if (head.Status() == 205) {
     length = 0;  // it has no content, and says so (RFC 9110, section 15.3.6)
   }
   drops_output_ = request_.method == Method::kHead || !head.HasBody();
-  body_end_ = length                       ? BodyEnd::kLength
-              : request_.minor_version > 0 ? BodyEnd::kChunked
-                                           : BodyEnd::kClose;
+  has_length_ = length.has_value();
   promised_ = length.value_or(0);
-  session_->SendHead(*this, head, body_end_, promised_);
+  SendHead(head, length);
   session_->Wake();
 }
 
 void Exchange::Write(std::string_view bytes) {
   const std::uint64_t count = Allow(bytes.size());
   if (count == 0) {
-    return;  // an empty chunk would end the body
+    return;
   }
-  Connection& connection = GetConnection();
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(ChunkHead(count).View());
-  }
-  connection.WriteToWriteBuffer(bytes.substr(0, count));
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(kChunkEnd);
-  }
+  SendPiece(bytes.substr(0, count));
   session_->Wake();
 }
 
@@ -72,24 +78,17 @@ void Exchange::Write(FileSlice slice) {
   if (slice.length == 0) {
     return;
   }
-  Connection& connection = GetConnection();
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(ChunkHead(slice.length).View());
-  }
-  connection.WriteFile(std::move(slice));
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(kChunkEnd);
-  }
+  SendPiece(std::move(slice));
   session_->Wake();
 }
 
 // How many of `bytes` are sent: no more than was promised, or the client would take the rest for
 // the next reply.
 auto Exchange::Allow(std::uint64_t bytes) noexcept -> std::uint64_t {
-  if (!begun_ || replied_) {
+  if (reply_ != ReplyState::kBegun) {
     return 0;
   }
-  if (body_end_ == BodyEnd::kLength) {
+  if (has_length_) {
     bytes = std::min(bytes, promised_);
     promised_ -= bytes;
   }
@@ -97,7 +96,7 @@ auto Exchange::Allow(std::uint64_t bytes) noexcept -> std::uint64_t {
 }
 
 void Exchange::End() {
-  if (!begun_ || replied_) {
+  if (reply_ != ReplyState::kBegun) {
     return;
   }
   if (promised_ != 0 && !drops_output_) {
@@ -105,63 +104,56 @@ void Exchange::End() {
     Abort(500, {});
     return;
   }
-  if (body_end_ == BodyEnd::kChunked && !drops_output_) {
-    GetConnection().WriteToWriteBuffer(kLastChunk);
+  if (!drops_output_) {
+    SendEnd();
   }
-  replied_ = true;  // not before: without memory for the last chunk the reply is to be aborted
+  Move(ReplyState::kComplete);  // not before: if SendEnd() throws, the response is to be aborted
   session_->Wake();
 }
 
 void Exchange::Abort(int status, std::string_view detail) {
-  if (!begun_) {
+  if (!Begun()) {
     try {
       Reply(ErrorResponse(status, detail));
       return;
     } catch (const std::bad_alloc&) {
       LogException("error page");
-      begun_ = true;
     }
   }
-  if (!replied_) {
-    replied_ = true;
-    session_->Cut(body_end_);
+  if (!Replied()) {
+    Move(ReplyState::kCut);
+    Cut();
   }
 }
 
 auto Exchange::CanWrite() const noexcept -> bool { return !GetConnection().Paused(); }
 
-// A body that its handler has asked for, or one that is only in the way.
 auto Exchange::WantsBody() const noexcept -> bool {
-  return replied_ ? !body_done_ : on_body_ && !body_held_ && !end_told_;
+  return on_body_ && !body_held_ && !end_told_ && !Replied();
 }
 
-auto Exchange::Id() const noexcept -> ExchangeId { return session_->CurrentId(); }
+auto Exchange::Id() const noexcept -> ExchangeId { return {GetConnection().Id(), number_}; }
 
 auto Exchange::GetConnection() const noexcept -> Connection& { return session_->GetConnection(); }
 
-auto Exchange::GetLooper() const noexcept -> Looper& { return *GetConnection().GetLooper(); }
+auto Exchange::GetLooper() const noexcept -> Looper& { return session_->GetLooper(); }
 
-void Exchange::Open(HttpSession& session) {
+void Exchange::Open(Session& session, std::uint32_t number) {
   session_ = &session;
   prefix_bytes_ = 0;
-  begun_ = false;
-  replied_ = false;
+  number_ = number;
+  reply_ = ReplyState::kNone;
   body_held_ = false;
-  body_done_ = true;
   end_told_ = false;
-  continue_due_ = false;
   drops_output_ = false;
-  body_end_ = BodyEnd::kLength;
+  has_length_ = false;
   promised_ = 0;
-  body_dropped_ = 0;
-  body_deadline_ = TimePoint::max();
 }
 
 void Exchange::Close() noexcept {
   on_body_ = nullptr;
   on_room_ = nullptr;
   state_.reset();
-  body_.reset();
   request_.Clear();
 }
 

@@ -8,11 +8,11 @@
 //  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
 //    latest when the client is gone.
 //
-// A body that no handler asks for is not read before the reply: a client that said
+// A body that no handler asks for is not read before the response: a client that said
 // "Expect: 100-continue" then never sends it.
 //
-// A session has one exchange open at a time: the next request of the same client is not parsed
-// before the reply is complete, so replies leave in order without a queue.
+// An exchange knows no framing. Each protocol derives its own from it (web/http_exchange.h), which
+// puts the response on the wire; handlers see this class only.
 //
 // Thread: the loop's.
 #pragma once
@@ -22,23 +22,22 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
-#include "core/clock.h"
 #include "core/connection.h"
-#include "http/body_reader.h"
 #include "http/request.h"
 #include "http/response.h"
 
 namespace TURTLE_SERVER {
 
-class HttpSession;
 class Looper;
+class Session;
 
-/// Names an exchange of one loop for ever.
+/// Names an exchange of one loop; names are not used again.
 struct ExchangeId {
   ConnectionId connection;  ///< whose
-  std::uint32_t number;     ///< which of its requests
+  std::uint32_t number;     ///< which of the loop's requests
 
   /// Same exchange?
   friend auto operator==(const ExchangeId& a, const ExchangeId& b) noexcept -> bool {
@@ -60,27 +59,39 @@ class ExchangeState {
 /// A piece of a request's body; `last`: it is complete. The last piece may be empty.
 using BodyCallback = std::function<void(std::string_view piece, bool last)>;
 
+/// How far the response to one request has come. It only moves forward:
+///
+///     kNone ──> kBegun ──> kComplete
+///       └─────────┴──────> kCut
+enum class ReplyState : std::uint8_t {
+  kNone,      ///< nothing of it was sent
+  kBegun,     ///< its head was sent, and the body follows
+  kComplete,  ///< all of it was given to the connection
+  kCut,       ///< it ends in the middle, and the connection with it
+};
+
 /// One request and the place for its reply. Owned by its session.
 class Exchange {
  public:
-  Exchange() = default;
+  virtual ~Exchange() = default;
   Exchange(const Exchange&) = delete;
   auto operator=(const Exchange&) -> Exchange& = delete;
 
-  /// What the client asked; valid for as long as the exchange is open. A view that was taken from
+  /// The client's request; valid for as long as the exchange is open. A view that was taken from
   /// it within RequestHandler::Handle() is not: the request moves when the handler has returned
-  /// without a reply. Who answers later asks again.
+  /// without a reply. A handler that answers later asks again.
   [[nodiscard]] auto GetRequest() const noexcept -> const Request& { return request_; }
 
-  /// The part of the path behind the prefix under which the handler is mounted: "/a/b", or "". A
+  /// The part of the path after the prefix under which the handler is mounted: "/a/b", or "". A
   /// view like those of GetRequest().
   [[nodiscard]] auto SubPath() const noexcept -> std::string_view {
     return request_.uri.Path().substr(prefix_bytes_);
   }
 
-  /// Answers the request. The body is left away where HTTP wants none (HEAD, 304). A second reply
-  /// sends nothing and throws std::logic_error. If that leaves the handler, a reply that is still
-  /// under way is cut.
+  /// Answers the request. The body is left out where HTTP wants none (HEAD, 304). A second response
+  /// sends nothing and throws std::logic_error. If that leaves the handler, a response that is
+  /// still under way is cut.
+  /// @param response with a final status; throws std::invalid_argument for one below 200
   void Reply(const Response& response);
 
   /// Has the request's body brought to `callback`, which is called at least once, later and never
@@ -93,8 +104,15 @@ class Exchange {
   /// that can't take more at the moment.
   void HoldBody(bool hold);
 
-  /// Begins a reply whose body follows by Write(). Its end is marked by Content-Length if `length`
-  /// is given, else by chunks, or for HTTP/1.0 by the end of the connection.
+  /// True if the body's declared length is beyond its limit.
+  [[nodiscard]] virtual auto BodyTooLarge() const noexcept -> bool = 0;
+
+  /// The text of a 413, which names that limit.
+  [[nodiscard]] virtual auto BodyLimitText() const -> std::string = 0;
+
+  /// Begins a response whose body follows by Write(). Its end is marked by Content-Length if
+  /// `length` is given, else as the protocol can: by chunks, or for HTTP/1.0 by the end of the
+  /// connection.
   /// @param head status and fields; its body is not sent
   /// @param length of the body in bytes, if it is known; that of a 205 is 0
   void BeginReply(const Response& head, std::optional<std::uint64_t> length = std::nullopt);
@@ -110,7 +128,7 @@ class Exchange {
   /// nothing else tells the client.
   void End();
 
-  /// Ends a reply that can't be completed: an error page if nothing of it was sent yet, else the
+  /// Ends a response that can't be completed: an error page if nothing of it was sent yet, else the
   /// connection is cut, so that the client can't take the part for the whole.
   /// @param status of the error page
   /// @param detail for its text
@@ -123,11 +141,14 @@ class Exchange {
   /// nothing. The callback may throw, as Handle(); it can't replace itself.
   void OnRoom(std::function<void()> callback) { on_room_ = std::move(callback); }
 
-  /// True once the reply has begun.
-  [[nodiscard]] auto Begun() const noexcept -> bool { return begun_; }
+  /// How far the response has come.
+  [[nodiscard]] auto GetReplyState() const noexcept -> ReplyState { return reply_; }
 
-  /// True once the reply is complete.
-  [[nodiscard]] auto Replied() const noexcept -> bool { return replied_; }
+  /// True once the response has begun.
+  [[nodiscard]] auto Begun() const noexcept -> bool { return reply_ != ReplyState::kNone; }
+
+  /// True once the response is complete, or cut.
+  [[nodiscard]] auto Replied() const noexcept -> bool { return reply_ >= ReplyState::kComplete; }
 
   /// Keeps `state` until the exchange ends, in place of what was kept.
   void Attach(std::unique_ptr<ExchangeState> state) noexcept { state_ = std::move(state); }
@@ -141,32 +162,59 @@ class Exchange {
   /// The loop that runs all this.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper&;
 
- private:
-  friend class HttpSession;
+ protected:
+  Exchange() = default;
 
-  void Begin();
-  auto Allow(std::uint64_t bytes) noexcept -> std::uint64_t;
-  auto WantsBody() const noexcept -> bool;
-  void Open(HttpSession& session);
+  /// Begins a new exchange in the memory of the last one.
+  /// @param session whose request this is; outlives the exchange
+  /// @param number of the loop's, LoopHttp::NextNumber()
+  void Open(Session& session, std::uint32_t number);
+
+  /// Ends it: destroys what is attached, and keeps memory for the next one. A protocol's destructor
+  /// calls it too: what is attached may answer in its own destructor.
   void Close() noexcept;
 
-  HttpSession* session_ = nullptr;
+  /// The request, to be filled in by the protocol.
+  [[nodiscard]] auto RoomForRequest() noexcept -> Request& { return request_; }
+
+  /// The session that the request came to.
+  [[nodiscard]] auto GetSession() const noexcept -> Session& { return *session_; }
+
+  /// True while the handler waits for a piece of the body.
+  [[nodiscard]] auto WantsBody() const noexcept -> bool;
+
+ private:
+  friend class LoopHttp;  // it calls the handlers
+
+  // What the protocol does for a reply.
+
+  // Sends a whole response.
+  virtual void SendWhole(const Response& response) = 0;
+  // Sends a head whose body follows, `length` bytes of it if that is known.
+  virtual void SendHead(const Response& head, std::optional<std::uint64_t> length) = 0;
+  // Sends a piece of the body, never an empty one.
+  virtual void SendPiece(std::string_view bytes) = 0;
+  virtual void SendPiece(FileSlice slice) = 0;
+  // Sends the mark of the body's end.
+  virtual void SendEnd() = 0;
+  // Breaks off a response that has begun.
+  virtual void Cut() = 0;
+
+  void Begin(int status);
+  [[noreturn]] void RefuseReply(int status) const;
+  void Move(ReplyState to) noexcept;
+  auto Allow(std::uint64_t bytes) noexcept -> std::uint64_t;
+
+  Session* session_ = nullptr;
   Request request_;  // its memory is used again by the next exchange
   std::size_t prefix_bytes_ = 0;
-  std::size_t unconsumed_bytes_ = 0;  // of the request, at the front of the input
-  bool begun_ = false;
-  bool replied_ = false;
+  std::uint32_t number_ = 0;
+  ReplyState reply_ = ReplyState::kNone;
   bool body_held_ = false;
-  bool body_done_ = true;
-  bool end_told_ = false;      // the handler has been given the last piece
-  bool continue_due_ = false;  // the client waits for leave to send it
-  bool drops_output_ = false;  // HEAD, or a status without a body
-  BodyEnd body_end_ = BodyEnd::kLength;
-  std::uint64_t promised_ = 0;  // with BodyEnd::kLength: bytes still to be written
-  std::optional<BodyReader> body_;
-  std::uint64_t body_moved_ = 0;                // bytes since body_deadline_ was set
-  std::uint64_t body_dropped_ = 0;              // bytes that came after the reply
-  TimePoint body_deadline_ = TimePoint::max();  // while it is the client's turn to send
+  bool end_told_ = false;       // the handler has been given the last piece
+  bool drops_output_ = false;   // HEAD, or a status without a body
+  bool has_length_ = false;     // of the response's body: promised_ counts
+  std::uint64_t promised_ = 0;  // bytes still to be written
   BodyCallback on_body_;
   std::function<void()> on_room_;
   std::unique_ptr<ExchangeState> state_;  // goes first: the callbacks may look into it

@@ -5,8 +5,8 @@
 //  * CgiEnvironment::Build() makes the environment of one request.
 //  * Envp() is what execve(2) takes.
 //
-// The client chooses header fields, path and query, so they only ever become values, or names
-// behind HTTP_. What a name can't say without doubt is left out: see Build().
+// The client chooses header fields, path and query, so they only ever become values, or names after
+// HTTP_. Fields whose names would be ambiguous are left out: see Build().
 //
 // Thread: Build() is pure. InheritVariables() reads the environment of the process: call it while
 // the server is set up.
@@ -24,7 +24,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What is said about the request. All text is borrowed for the call of Build().
+/// The facts about the request. All text is borrowed for the call of Build().
 struct CgiRequestInfo {
   std::string_view method;           ///< REQUEST_METHOD
   std::string_view script_name;      ///< SCRIPT_NAME, decoded: "/cgi-bin/add".

@@ -1,4 +1,4 @@
-// What happens between fork(2) and execve(2), worked out beforehand. Internal to ChildProcess.
+// The steps between fork(2) and execve(2), worked out beforehand. Internal to ChildProcess.
 //
 // Interface:
 //  * ChildPlan: only numbers and pointers to finished memory, so that the child allocates nothing.
@@ -32,7 +32,7 @@ struct ChildPlan {
   int descriptor_bound;  ///< No descriptor of ours is that high.
 };
 
-/// What the child writes to `report_fd`.
+/// The child's message to `report_fd`.
 struct ChildFailure {
   SpawnStep step;  ///< Where it failed.
   int error;       ///< An errno value.

@@ -5,10 +5,10 @@
 //  * ExitFd() becomes readable when it has ended; TryReap() collects how it ended.
 //  * Kill() ends it with all its descendants; the destructor does so too.
 //
-// Other threads run while a program is started, and one of them may hold the lock of malloc or of
-// a stream. So everything is prepared before fork(2), and between fork and execve(2) only
-// async-signal-safe calls are made (signal-safety(7)). What goes wrong there comes back through a
-// pipe that execve closes.
+// Other threads run while a program is started, and one of them may hold the lock of malloc or of a
+// stream. So everything is prepared before fork(2), and between fork and execve(2) only
+// async-signal-safe calls are made (signal-safety(7)). Errors there come back through a pipe that
+// execve closes.
 //
 // Nothing waits for a program to end: a waitpid(2) that blocks would stop a whole loop.
 //
@@ -27,9 +27,9 @@
 
 namespace TURTLE_SERVER {
 
-/// What to run and with what. Descriptors are borrowed for the call of Start(); the child gets
-/// copies of the three, and no others. Where ours is closed, or close-on-exec and so no standard
-/// error at all, "the same as ours" is /dev/null.
+/// The program to run, with its arguments, environment and descriptors. Descriptors are borrowed
+/// for the call of Start(); the child gets copies of the three, and no others. Where ours is
+/// closed, or close-on-exec and so no standard error at all, "the same as ours" is /dev/null.
 struct ChildOptions {
   int directory_fd = -1;               ///< Where the program is; becomes its working directory.
   std::string program;                 ///< A plain file name in that directory, its argv[0].
@@ -51,7 +51,7 @@ enum class SpawnStep : std::uint8_t {
   kExecute     ///< execve(2): ENOENT: no such program; EACCES: not executable; ENOEXEC: no format.
 };
 
-/// What came of Start().
+/// The result of Start().
 struct [[nodiscard]] SpawnResult {
   int error = 0;                         ///< 0: the program runs; else an errno value.
   SpawnStep step = SpawnStep::kPrepare;  ///< Where `error` came from.
@@ -77,9 +77,9 @@ class ChildProcess {
   auto operator=(ChildProcess&& other) noexcept -> ChildProcess&;  ///< Abandons its own first.
   ~ChildProcess() { Abandon(); }                                   ///< See Abandon().
 
-  /// Starts a program in a process group of its own, with all signals at their default and none
-  /// blocked. Returns when the program has been loaded or could not be: the time of an execve(2).
-  /// A program that this object had before is abandoned.
+  /// Starts a program in its own process group, with all signals at their default and none blocked.
+  /// Returns when the program has been loaded or could not be: the time of an execve(2). A program
+  /// that this object had before is abandoned.
   /// @param options what to run.
   /// @return success, or the step that failed and why. Never throws for a system error.
   auto Start(const ChildOptions& options) -> SpawnResult;
@@ -101,12 +101,12 @@ class ChildProcess {
   /// without a program or after it was reaped. Its end is still to be reaped.
   void Kill() noexcept;
 
-  /// Kills the group and forgets the program. What can't be reaped at once (a killed process takes
-  /// a moment to die) is kept on a list of the process, for ReapAbandoned().
+  /// Kills the group and forgets the program. A child that can't be reaped at once (a killed
+  /// process takes a moment to die) is kept on a list of the process, for ReapAbandoned().
   void Abandon() noexcept;
 
   /// Reaps abandoned programs that have died by now. Start() does it as well, so zombies never add
-  /// up; whoever minds the last one calls this from a timer. Any thread.
+  /// up; to reap the last one, call this from a timer. Any thread.
   /// @return how many are still dying.
   static auto ReapAbandoned() noexcept -> std::size_t;
 

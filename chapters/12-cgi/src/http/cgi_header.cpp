@@ -13,7 +13,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// A CR in a value would let a program (or whoever fills it with data) forge fields of our reply.
+// A CR in a value would let a program (or the source of its data) forge fields of our reply.
 auto HasControl(std::string_view value) -> bool {
   return std::any_of(value.begin(), value.end(),
                      [](char c) { return ascii::IsControl(c) && c != '\t'; });
@@ -46,7 +46,7 @@ auto MayBeThereOnce(std::string_view name) -> bool {
                      [&](std::string_view known) { return ascii::EqualIgnoreCase(known, name); });
 }
 
-// Of the fields that are passed on, those that a reply without content would lie with.
+// Of the fields that are passed on, those that would be false in a response without content.
 auto DescribesContent(std::string_view name) -> bool {
   return ascii::EqualIgnoreCase(name, "Content-Encoding") ||
          ascii::EqualIgnoreCase(name, "Content-Language") ||
@@ -189,7 +189,7 @@ auto CgiHeaderParser::Finish(CgiHeader& header) const -> const char* {
       header.location.find_first_of(" \t") != std::string::npos) {
     return "Location is neither a path nor an absolute URI";
   }
-  // With a status of its own, even a path is meant for the client: "303, see /done".
+  // With its own status, even a path is meant for the client: "303, see /done".
   if (is_path && !has_status_) {
     header.kind = CgiReplyKind::kLocalRedirect;
     header.status = 302;

@@ -124,7 +124,7 @@ class OptionSet {
 
  private:
   template <class Take>
-  void Add(const std::string& name, const std::string& kind, const std::string& standard,
+  void Add(const std::string& name, const std::string& kind, const std::string& default_text,
            const std::string& help, Take take) {
     // CLI11 takes each at most once: of two ports, which did you mean?
     CLI::Option* option = app_.add_option_function<std::string>(
@@ -132,7 +132,7 @@ class OptionSet {
         [this, take](const std::string& text) { checks_.push_back([take, text] { take(text); }); },
         help);
     option->type_name(kind);
-    option->default_str(standard);
+    option->default_str(default_text);
   }
 
   CLI::App& app_;
@@ -158,18 +158,18 @@ void AddServeOptions(OptionSet& set, ServeOptions& options) {
   set.Seconds("--body-timeout", options.body_timeout, 1,
               "how long a body may come more slowly than --min-body-rate");
   set.Seconds("--write-timeout", options.write_timeout, 1,
-              "how long a reply may be read more slowly than --min-send-rate");
+              "how long a response may be read more slowly than --min-send-rate");
   set.Seconds("--idle-timeout", options.idle_timeout, 1,
               "how long a connection may wait for its next request");
   set.Count("--min-body-rate", options.min_body_rate, 0, kMaxRate,
             "bytes a second that a client must send of a body; 0: any");
   set.Count("--min-send-rate", options.min_send_rate, 0, kMaxRate,
-            "bytes a second that a client must read of a reply; 0: any");
+            "bytes a second that a client must read of a response; 0: any");
   set.Seconds("--deferred-accept", options.deferred_accept, 0,
               "accept a client with its first byte, or after so long: faster for short "
               "connections, but till then silent clients are not seen; 0: at once");
   set.Seconds("--stop-timeout", options.stop_timeout, 1,
-              "how long replies under way may take after SIGINT or SIGTERM");
+              "how long responses under way may take after SIGINT or SIGTERM");
 }
 
 constexpr const char* kExitCodes =
@@ -178,7 +178,7 @@ constexpr const char* kExitCodes =
     "  1  can't start or go on: an address in use, a log that can't be opened\n"
     "  2  a mistake on the command line or in the configuration\n";
 
-// Usage errors are one line: whoever starts a server from a script reads them in a log.
+// Usage errors are one line: those of a script end up in a log.
 auto OneLine(std::string text) -> std::string {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return "turtle: " + text + " (turtle --help tells more)\n";

@@ -1,4 +1,4 @@
-// `turtle serve`: a folder as a web site, until a signal.
+// `turtle serve`: a directory as a web site, until a signal.
 #pragma once
 
 #include <iosfwd>

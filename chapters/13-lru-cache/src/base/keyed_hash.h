@@ -1,7 +1,7 @@
 // A hash function with a secret key: SipHash-1-3 (Aumasson and Bernstein, 2012).
 //
-// Whoever chooses the keys of a hash table, as a client chooses the paths it asks for, can choose
-// a thousand that fall into one bucket, if it knows the function. With a key drawn at start-up it
+// A client that chooses the keys of a hash table, such as the paths it asks for, can choose a
+// thousand that fall into one bucket, if it knows the function. With a key drawn at start-up it
 // doesn't know it. One round per word and three at the end are what Rust and Python use in tables.
 //
 // Interface:
@@ -48,7 +48,7 @@ inline auto RotateLeft(std::uint64_t x, int bits) noexcept -> std::uint64_t {
 struct State {
   std::uint64_t v0;  ///< takes in each word
   std::uint64_t v1;  ///< as in the paper
-  std::uint64_t v2;  ///< told of the end
+  std::uint64_t v2;  ///< marked at the end
   std::uint64_t v3;  ///< takes in each word, before the rounds
 
   /// Add, rotate, xor: one SipRound.
@@ -111,7 +111,7 @@ template <int kCompress, int kFinish>
 /// Hash object for tables whose keys are text that strangers choose.
 class KeyedHash {
  public:
-  /// Draws a key of its own: no two tables agree.
+  /// Draws its own key: no two tables agree.
   KeyedHash() : key_(RandomHashKey()) {}
   /// With a known key, for tests.
   explicit KeyedHash(const HashKey& key) noexcept : key_(key) {}

@@ -6,9 +6,9 @@
 //  * ForEach() visits without changing the order; Stats() tells what happened so far.
 //
 // Each entry is one node, linked into a chain of its bucket and into one list by age, so that each
-// operation takes constant time and values stay where they are until they are taken out. The table
-// is our own because std::unordered_map, up to C++20, can't be asked for a std::string with a
-// std::string_view: each hit would make a copy of the key.
+// operation takes constant time and values stay where they are until they are taken out. A
+// std::list with a std::unordered_map into it needs two nodes for an entry, which takes about twice
+// as long: chapter 13 has the numbers.
 //
 // Thread: none of its own and no lock. One owner, one thread: each loop has a cache with its share
 // of the budget, so that a hit touches no memory that another core writes to.

@@ -13,7 +13,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// What the handler knows about one signal. A handler can be given nothing, so this is global.
+// The handler's data for one signal. A handler can be given nothing, so this is global.
 struct Slot {
   std::atomic<Wakeup*> wakeup{nullptr};  // nullptr: nobody watches this signal
   std::atomic<bool> pending{false};
@@ -29,7 +29,7 @@ extern "C" void NoteSignal(int number) {
   Slot& slot = slots[static_cast<std::size_t>(number)];
   ++handlers_running;
   if (Wakeup* wakeup = slot.wakeup.load()) {
-    slot.pending.store(true);  // before the wake-up: whoever it wakes finds it
+    slot.pending.store(true);  // before the wake-up: the loop that wakes finds it
     wakeup->Signal();
   }
   --handlers_running;

@@ -120,19 +120,20 @@ class OptionSet {
   void Choice(const std::string& name, Value& value, std::vector<std::pair<std::string, Value>> all,
               const std::string& help) {
     std::string words;
-    std::string standard;
+    std::string default_text;
     for (const auto& [word, meaning] : all) {
       words += (words.empty() ? "" : ", ") + word;
-      standard = meaning == value ? word : standard;
+      default_text = meaning == value ? word : default_text;
     }
-    Add(name, "WORD", standard, help, [=, &value, all = std::move(all)](const std::string& text) {
-      const auto found = std::find_if(all.begin(), all.end(),
-                                      [&text](const auto& each) { return each.first == text; });
-      if (found == all.end()) {
-        Refuse(name, text, "one of " + words);
-      }
-      value = found->second;
-    });
+    Add(name, "WORD", default_text, help,
+        [=, &value, all = std::move(all)](const std::string& text) {
+          const auto found = std::find_if(all.begin(), all.end(),
+                                          [&text](const auto& each) { return each.first == text; });
+          if (found == all.end()) {
+            Refuse(name, text, "one of " + words);
+          }
+          value = found->second;
+        });
   }
 
   void File(const std::string& name, std::string& value, const std::string& help) {
@@ -155,7 +156,7 @@ class OptionSet {
 
  private:
   template <class Take>
-  void Add(const std::string& name, const std::string& kind, const std::string& standard,
+  void Add(const std::string& name, const std::string& kind, const std::string& default_text,
            const std::string& help, Take take) {
     // CLI11 takes each at most once: of two ports, which did you mean?
     CLI::Option* option = app_.add_option_function<std::string>(
@@ -163,7 +164,7 @@ class OptionSet {
         [this, take](const std::string& text) { checks_.push_back([take, text] { take(text); }); },
         help);
     option->type_name(kind);
-    option->default_str(standard);
+    option->default_str(default_text);
   }
 
   CLI::App& app_;
@@ -190,39 +191,39 @@ void AddServeOptions(OptionSet& set, ServeOptions& options) {
   set.Seconds("--body-timeout", options.body_timeout, 1,
               "how long a body may come more slowly than --min-body-rate");
   set.Seconds("--write-timeout", options.write_timeout, 1,
-              "how long a reply may be read more slowly than --min-send-rate");
+              "how long a response may be read more slowly than --min-send-rate");
   set.Seconds("--idle-timeout", options.idle_timeout, 1,
               "how long a connection may wait for its next request");
   set.Count("--min-body-rate", options.min_body_rate, 0, kMaxRate,
             "bytes a second that a client must send of a body; 0: any");
   set.Count("--min-send-rate", options.min_send_rate, 0, kMaxRate,
-            "bytes a second that a client must read of a reply; 0: any");
+            "bytes a second that a client must read of a response; 0: any");
   set.Seconds("--deferred-accept", options.deferred_accept, 0,
               "accept a client with its first byte, or after so long: faster for short "
               "connections, but till then silent clients are not seen; 0: at once");
   set.Seconds("--stop-timeout", options.stop_timeout, 1,
-              "how long replies under way may take after SIGINT or SIGTERM");
+              "how long responses under way may take after SIGINT or SIGTERM");
 }
 
 void AddLogOptions(OptionSet& set, LoggingOptions& log, AccessLogOptions& access) {
   LogWriterOptions& writer = log.writer;
-  set.Level("--log-level", log.level, "what is below it is not logged; MIN_LOG_LEVEL is the same");
-  set.File("--log-file", writer.file,
-           "where the log goes instead of stderr; -: to standard output");
+  set.Level("--log-level", log.level, "least level that is logged; MIN_LOG_LEVEL is the same");
+  set.File("--log-file", writer.file, "file of the log instead of stderr; -: standard output");
   set.Choice("--log-async", writer.by, {{"on", WriteBy::kThread}, {"off", WriteBy::kCaller}},
-             "on: a thread of its own writes the log; off: whoever has a line");
+             "on: a separate thread writes the log; off: the thread that logs");
   set.Count("--log-queue", writer.queue_size, 1, kMaxQueue, "lines that wait for that thread");
   set.Choice("--log-when-full", writer.when_full,
              {{"drop", WhenFull::kDrop}, {"block", WhenFull::kBlock}},
-             "when the queue is full: drop the oldest lines, and count them, or block who has one");
-  set.Seconds("--log-flush", writer.flush_interval, 1, "how long a log file may lag behind");
+             "when the queue is full: drop the oldest lines, and count them, or block the thread "
+             "that logs");
+  set.Seconds("--log-flush", writer.flush_interval, 1,
+              "longest delay before a line is in the log file");
   set.Size("--log-roll-size", writer.roll_size,
            "size at which a log file gets the time into its name and a new one begins; 0: never");
-  set.File("--access-log", access.file,
-           "a line for each request goes there; -: to standard output");
+  set.File("--access-log", access.file, "file with a line for each request; -: standard output");
   set.Choice("--access-log-format", access.format,
              {{"combined", AccessLogFormat::kCombined}, {"json", AccessLogFormat::kJson}},
-             "what such a line looks like");
+             "format of these lines");
 }
 
 constexpr const char* kSignals =
@@ -236,7 +237,7 @@ constexpr const char* kExitCodes =
     "  1  can't start or go on: an address in use, a log that can't be opened\n"
     "  2  a mistake on the command line or in the configuration\n";
 
-// Usage errors are one line: whoever starts a server from a script reads them in a log.
+// Usage errors are one line: those of a script end up in a log.
 auto OneLine(std::string text) -> std::string {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return "turtle: " + text + " (turtle --help tells more)\n";

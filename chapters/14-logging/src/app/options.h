@@ -31,7 +31,7 @@ struct AccessLogOptions {
   std::size_t queue_size = 512;  ///< Batches that may wait, at most --log-queue: about 16 MiB.
 };
 
-/// What `turtle serve` was asked for; every value has been checked.
+/// The settings of `turtle serve`; every value has been checked.
 struct ServeOptions {
   std::string directory = ".";           ///< DIR: an existing directory with the files to serve.
   std::string address = "127.0.0.1";     ///< --address: a host name or an address.
@@ -44,7 +44,7 @@ struct ServeOptions {
   std::uint64_t max_body = std::uint64_t{16} << 20;    ///< --max-body in bytes.
   std::chrono::seconds head_timeout{10};    ///< --head-timeout: for all of a request's head.
   std::chrono::seconds body_timeout{30};    ///< --body-timeout: for a body below the least rate.
-  std::chrono::seconds write_timeout{30};   ///< --write-timeout: for a reply below the least rate.
+  std::chrono::seconds write_timeout{30};   ///< --write-timeout: below the least rate.
   std::chrono::seconds idle_timeout{60};    ///< --idle-timeout: between two requests.
   std::uint64_t min_body_rate = 500;        ///< --min-body-rate in bytes a second; 0: any.
   std::uint64_t min_send_rate = 500;        ///< --min-send-rate in bytes a second; 0: any.
@@ -54,7 +54,7 @@ struct ServeOptions {
   AccessLogOptions access_log;              ///< --access-log…
 };
 
-/// What the program has to do.
+/// The program's task.
 enum class CommandAction : std::uint8_t {
   kServe,  ///< Serve as `serve` says.
   kPrint,  ///< Print `text` to standard output and end with code 0: help or version.
@@ -68,7 +68,7 @@ struct CommandLine {
   std::string text{};                           ///< kPrint, kFail; ends with a newline.
 };
 
-/// Reads the command line. Never throws for what stands in it.
+/// Reads the command line. Never throws for its content.
 /// @param argc as of main().
 /// @param argv as of main().
 /// @return what to do. For kFail, `text` is one line that names the option and the value.

@@ -50,7 +50,7 @@ auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
 auto CgiOf(const ServeOptions& options) -> CgiOptions {
   CgiOptions cgi;
   cgi.directory = options.cgi_dir;
-  // The programs run in their own folder, so a relative path would mean another one to them.
+  // The programs run in their own directory, so a relative path would mean another one to them.
   cgi.document_root = AbsolutePath(options.directory);
   cgi.timeout = options.cgi_timeout;
   return cgi;
@@ -68,8 +68,8 @@ auto HttpOf(const ServeOptions& options) -> HttpOptions {
   return http;
 }
 
-// Always by a thread of its own: the log of errors has a few lines a day, this one has one for
-// each request. Its troubles are told there: other programs read this one, line by line.
+// Always by its own thread: the log of errors has a few lines a day, this one has one for each
+// request. Its errors are reported there: other programs read this one, line by line.
 auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
   if (options.access_log.file.empty()) {
     return nullptr;
@@ -78,7 +78,7 @@ auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
   writer.file = options.access_log.file;
   writer.by = WriteBy::kThread;
   writer.queue_size = std::min(writer.queue_size, options.access_log.queue_size);
-  writer.troubles = Troubles::kByLog;
+  writer.error_sink = ErrorSink::kByLog;
   return std::make_shared<LogWriter>(writer);
 }
 
@@ -87,7 +87,7 @@ auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
 auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors) -> int try {
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
-  std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to open anew
+  std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to reopen
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
   IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
   Logging logging(options.log);

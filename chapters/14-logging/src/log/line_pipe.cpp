@@ -22,7 +22,7 @@ constexpr auto kNap = std::chrono::milliseconds(10);
 
 }  // namespace
 
-// What poll(2) says of the descriptor.
+// The events of the descriptor, by poll(2).
 auto LinePipe::Poll(std::chrono::milliseconds patience) const noexcept -> short {
   pollfd asked{fd_, POLLOUT, 0};
   return poll(&asked, 1, static_cast<int>(patience.count())) > 0 ? asked.revents : short{0};
@@ -61,7 +61,7 @@ auto LinePipe::TryWrite(std::string_view& lines) noexcept -> bool {
     const MutexLock lock(mutex_);
     PutAll(lines, outcome);
     done = outcome == Outcome::kRefused || (outcome == Outcome::kTaken && rest_size_ == 0);
-    if (outcome == Outcome::kTaken && troubles_ == Troubles::kByLog) {
+    if (outcome == Outcome::kTaken && error_sink_ == ErrorSink::kByLog) {
       missing = std::exchange(lost_, 0);
     }
   }
@@ -76,7 +76,7 @@ auto LinePipe::TryWrite(std::string_view& lines) noexcept -> bool {
 
 void LinePipe::PutAll(std::string_view& lines, Outcome& outcome) noexcept {
   PutRest(outcome);
-  if (outcome == Outcome::kTaken && lost_ != 0 && troubles_ == Troubles::kBetweenTheLines) {
+  if (outcome == Outcome::kTaken && lost_ != 0 && error_sink_ == ErrorSink::kInline) {
     Put(LossLine(lost_).View(), outcome);
     if (outcome == Outcome::kTaken) {
       lost_ = 0;
@@ -113,7 +113,7 @@ void LinePipe::PutRest(Outcome& outcome) noexcept {
   Put(rest, outcome);
   if (outcome == Outcome::kRefused && rest != "\n") {
     lost_ += CountLines(rest);
-    rest_.front() = '\n';  // what stands there ends here
+    rest_.front() = '\n';  // the text there ends here
     rest_size_ = 1;
   }
   if (outcome == Outcome::kTaken && rest_size_ != 0) {

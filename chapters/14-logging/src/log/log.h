@@ -1,7 +1,7 @@
 // A line of log: when, how bad, what.
 //
 // Interface:
-//  * Log() writes one line, and does not wait for whoever reads it.
+//  * Log() writes one line, and does not wait for its reader.
 //  * LogException() writes one about what was thrown.
 //  * IsLogged() says whether a level is on.
 //

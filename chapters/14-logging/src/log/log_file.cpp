@@ -52,8 +52,8 @@ auto MeansAnother(const std::string& path, int fd) noexcept -> bool {
 
 }  // namespace
 
-LogFile::LogFile(std::string path, std::uint64_t roll_size, Troubles troubles)
-    : path_(std::move(path)), roll_size_(roll_size), troubles_(troubles) {
+LogFile::LogFile(std::string path, std::uint64_t roll_size, ErrorSink error_sink)
+    : path_(std::move(path)), roll_size_(roll_size), error_sink_(error_sink) {
   pending_.reserve(kMaxPending);
   if (path_.find('\0') != std::string::npos) {
     throw std::system_error(EINVAL, std::generic_category(),
@@ -132,9 +132,9 @@ void LogFile::Flush() noexcept {
   }
 }
 
-// What is missing is told ahead of the first line that gets through.
+// The loss is reported ahead of the first line that gets through.
 void LogFile::WriteLines(std::string_view lines) noexcept {
-  if (lost_ != 0 && troubles_ == Troubles::kBetweenTheLines) {
+  if (lost_ != 0 && error_sink_ == ErrorSink::kInline) {
     const LogLine loss = LossLine(lost_);
     if (WriteOut(loss.View()) < loss.View().size()) {
       lost_ += CountLines(lines);
@@ -182,7 +182,7 @@ void LogFile::Roll() noexcept try {
   // Somebody else has moved it if the name means another file by now, or none (ENOENT).
   if (MeansAnother(path_, file_.Get()) || rename(path_.c_str(), RolledName(path_).c_str()) == 0 ||
       errno == ENOENT) {
-    OpenAnew("roll");
+    OpenNewFile("roll");
   } else {
     kept_ = size_;  // goes on in the file that is open, and tries again after as many bytes
     Complain("roll", errno);
@@ -193,11 +193,11 @@ void LogFile::Roll() noexcept try {
 
 void LogFile::Reopen() noexcept {
   Flush();
-  OpenAnew("open anew");
+  OpenNewFile("reopen");
 }
 
 // If there can be no new file now, the old one gets the lines until there can.
-void LogFile::OpenAnew(std::string_view what) noexcept {
+void LogFile::OpenNewFile(std::string_view what) noexcept {
   stale_ = !Open();
   if (stale_) {
     Complain(what, errno);
@@ -207,7 +207,7 @@ void LogFile::OpenAnew(std::string_view what) noexcept {
 void LogFile::Complain(std::string_view what, int error) noexcept try {
   const std::string text = std::string("log file: ").append(what).append(" ").append(path_);
   const std::string trouble = text + ": " + std::generic_category().message(error);
-  if (troubles_ == Troubles::kByLog) {
+  if (error_sink_ == ErrorSink::kByLog) {
     Log(LogLevel::kError, trouble);
   } else {
     pending_.append(LogLine(LogLevel::kError, trouble).View());

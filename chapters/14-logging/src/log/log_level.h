@@ -13,7 +13,7 @@ namespace TURTLE_SERVER {
 
 /// How bad it is. The numbers are those of MIN_LOG_LEVEL.
 enum class LogLevel : std::uint8_t {
-  kDebug = 0,    ///< for who looks for a fault
+  kDebug = 0,    ///< for tracing a fault
   kInfo = 1,     ///< what happens as planned
   kWarning = 2,  ///< what somebody should look at, some day
   kError = 3,    ///< something was not done

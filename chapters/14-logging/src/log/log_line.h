@@ -1,6 +1,6 @@
 // One line of log as text: `2026-01-31T23:59:59.123Z ERROR text`, in UTC.
 //
-// Thread: belongs to whoever made it.
+// Thread: belongs to its maker.
 #pragma once
 
 #include <array>
@@ -32,10 +32,10 @@ class LogLine {
   std::size_t size_;
 };
 
-/// Where a log's own troubles are told: lines that are missing, a file that can't be opened.
-enum class Troubles : std::uint8_t {
-  kBetweenTheLines,  ///< In that log, as lines like those of Log().
-  kByLog             ///< By Log(). Not for the log that Log() itself writes to.
+/// Where a log's own errors are reported: lines that are missing, a file that can't be opened.
+enum class ErrorSink : std::uint8_t {
+  kInline,  ///< In that log, as lines like those of Log().
+  kByLog    ///< By Log(). Not for the log that Log() itself writes to.
 };
 
 /// How many lines end in `text`.

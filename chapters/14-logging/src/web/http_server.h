@@ -10,7 +10,7 @@
 //  * Begin() serves until Stop().
 //
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
-// loop a LoopHttp with handlers of its own.
+// loop a LoopHttp with its own handlers.
 //
 // Thread: Stop() from any thread and from signal handlers, the rest from the owner's.
 #pragma once
@@ -24,6 +24,7 @@
 #include "core/server_options.h"
 #include "core/turtle_server.h"
 #include "web/exchange_observer.h"
+#include "web/http_exchange.h"
 #include "web/http_options.h"
 #include "web/loop_http.h"
 #include "web/request_handler.h"
@@ -74,14 +75,22 @@ class HttpServer {
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
 
  private:
-  auto LoopHttpOf(const Looper* looper) noexcept -> LoopHttp&;
+  // One loop's handlers, and its HTTP/1.1.
+  struct LoopParts {
+    LoopParts(Looper& looper, const HttpOptions& options) : http(looper, options), http1(http) {}
+
+    LoopHttp http;
+    Http1Shared http1;
+  };
+
+  auto PartsOf(const Looper* looper) noexcept -> LoopParts&;
 
   const HttpOptions options_;
   std::vector<std::pair<std::string, HandlerFactory>> mounts_;
   std::vector<ObserverFactory> observers_;
   TurtleServer server_;
   // One for each loop while Begin() runs; handlers may use their loop, so they go before it.
-  std::vector<std::unique_ptr<LoopHttp>> loops_;
+  std::vector<std::unique_ptr<LoopParts>> loops_;
 };
 
 }  // namespace TURTLE_SERVER

@@ -48,7 +48,7 @@ auto Suggestion(std::string_view key, const std::vector<Setting>& settings) -> s
 
 // --- reading ------------------------------------------------------------------------------------
 
-// The value as it would stand on the command line; nullopt: nothing of this kind could.
+// The value as it would be on the command line; nullopt: nothing of this kind could.
 auto TextOf(const Json& value, SettingType type) -> std::optional<std::string> {
   const bool number = type == SettingType::kNumber || type == SettingType::kSize;
   if (value.is_number_integer() && number) {
@@ -76,8 +76,8 @@ auto WrongWith(const Json& value, const Setting& setting) -> std::string {
 }
 
 // Looks on while the parser reads, for what it would take without a word. It takes a key twice and
-// keeps one: of two ports, which did you mean? And it takes any depth, which whoever walks through
-// the values afterwards would pay for with his stack.
+// keeps one: of two ports, which did you mean? And it takes any depth, for which a later walk
+// through the values would pay with its stack.
 class Watcher {
  public:
   auto operator()(int depth, Json::parse_event_t event, const Json& parsed) -> bool {
@@ -93,7 +93,7 @@ class Watcher {
         break;
       case Event::key:
         if (!open_.back().insert(parsed.get<std::string>()).second) {
-          faults_.push_back(Shown(parsed) + " stands twice in one object");
+          faults_.push_back(Shown(parsed) + " occurs twice in one object");
         }
         break;
       case Event::array_end:
@@ -105,7 +105,7 @@ class Watcher {
 
   [[nodiscard]] auto TakeFaults() noexcept -> std::vector<std::string> {
     if (too_deep_) {
-      return {"more than " + std::to_string(kMaxDepth) + " values stand in each other"};
+      return {"more than " + std::to_string(kMaxDepth) + " nested values"};
     }
     return std::move(faults_);
   }
@@ -171,7 +171,7 @@ class Reader {
   void Take(const Setting& setting, const std::string& key, const Json& value) {
     const std::optional<std::string> text = TextOf(value, setting.type);
     if (!taken_.insert(&setting).second) {
-      faults_.push_back(key + " and its other spelling stand in one configuration");
+      faults_.push_back(key + " and its other spelling are both in the configuration");
     } else if (value.is_array() && setting.type == SettingType::kList) {
       TakeList(setting, key, value);
     } else if (HasNul(value) || !text || !setting.take(*text)) {
@@ -206,7 +206,7 @@ class Reader {
 auto SchemaOf(const Setting& setting) -> Json {
   Json schema;
   schema["description"] = setting.help;
-  const std::string standard = setting.show();
+  const std::string default_value = setting.show();
   switch (setting.type) {
     case SettingType::kNumber:
       schema["type"] = "integer";
@@ -216,7 +216,7 @@ auto SchemaOf(const Setting& setting) -> Json {
         schema["not"] = {{"minimum", 0}, {"maximum", setting.lowest - 1}};
       }
       schema["maximum"] = setting.highest;
-      schema["default"] = std::stoll(standard);
+      schema["default"] = std::stoll(default_value);
       return schema;
     case SettingType::kSize:
       schema["type"] = {"integer", "string"};
@@ -241,8 +241,8 @@ auto SchemaOf(const Setting& setting) -> Json {
       schema["minLength"] = 1;
       break;
   }
-  if (!standard.empty()) {
-    schema["default"] = standard;
+  if (!default_value.empty()) {
+    schema["default"] = default_value;
   }
   return schema;
 }
@@ -311,7 +311,7 @@ auto ReadConfigFile(const std::string& path, const std::vector<Setting>& setting
 auto ConfigSchema(const std::vector<Setting>& settings) -> std::string {
   Json schema;
   schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
-  schema["title"] = "What turtle -f can be told";
+  schema["title"] = "The settings of turtle -f";
   schema["type"] = "object";
   schema["additionalProperties"] = false;
   schema["properties"]["$schema"]["type"] = "string";

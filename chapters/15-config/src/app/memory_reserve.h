@@ -2,7 +2,7 @@
 //
 // A destructor must not throw, and some ask for memory all the same: nlohmann's Json has a list of
 // what it still has to take apart. Without memory that is std::terminate(), the end of a server
-// only because it was to read a file once more. So whoever uses such a class while there are
+// only because it was to read a file once more. So code that uses such a class while there are
 // clients has a MemoryReserve beside it: an allocation that fails gets a part of it.
 //
 // Thread: its owner's, whom alone it serves.

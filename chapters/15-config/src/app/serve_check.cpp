@@ -18,6 +18,7 @@
 #include "base/unique_fd.h"
 #include "core/net_address.h"
 #include "core/socket.h"
+#include "log/log.h"
 #include "log/log_writer.h"
 
 namespace TURTLE_SERVER {
@@ -33,7 +34,7 @@ constexpr bool kAnyIsAll = false;
 // Somewhere to listen.
 struct Place {
   std::string key;     // of its setting
-  std::string text;    // as it stands there
+  std::string text;    // as it is written there
   std::string path{};  // of a socket; empty: an address
   NetAddress address{};
 };
@@ -85,7 +86,7 @@ auto WhyNoSocket(const std::string& path) -> std::string {
   }
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) {
-    return S_ISSOCK(status.st_mode) ? "" : "what is there is no socket";
+    return S_ISSOCK(status.st_mode) ? "" : "it exists and is no socket";
   }
   return errno == ENOENT || errno == ENOTDIR ? WhyNotMade(path) : TextOf(errno);
 }
@@ -189,7 +190,7 @@ class Check {
     places_.push_back(std::move(place));
   }
 
-  // A folder that is to be entered.
+  // A directory that is to be entered.
   void Enters(const std::string& key, const std::string& folder) {
     if (!folder.empty()) {
       Refuses(key, folder, Refusal(folder, X_OK));
@@ -255,6 +256,12 @@ auto ServeWarnings(ServeOptions options) -> std::vector<std::string> {
     }
   }
   return warnings;
+}
+
+void LogWarnings(const ServeOptions& options) {
+  for (const std::string& warning : ServeWarnings(options)) {
+    Log(LogLevel::kWarning, warning);
+  }
 }
 
 }  // namespace TURTLE_SERVER

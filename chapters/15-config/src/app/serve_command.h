@@ -1,23 +1,20 @@
-// `turtle serve`: a folder as a web site, until a signal. SIGHUP has the settings read anew.
+// `turtle serve`: a directory as a web site, until a signal. SIGHUP reloads the settings.
 #pragma once
 
-#include <functional>
 #include <iosfwd>
 
 #include "app/options.h"
+#include "app/settings_reader.h"
 
 namespace TURTLE_SERVER {
-
-/// Reads the settings anew, as ReadAgain() does.
-using Reread = std::function<CommandLine()>;
 
 /// Serves until SIGINT or SIGTERM. The first of them lets replies under way finish; a second one
 /// ends the program at once.
 /// @param options checked
 /// @param out gets one line with the address as soon as clients can connect
 /// @param errors gets one line when the server can't be started
-/// @param reread called at SIGHUP, on the thread that serves. What it returns counts at once as far
-///     as that is possible, and the log tells what has to wait; when it finds mistakes, they are
+/// @param reread called at SIGHUP, on the thread that serves. Its result counts at once as far as
+///     that is possible, and the log lists what needs a restart; when it finds mistakes, they are
 ///     logged and nothing changes. Empty: the log says that there is nothing to reload.
 /// @return the program's exit code: 0; 1 if the server could not be started; 2 if an option is
 ///         invalid, such as a malformed address

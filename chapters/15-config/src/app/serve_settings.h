@@ -1,4 +1,4 @@
-// What `turtle serve` can be told: one table, whose rows are keys and flags at once.
+// The settings of `turtle serve`: one table, whose rows are keys and flags at once.
 //
 // Thread: pure, but for looking at the file system.
 #pragma once
@@ -14,8 +14,8 @@ namespace TURTLE_SERVER {
 /// @param options what they store into, and their standards; outlives the list
 [[nodiscard]] auto ServeSettings(ServeOptions& options) -> SettingList;
 
-/// What a server has that is set up by a configuration, where the configuration says nothing.
-[[nodiscard]] auto ConfiguredStandards() -> ServeOptions;
+/// The defaults of a server that is set up by a configuration.
+[[nodiscard]] auto ConfigDefaults() -> ServeOptions;
 
 /// The end of the help: what a running server does at which signal.
 [[nodiscard]] auto SignalsHelp() -> std::string;

@@ -23,7 +23,7 @@ auto ParseNumber(const std::string& text) -> std::optional<std::uint64_t> {
 }
 
 auto IsFolder(const std::string& path) -> bool {
-  std::error_code ignored;  // what can't be looked at is no folder for us
+  std::error_code ignored;  // a path that can't be looked at is no directory for us
   return std::filesystem::is_directory(path, ignored);
 }
 

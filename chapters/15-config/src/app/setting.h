@@ -1,6 +1,6 @@
-// What can be set, written down once: a key of the configuration and an option of the command line
-// are two names of one Setting. From it come the option, its help, the JSON Schema, and what is
-// said to a value that is wrong.
+// Everything that can be set, written down once: a key of the configuration and an option of the
+// command line are two names of one Setting. From it come the option, its help, the JSON Schema,
+// and what is said to a value that is wrong.
 //
 // Interface:
 //  * SettingList collects settings; each of its functions adds one, which stores into a variable.
@@ -21,7 +21,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What values look like.
+/// The kind of a value.
 enum class SettingType : std::uint8_t {
   kNumber,  ///< From `lowest` to `highest`, or one of `words`.
   kSize,    ///< Bytes, as ParseByteSize() reads them; in JSON a number, too.
@@ -68,7 +68,7 @@ struct Setting {
   std::function<bool(const std::string&)> fits;
 };
 
-/// What a value has to be, as the end of a sentence: "a number from 0 to 65535".
+/// The required value, as the end of a sentence: "a number from 0 to 65535".
 [[nodiscard]] auto WantedBy(const Setting& setting) -> std::string;
 
 /// The parts of a kList: "a,b" has two, "" has none.
@@ -128,12 +128,12 @@ class SettingList {
   /// @param value where the text is stored
   /// @param least how many there have to be
   /// @param fits true for what may be one of them
-  /// @param wanted says that, behind "is not": "an address"
+  /// @param wanted says that, after "is not": "an address"
   /// @param help a part of a sentence
   void List(SettingName name, std::string unit, std::string& value, std::size_t least,
             std::function<bool(const std::string&)> fits, std::string wanted, std::string help);
 
-  /// A folder that is there.
+  /// A directory that is there.
   void Folder(SettingName name, std::string unit, std::string& value, std::string help);
 
   /// The name of a file.

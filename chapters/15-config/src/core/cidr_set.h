@@ -6,7 +6,7 @@
 //  * Contains() tells whether an address belongs to one of them.
 //
 // Every address is a number of 128 bits, an IPv4 address that of its IPv4-mapped form
-// (::ffff:10.0.0.0, RFC 4291, section 2.5.5.2), so both kinds live in one list: of ranges that are
+// (::ffff:10.0.0.0, RFC 4291, section 2.5.5.2). So both kinds share one list of ranges, which are
 // sorted and don't touch. A million of them take twenty comparisons.
 //
 // Thread: a value.
@@ -34,9 +34,9 @@ class CidrSet {
   ///     one that is not
   explicit CidrSet(const std::vector<std::string>& networks);
 
-  /// True for an address or a network (CIDR notation, RFC 4632, section 3.1, and RFC 4291,
-  /// section 2.3): numbers only, no name and no scope. Of a network, the bits behind the prefix
-  /// are 0: in "10.0.0.1/8" one of the two numbers is a mistake.
+  /// True for an address or a network (CIDR notation, RFC 4632, section 3.1, and RFC 4291, section
+  /// 2.3): numbers only, no name and no scope. The bits after a network's prefix are 0: in
+  /// "10.0.0.1/8" one of the two numbers is a mistake.
   [[nodiscard]] static auto IsNetwork(const std::string& text) -> bool;
 
   /// True when `address` is in one of the networks. Never for an address that is not of the

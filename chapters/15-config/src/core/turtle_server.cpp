@@ -138,8 +138,8 @@ void TurtleServer::RunLooper(std::size_t index) {
   refusals_[index].Tell();
 }
 
-// The client is among those who are there. Those on their way out hold no place, or whoever is
-// refused would keep out somebody for whom there is one.
+// The client is among those who are there. Connections that are closing hold no slot, or refused
+// clients would keep out others for which there is one.
 void TurtleServer::Admit(Connection* client) {
   Looper& looper = *client->GetLooper();
   const std::size_t limit = max_connections_.load(std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // A listening socket with a name in the file system, unix(7): for clients on the same machine, such
-// as a proxy that stands before the server. There is no port to choose, and who may connect is a
-// matter of the folder's permissions.
+// as a proxy that stands before the server. There is no port to choose, and the directory's
+// permissions say which clients may connect.
 //
 // Interface:
 //  * The constructor binds and listens, TakeSocket() gives the socket away.

@@ -26,7 +26,7 @@ auto Holds(const std::array<int, kCount>& all, int status) -> bool {
   return std::find(all.begin(), all.end(), status) != all.end();
 }
 
-// What "%41" stands for; -1 if `text` does not begin with such a one.
+// The byte that "%41" stands for; -1 if `text` does not begin with such a one.
 auto EncodedByte(std::string_view text) -> int {
   if (text.size() < 3 || text[0] != '%') {
     return -1;
@@ -42,7 +42,7 @@ auto IsUnreserved(int byte) -> bool {
   return ascii::IsLetter(c) || ascii::IsDigit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
-// May divide what it stands in (RFC 3986, section 2.2), unless it is encoded.
+// A delimiter (RFC 3986, section 2.2), unless it is encoded.
 auto IsReserved(int byte) -> bool {
   return std::string_view(":/?#[]@!$&'()*+,;=").find(static_cast<char>(byte)) !=
          std::string_view::npos;
@@ -159,7 +159,7 @@ void Heed(const Directive& directive, CacheAsk& ask) {
   }  // max-stale: nothing stale is ever sent
 }
 
-// What a reply says in Cache-Control.
+// The Cache-Control of a response.
 struct ReplyDirectives {
   bool no_store = false;
   bool forbidden = false;  // private, or no-cache: it would have to be validated
@@ -199,7 +199,7 @@ void HeedAll(std::string_view list, Said& said) {
   }
 }
 
-// What Expires says; a date that is none lies in the past (RFC 9111, section 5.3).
+// The value of Expires; an invalid date is in the past (RFC 9111, section 5.3).
 auto SpanOfExpires(const ReplyFields& fields, HttpTime now) -> std::optional<seconds> {
   const auto expires = fields.Find("Expires");
   if (!expires) {
@@ -268,7 +268,8 @@ auto Invalidates(Method method) noexcept -> bool {
          method != Method::kTrace;
 }
 
-auto KeepingOf(int status, const ReplyFields& fields, seconds standard, HttpTime now) -> Keeping {
+auto KeepingOf(int status, const ReplyFields& fields, seconds default_ttl, HttpTime now)
+    -> Keeping {
   Keeping keeping;
   ReplyDirectives said;
   fields.ForEach("Cache-Control", [&said](std::string_view list) { HeedAll(list, said); });
@@ -282,7 +283,7 @@ auto KeepingOf(int status, const ReplyFields& fields, seconds standard, HttpTime
     return keeping;
   }
   keeping.age = ParseSpan(fields.Find("Age").value_or("")).value_or(seconds(0));
-  keeping.lifetime = span.value_or(standard) - keeping.age;
+  keeping.lifetime = span.value_or(default_ttl) - keeping.age;
   keeping.allowed = keeping.lifetime > seconds(0);
   keeping.for_cookies =
       speaks || std::binary_search(keeping.vary.begin(), keeping.vary.end(), "cookie");

@@ -1,10 +1,10 @@
-// What a shared cache may do with a request and with its reply (RFC 9111), as pure functions.
+// The rules of a shared cache for a request and its response (RFC 9111), as pure functions.
 //
 // Interface:
 //  * AskOf() says what a cache may do for a request.
-//  * KeepingOf() says whether a reply may be kept, how long it is fresh, and what it varies by.
-//  * AppendCacheKey() and AppendVariant() write down what a kept reply is found by; what begins
-//    with AppendTargetKey() are all replies of one target.
+//  * KeepingOf() says whether a response may be kept, how long it is fresh, and what it varies by.
+//  * AppendCacheKey() and AppendVariant() write the key of a kept response; all keys of one target
+//    begin with AppendTargetKey().
 //
 // The cache stands before the handlers of one server, and can't ask them whether an old reply is
 // still good. So what would have to be validated first is not kept.
@@ -26,10 +26,10 @@
 
 namespace TURTLE_SERVER {
 
-/// What a cache may do for a request.
+/// How a cache may serve a request.
 enum class CacheUse : std::uint8_t {
   kNone,    ///< Nothing: the cache knows nothing of it.
-  kAlone,   ///< It may answer it, and keep its reply; but it does not wait for another's.
+  kAlone,   ///< It may answer it, and keep its response; but it does not wait for another's.
   kShared,  ///< All that, and requests that are alike may wait for one reply.
 };
 
@@ -46,17 +46,17 @@ struct CacheAsk {
   std::chrono::seconds min_fresh{0};       ///< It has to stay fresh for so long.
 };
 
-/// What `request` allows. Only GET and HEAD without a body may be answered by a cache; never with
-/// Authorization, which another client's reply must not answer, or with Range.
+/// Returns how a cache may serve `request`. Only GET and HEAD without a body may be answered by a
+/// cache; never with Authorization, which another client's reply must not answer, or with Range.
 [[nodiscard]] auto AskOf(const Request& request) -> CacheAsk;
 
-/// True if a reply without an error to this method means that what was kept may be wrong now
-/// (RFC 9111, section 4.4).
+/// True if a successful response to this method means that kept responses may be wrong now (RFC
+/// 9111, section 4.4).
 [[nodiscard]] auto Invalidates(Method method) noexcept -> bool;
 
-/// What may be done with a reply.
+/// How a response may be kept.
 struct Keeping {
-  /// The most names in Vary; a reply with more is not kept.
+  /// The most names in Vary; a response with more is not kept.
   static constexpr std::size_t kMaxVaryNames = 8;
 
   bool allowed = false;              ///< It may be kept.
@@ -66,25 +66,25 @@ struct Keeping {
   std::vector<std::string> vary;     ///< Fields of the request that count: lower case, in order.
 };
 
-/// Judges a reply to GET.
+/// Judges a response to GET.
 /// @param status of it
 /// @param fields of it
-/// @param standard how long it is fresh if it doesn't say so and its status allows to keep it
+/// @param default_ttl how long it is fresh if it doesn't say so and its status allows to keep it
 /// @param now the time at which it was made
-[[nodiscard]] auto KeepingOf(int status, const ReplyFields& fields, std::chrono::seconds standard,
-                             HttpTime now) -> Keeping;
+[[nodiscard]] auto KeepingOf(int status, const ReplyFields& fields,
+                             std::chrono::seconds default_ttl, HttpTime now) -> Keeping;
 
-/// Appends what all ways to write one target have in common: the host in lower case and without a
-/// default port, the path that handlers look up (Uri::Path()), and the query, in which characters
-/// that need no percent-encoding have none (RFC 3986, section 6.2.2). Holds no line end.
+/// Appends what all ways to write one target have in common. These are the host in lower case and
+/// without a default port, the path that handlers look up (Uri::Path()), and the query without
+/// needless percent-encoding (RFC 3986, section 6.2.2). Holds no line end.
 void AppendTargetKey(const Request& request, std::string& key);
 
 /// Appends AppendTargetKey(), and a line with path or query as they were sent where a handler may
-/// see more in them: an encoded '&' in a path is not one that divides, and a query reaches programs
-/// as it is. A reply to one of these is not sent to the others, but is wrong when theirs is.
+/// see more in them. An encoded '&' in a path is not one that divides, and a query reaches programs
+/// as it is. A response to one of these is not sent to the others, but is wrong when theirs is.
 void AppendCacheKey(const Request& request, std::string& key);
 
-/// Appends a line for each field of `names`, with its values in `request`: of the replies to one
+/// Appends a line for each field of `names`, with its values in `request`: of the responses to one
 /// target, one that varies is found by these.
 void AppendVariant(const std::vector<std::string>& names, const Request& request, std::string& key);
 

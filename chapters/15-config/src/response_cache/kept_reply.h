@@ -115,10 +115,11 @@ class KeptReply {
 class RecordedHead {
  public:
   /// @param head status and fields; not used after the call
-  /// @param standard how long the reply is fresh if it doesn't say so
+  /// @param default_ttl how long the reply is fresh if it doesn't say so
   /// @param clock the loop's time
   /// @param wall the same moment as HTTP knows it
-  RecordedHead(const Response& head, std::chrono::seconds standard, TimePoint clock, HttpTime wall);
+  RecordedHead(const Response& head, std::chrono::seconds default_ttl, TimePoint clock,
+               HttpTime wall);
   RecordedHead(const RecordedHead&) = delete;
   auto operator=(const RecordedHead&) -> RecordedHead& = delete;
 

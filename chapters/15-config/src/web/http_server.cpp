@@ -11,10 +11,6 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-auto SessionOf(Connection* connection) -> HttpSession& {
-  return *static_cast<HttpSession*>(connection->State());
-}
-
 // A head is parsed where it has arrived, and has to fit there: the rest of a longer one would never
 // be read.
 auto Checked(const HttpOptions& options) -> const HttpOptions& {
@@ -38,11 +34,11 @@ HttpServer::HttpServer(HttpOptions options, ServerOptions server_options)
   server_
       .OnAccept([this](Connection* connection) {
         connection->SetState(
-            std::make_unique<HttpSession>(*connection, LoopHttpOf(connection->GetLooper())));
+            std::make_unique<HttpSession>(*connection, PartsOf(connection->GetLooper()).http1));
       })
-      .OnHandle([](Connection* connection) { SessionOf(connection).OnProgress(); })
-      .OnTimeout([](Connection* connection) { SessionOf(connection).OnTimeout(); })
-      .OnStop([](Connection* connection) { SessionOf(connection).OnStop(); })
+      .OnHandle([](Connection* connection) { Session::Of(*connection).OnProgress(); })
+      .OnTimeout([](Connection* connection) { Session::Of(*connection).OnTimeout(); })
+      .OnStop([](Connection* connection) { Session::Of(*connection).OnStop(); })
       .OnFull([this](Connection* connection) { RefuseForWantOfRoom(connection); });
 }
 
@@ -75,21 +71,22 @@ void HttpServer::SetOptions(const HttpOptions& options) {
   if (loops_.empty()) {
     options_ = options;  // for those that Begin() makes
   }
-  for (const std::unique_ptr<LoopHttp>& loop : loops_) {
+  for (const std::unique_ptr<LoopParts>& loop : loops_) {
     // A loop that takes no task any more has no clients either.
     static_cast<void>(
-        loop->GetLooper().Post([&loop = *loop, options] { loop.SetOptions(options); }));
+        loop->http.GetLooper().Post([&http = loop->http, options] { http.SetOptions(options); }));
   }
 }
 
 void HttpServer::Begin() {
   for (Looper* looper : server_.Loopers()) {
-    loops_.push_back(std::make_unique<LoopHttp>(*looper, options_));
+    loops_.push_back(std::make_unique<LoopParts>(*looper, options_));
+    LoopHttp& http = loops_.back()->http;
     for (const ObserverFactory& factory : observers_) {
-      loops_.back()->Observe(factory(*looper));
+      http.Observe(factory(*looper));
     }
     for (const auto& [prefix, factory] : mounts_) {
-      loops_.back()->Mount(prefix, factory(*looper));
+      http.Mount(prefix, factory(*looper));
     }
   }
   server_.Begin();
@@ -98,13 +95,13 @@ void HttpServer::Begin() {
 
 // Before the request has come: what it would be does not matter.
 void HttpServer::RefuseForWantOfRoom(Connection* connection) {
-  HttpSession::SendLast(*connection, LoopHttpOf(connection->GetLooper()),
+  HttpSession::SendLast(*connection, PartsOf(connection->GetLooper()).http1,
                         ErrorResponse(503, "Too many clients are here.").Set("Retry-After", "1"));
 }
 
-auto HttpServer::LoopHttpOf(const Looper* looper) noexcept -> LoopHttp& {
+auto HttpServer::PartsOf(const Looper* looper) noexcept -> LoopParts& {
   return **std::find_if(loops_.begin(), loops_.end(),
-                        [looper](const auto& loop) { return &loop->GetLooper() == looper; });
+                        [looper](const auto& loop) { return &loop->http.GetLooper() == looper; });
 }
 
 }  // namespace TURTLE_SERVER

@@ -12,7 +12,7 @@
 //  * Begin() serves until Stop().
 //
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
-// loop a LoopHttp with handlers of its own.
+// loop a LoopHttp with its own handlers.
 //
 // Thread: Stop() from any thread and from signal handlers, SetMaxConnections() from any,
 // SetOptions() on a loop's, Block() on the first loop's, the rest from the owner's.
@@ -29,6 +29,7 @@
 #include "core/server_options.h"
 #include "core/turtle_server.h"
 #include "web/exchange_observer.h"
+#include "web/http_exchange.h"
 #include "web/http_options.h"
 #include "web/loop_http.h"
 #include "web/request_handler.h"
@@ -95,7 +96,15 @@ class HttpServer {
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
 
  private:
-  auto LoopHttpOf(const Looper* looper) noexcept -> LoopHttp&;
+  // One loop's handlers, and its HTTP/1.1.
+  struct LoopParts {
+    LoopParts(Looper& looper, const HttpOptions& options) : http(looper, options), http1(http) {}
+
+    LoopHttp http;
+    Http1Shared http1;
+  };
+
+  auto PartsOf(const Looper* looper) noexcept -> LoopParts&;
   void RefuseForWantOfRoom(Connection* connection);
 
   HttpOptions options_;  // of the loops, when they are made
@@ -103,7 +112,7 @@ class HttpServer {
   std::vector<ObserverFactory> observers_;
   TurtleServer server_;
   // One for each loop while Begin() runs; handlers may use their loop, so they go before it.
-  std::vector<std::unique_ptr<LoopHttp>> loops_;
+  std::vector<std::unique_ptr<LoopParts>> loops_;
 };
 
 }  // namespace TURTLE_SERVER

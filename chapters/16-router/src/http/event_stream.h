@@ -1,5 +1,5 @@
 // Server-sent events: the text by which a server tells a page what is new (WHATWG HTML, section
-// 9.2). The reply has the type text/event-stream, has no end, and consists of blocks of lines:
+// 9.2). The response has the type text/event-stream, has no end, and consists of blocks of lines:
 //
 //     event: price
 //     id: 17
@@ -32,11 +32,11 @@ inline constexpr std::string_view kEventStreamType = "text/event-stream";
 
 /// One event.
 struct ServerEvent {
-  /// What is said, of any number of lines; the page gets LF for each line end, be it CR LF, CR or
-  /// LF. nullopt: the page is told nothing, but `id` and `retry` count.
+  /// The data, of any number of lines; the page gets LF for each line end, be it CR LF, CR or LF.
+  /// nullopt: the page is told nothing, but `id` and `retry` count.
   std::optional<std::string_view> data{};
   std::string_view type{};  ///< For addEventListener(); "" means "message". No CR, no LF.
-  /// What Last-Event-ID will say from now on; "": nothing any more. nullopt: as before. No CR, no
+  /// The value of Last-Event-ID from now on; "": nothing any more. nullopt: as before. No CR, no
   /// LF, no NUL.
   std::optional<std::string_view> id{};
   /// How long the reader waits before it connects again; not negative. nullopt: as before.

@@ -4,7 +4,7 @@
 //  * ParseJson() understands a body, or throws what becomes a 400 with the place of the mistake.
 //  * FormatJson() writes a value.
 //
-// Whoever calls them includes <nlohmann/json.hpp>; here its name will do.
+// Callers include <nlohmann/json.hpp>; here its name will do.
 //
 // Thread: pure functions.
 #pragma once
@@ -17,8 +17,8 @@
 
 namespace TURTLE_SERVER {
 
-/// How many arrays and objects may stand in each other. The parser needs no stack for that, but
-/// many a function that walks through a value does.
+/// How deep arrays and objects may be nested. The parser needs no stack for that, but many a
+/// function that walks through a value does.
 inline constexpr int kMaxJsonDepth = 64;
 
 /// Understands `text`.

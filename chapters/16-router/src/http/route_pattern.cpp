@@ -34,7 +34,7 @@ auto KindOf(std::string_view type) -> SegmentKind {
   return SegmentKind::kUuid;
 }
 
-// What stands between the braces.
+// The text between the braces.
 auto ParseParameter(std::string_view text) -> PatternSegment {
   constexpr std::string_view kDots = "...";
   PatternSegment segment;

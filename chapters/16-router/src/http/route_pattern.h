@@ -28,7 +28,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What a segment of a pattern stands for; the ones that come first count more.
+/// The kind of a segment; the ones that come first count more.
 enum class SegmentKind : std::uint8_t {
   kLiteral,  ///< itself
   kInteger,  ///< {id:int}

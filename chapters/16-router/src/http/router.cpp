@@ -69,6 +69,9 @@ class Router::Search {
   auto Walk(const Node& node, std::string_view rest) noexcept -> bool;
   auto Try(const Expression& expression) -> bool;
 
+  // The first route that the search met and that lacks the method.
+  [[nodiscard]] auto PassedOver() const noexcept -> std::size_t { return passed_over_; }
+
  private:
   static constexpr std::array kByPrecedence = {SegmentKind::kInteger, SegmentKind::kUuid,
                                                SegmentKind::kPlain};
@@ -83,6 +86,7 @@ class Router::Search {
   const Method method_;
   const std::string_view path_;
   RouteMatch& match_;
+  std::size_t passed_over_ = kNoRoute;
 };
 
 // `rest` begins with the segment that the children of `node` are to be compared with. @return
@@ -140,6 +144,9 @@ auto Router::Search::Try(const Expression& expression) -> bool {
 auto Router::Search::Take(const Endpoint& endpoint) noexcept -> bool {
   match_.allowed.Add(endpoint.methods);
   match_.route = endpoint.RouteFor(method_);
+  if (match_.route == kNoRoute && passed_over_ == kNoRoute) {
+    passed_over_ = endpoint.first;
+  }
   return match_.route != kNoRoute;
 }
 
@@ -176,6 +183,7 @@ auto Router::Add(Method method, std::string_view pattern) -> std::size_t {
     }
     routes_.push_back({std::string(pattern), std::move(names)});
     route = routes_.size() - 1;
+    endpoint->first = std::min(endpoint->first, route);
     endpoint->methods.Add(method);
     methods_.Add(method);
     return route;
@@ -223,6 +231,7 @@ auto Router::Find(Method method, std::string_view path) const -> RouteMatch {
     match.parameters.names_ = &routes_[match.route].names;
   } else if (!match.allowed.Empty()) {
     match.result = RouteResult::kNoMethod;
+    match.route = search.PassedOver();
   }
   return match;
 }

@@ -1,11 +1,11 @@
-// Which route answers a path: a tree of segments, and regular expressions behind it.
+// Which route answers a path: a tree of segments, then regular expressions.
 //
 // Interface:
 //  * Add() takes a method and a pattern, and refuses what is no pattern or is there already.
 //  * Find() gives the route for a method and a path, with the values of its parameters; or the
 //    methods that the path has; or nothing.
 //
-// A pattern is that of http/route_pattern.h, or a regular expression behind a '~':
+// A pattern is that of http/route_pattern.h, or a regular expression after a '~':
 // "~/archive/(?P<year>\d{4})/.*", which must match the whole path. Its groups are the parameters,
 // by their names, or by their numbers: "1".
 //
@@ -16,7 +16,7 @@
 //
 // The tree is walked without allocation, and no node of it twice, whatever the path is. Regular
 // expressions are RE2's, whose time is linear in the path; std::regex may take exponential time, or
-// all of the stack. RE2 locks a cache of its own, so every loop has a Router of its own.
+// all of the stack. RE2 locks its cache, so every loop has its own Router.
 //
 // Thread: one at a time. Pure.
 #pragma once
@@ -55,7 +55,7 @@ class RouteParameters {
   std::size_t count_ = 0;
 };
 
-/// What came of looking a path up.
+/// The result of looking a path up.
 enum class RouteResult : std::uint8_t {
   kFound,     ///< there is a route
   kNoMethod,  ///< the path has routes, but not for this method
@@ -65,9 +65,10 @@ enum class RouteResult : std::uint8_t {
 /// A route, or why there is none.
 struct RouteMatch {
   RouteResult result = RouteResult::kNoPath;  ///< what came of it
-  std::size_t route = 0;                      ///< with kFound: which, as Add() said
-  RouteParameters parameters{};               ///< with kFound
-  MethodSet allowed{};                        ///< with kNoMethod: those that the path has
+  /// As Add() said: which, with kFound; the most precise one of the path, with kNoMethod.
+  std::size_t route = 0;
+  RouteParameters parameters{};  ///< with kFound
+  MethodSet allowed{};           ///< with kNoMethod: those that the path has
 };
 
 /// Routes by path and method.
@@ -104,6 +105,7 @@ class Router {
 
     std::array<std::size_t, MethodSet::kMethods> routes{};
     MethodSet methods;
+    std::size_t first = kNoRoute;  // of routes
   };
 
   struct Node {

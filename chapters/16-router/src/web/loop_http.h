@@ -1,19 +1,22 @@
-// What all HTTP sessions of one loop share.
+// The handlers, limits and observers that all HTTP sessions of one loop share.
 //
-// Because every loop has its own, nothing here needs a lock.
+// Because every loop has its own, nothing here needs a lock. A session of any protocol has its
+// exchanges answered here. An exception of a handler costs its client the response, and no other
+// client anything.
 //
 // Interface:
-//  * Observe() adds somebody who is told of each request.
+//  * Observe() adds an observer of all requests.
 //  * SetRoutes() has routes asked before what is mounted.
 //  * Mount() puts a handler under a path, HandlerFor() finds the one for a path.
-//  * TakeExchange() and GiveBack() lend the loop's exchange, so that a request allocates nothing.
-//  * Date() is the text of now, ReadyStart() the first lines of a ready reply; both are made once
-//    a second.
+//  * Answer() has the responsible handler answer.
+//  * BringBody(), RefuseBody() and GoOn() call the handler again while its exchange is open.
+//  * TellBegin() and TellEnd() tell the observers.
+//  * Date() is the text of now, made once a second.
 //
 // Thread: the loop's.
 #pragma once
 
-#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -52,11 +55,11 @@ class LoopHttp {
     looper_.SetFlushRate({options_.min_send_rate, options_.write_timeout});
   }
 
+  /// True once the server takes no new requests.
+  [[nodiscard]] auto Ending() const noexcept -> bool { return looper_.Stopping(); }
+
   /// Has `routes` asked first.
   void SetRoutes(std::unique_ptr<RouteHandler> routes) { routes_ = std::move(routes); }
-
-  /// What is asked first; nullptr: there is nothing.
-  [[nodiscard]] auto Routes() const noexcept -> RouteHandler* { return routes_.get(); }
 
   /// Answers what lies under `prefix` by `handler`.
   /// @param prefix "/" or a path such as "/cgi-bin", without a slash at its end
@@ -78,31 +81,50 @@ class LoopHttp {
     observers_.push_back(std::move(observer));
   }
 
-  /// Is anybody told of each request?
-  [[nodiscard]] auto IsObserved() const noexcept -> bool { return !observers_.empty(); }
+  /// Returns the number of a new exchange.
+  auto NextNumber() noexcept -> std::uint32_t { return ++last_number_; }
 
-  /// Calls `tell` with each observer.
-  template <typename Tell>
-  void ForEachObserver(const Tell& tell) const {
-    for (const std::unique_ptr<ExchangeObserver>& observer : observers_) {
-      tell(*observer);
+  /// Has the handler that is responsible answer `exchange`, now or later. A method that the server
+  /// doesn't know is answered by 501, an expectation by 417, a body that is too long by 413, a path
+  /// without a handler by 404.
+  void Answer(Exchange& exchange);
+
+  /// Gives the handler a piece of the body, for which it waits.
+  /// @param exchange whose body it is
+  /// @param piece valid during the call
+  /// @param last the body is complete
+  void BringBody(Exchange& exchange, std::string_view piece, bool last);
+
+  /// Answers in place of the handler, which can't have the body.
+  /// @param exchange whose body it is
+  /// @param status of the error page
+  /// @param reason for its text
+  void RefuseBody(Exchange& exchange, int status, const std::string& reason);
+
+  /// Has the handler of `exchange`, which is open, go on: another one after ReplyFrom(), or the
+  /// same one because there is room for output. A session calls it whenever something may have
+  /// happened.
+  void GoOn(Exchange& exchange);
+
+  /// Tells the observers that the head of a request is whole. Each call is followed by TellEnd().
+  void TellBegin(const Exchange& exchange) const noexcept {
+    for (const std::unique_ptr<ExchangeObserver>& each : observers_) {
+      each->OnBegin(exchange.GetConnection());
     }
   }
 
-  /// An exchange to be filled, from GiveBack() or new.
-  [[nodiscard]] auto TakeExchange() -> std::unique_ptr<Exchange>;
+  /// Tells the observers that the exchange is over, before its request is gone.
+  void TellEnd(const Exchange& exchange) const noexcept {
+    if (!observers_.empty()) {
+      TellEnd(RecordOf(exchange));
+    }
+  }
 
-  /// Keeps a closed exchange for the next request.
-  void GiveBack(std::unique_ptr<Exchange> exchange) noexcept { spare_ = std::move(exchange); }
+  /// Tells the observers that something was refused that was no request.
+  void TellEnd(const ExchangeRecord& record) const noexcept;
 
   /// Now, as an HTTP date. Valid until the next call.
   [[nodiscard]] auto Date() -> std::string_view;
-
-  /// The status line and the Date line of a ready reply. Valid until the next call.
-  [[nodiscard]] auto ReadyStart(ReadyStatus status) -> std::string_view;
-
-  /// Room to write a head in, empty; its memory is used again.
-  [[nodiscard]] auto HeadScratch() noexcept -> std::string&;
 
  private:
   struct Mounted {
@@ -110,16 +132,21 @@ class LoopHttp {
     std::unique_ptr<RequestHandler> handler;
   };
 
+  void FindHandler(Exchange& exchange);
+  static auto RecordOf(const Exchange& exchange) noexcept -> ExchangeRecord;
+  template <typename Callback>
+  void Guard(Exchange& exchange, const Callback& callback);
+
   Looper& looper_;
   HttpOptions options_;
   std::unique_ptr<RouteHandler> routes_;
   std::vector<Mounted> mounted_;  // longest prefix first
   std::vector<std::unique_ptr<ExchangeObserver>> observers_;
-  std::unique_ptr<Exchange> spare_;
+  std::uint32_t last_number_ = 0;
   CachedDate date_;
-  HttpTime start_time_{};                    // of both ready_starts_
-  std::array<std::string, 2> ready_starts_;  // by ReadyStatus
-  std::string head_;
 };
+
+/// The first line of a head, as it was sent; or the beginning of what came in place of one.
+[[nodiscard]] auto FirstLine(std::string_view head) noexcept -> std::string_view;
 
 }  // namespace TURTLE_SERVER

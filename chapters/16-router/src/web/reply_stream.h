@@ -28,8 +28,8 @@
 
 namespace TURTLE_SERVER {
 
-class ConnectionTicket;
-class RouteHandler;
+class ExchangeTicket;
+class LateReplies;
 
 /// What a writer should do next.
 enum class StreamState : std::uint8_t {
@@ -45,12 +45,10 @@ class ReplyStream {
   static constexpr std::size_t kHighWater = std::size_t{256} * 1024;
 
   /// For Responder: begins the reply.
-  /// @param ticket for the connection
-  /// @param number of the exchange
+  /// @param ticket for the exchange
   /// @param handler of the loop
   /// @param head status and fields; its body is the first piece
-  ReplyStream(const ConnectionTicket& ticket, std::uint32_t number, RouteHandler& handler,
-              ServerResponse head);
+  ReplyStream(const ExchangeTicket& ticket, LateReplies& handler, ServerResponse head);
 
   /// A stream that is kGone.
   ReplyStream() = default;

@@ -19,26 +19,21 @@
 // Thread: Resume() from any, the rest from the loop's.
 #pragma once
 
-#include <cstdint>
-
-#include "core/connection_ticket.h"
 #include "web/exchange.h"
+#include "web/exchange_ticket.h"
 
 namespace TURTLE_SERVER {
 
-class RouteHandler;
+class LateReplies;
 
 /// The right to take the body of one request. Copies share it.
 class RequestBody {
  public:
-  /// For RouteHandler.
+  /// For the routes.
   /// @param exchange whose body it is
   /// @param handler of that loop, which answers what a callback throws
-  RequestBody(Exchange& exchange, RouteHandler& handler)
-      : exchange_(&exchange),
-        handler_(&handler),
-        ticket_(exchange.GetConnection()),
-        number_(exchange.Id().number) {}
+  RequestBody(Exchange& exchange, LateReplies& handler)
+      : exchange_(&exchange), handler_(&handler), ticket_(exchange) {}
 
   /// Has each piece brought to `callback`, when the handler has returned. It is called at least
   /// once, and for the last time with `last`; or no more, because the request was answered or the
@@ -55,9 +50,8 @@ class RequestBody {
 
  private:
   Exchange* exchange_;  // as long as it is open, which it is wherever this is used
-  RouteHandler* handler_;
-  ConnectionTicket ticket_;
-  std::uint32_t number_;
+  LateReplies* handler_;
+  ExchangeTicket ticket_;
 };
 
 }  // namespace TURTLE_SERVER

@@ -11,9 +11,8 @@
 //  * Stream() answers in pieces.
 //  * When the last copy goes and nobody has answered, the client gets a 500.
 //
-// It holds no pointer to the connection, but a ticket for it (core/connection_ticket.h) and the
-// number of its request. The reply goes home as a task of the loop. There the number is compared: a
-// connection that has gone on to its next request is not given the answer to the last.
+// It holds no pointer to the exchange, but a ticket for it (web/exchange_ticket.h). The reply goes
+// home as a task of the loop.
 //
 // Thread: any.
 #pragma once
@@ -27,15 +26,15 @@
 namespace TURTLE_SERVER {
 
 class Exchange;
-class RouteHandler;
+class LateReplies;
 
 /// The right to answer one request. Copies share it.
 class Responder {
  public:
-  /// For RouteHandler, on the loop's thread.
+  /// For the routes, on the loop's thread.
   /// @param exchange to be answered
   /// @param handler of that loop, which does it
-  Responder(const Exchange& exchange, RouteHandler& handler);
+  Responder(const Exchange& exchange, LateReplies& handler);
 
   /// Answers. Throws std::bad_alloc only, and may then be called again.
   /// @return false: an answer was given before, and this one is dropped; or the server has ended.

@@ -46,6 +46,9 @@ RouteHandler::RouteHandler(const Routes& routes, MethodSet others) : routes_(rou
   for (const Routes::Route& route : routes.All()) {
     router_.Add(route.method, route.pattern);
   }
+  for (std::size_t group = 0; group < routes.Groups(); ++group) {
+    groups_.push_back(routes.Around(group));
+  }
   server_methods_ = router_.Methods();
   server_methods_.Add(others);
 }
@@ -56,6 +59,7 @@ auto RouteHandler::TryHandle(Exchange& exchange) -> bool {
   if (request.uri.Form() == TargetForm::kAsterisk) {  // the server itself
     match.result = RouteResult::kNoMethod;
     match.allowed = server_methods_;
+    around_ = &groups_[Routes::kServer];
   } else {
     match = Match(exchange);
   }
@@ -66,9 +70,13 @@ auto RouteHandler::TryHandle(Exchange& exchange) -> bool {
   return true;
 }
 
-auto RouteHandler::Match(const Exchange& exchange) const -> RouteMatch {
+// Each call of this class about a request begins here, for the routes and their middleware.
+auto RouteHandler::Match(const Exchange& exchange) -> RouteMatch {
   const Request& request = exchange.GetRequest();
-  return router_.Find(request.method, request.uri.Path());
+  const RouteMatch match = router_.Find(request.method, request.uri.Path());
+  const bool has_route = match.result != RouteResult::kNoPath;
+  around_ = &groups_[has_route ? routes_.All()[match.route].group : Routes::kServer];
+  return match;
 }
 
 // The head is there. What can be said without the body is said now: whoever may not upload, or
@@ -77,9 +85,9 @@ void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
   const ServerRequest request(exchange, match.parameters, {}, fields_);
   std::size_t entered = 0;
   try {
-    for (const Middleware& each : routes_.Around()) {
+    for (const Middleware* each : *around_) {
       ++entered;
-      if (auto response = each.before ? each.before(request) : std::nullopt) {
+      if (auto response = each->before ? each->before(request) : std::nullopt) {
         Reply(exchange, request, *response, entered);
         return;
       }
@@ -112,19 +120,19 @@ auto RouteHandler::TryRefuse(Exchange& exchange, int status, const std::string& 
 
 void RouteHandler::Begin(Exchange& exchange, const RouteMatch& match,
                          const ServerRequest& request) {
-  const RouteAction& action = routes_.All()[match.route].action;
-  if (const auto* upload = std::get_if<UploadAction>(&action)) {
-    exchange.LimitBody(upload->options.limits.max_body_bytes);
+  const Routes::Route& route = routes_.All()[match.route];
+  if (route.options.max_body_bytes) {
+    exchange.LimitBody(*route.options.max_body_bytes);
   }
   if (exchange.BodyTooLarge()) {
     ReplyNow(exchange, request, [&] { throw HttpError(413, exchange.BodyLimitText()); });
     return;
   }
-  if (const auto* streaming = std::get_if<StreamingHandler>(&action)) {
+  if (const auto* streaming = std::get_if<StreamingHandler>(&route.action)) {
     ReplyLater(exchange, request, [&](const Responder& responder) {
       (*streaming)(request, RequestBody(exchange, *this), responder);
     });
-  } else if (const auto* upload = std::get_if<UploadAction>(&action)) {
+  } else if (const auto* upload = std::get_if<UploadAction>(&route.action)) {
     Receive(exchange, request, *upload);
   } else if (exchange.GetRequest().framing.HasBody()) {
     Collect(exchange);
@@ -264,8 +272,8 @@ void RouteHandler::Reply(Exchange& exchange, const ServerRequest& request, Serve
 auto RouteHandler::CallAfter(const ServerRequest& request, ServerResponse& response,
                              std::size_t entered) -> bool {
   bool is_given = true;
-  for (std::size_t i = std::min(entered, routes_.Around().size()); i > 0; --i) {
-    const Middleware& each = routes_.Around()[i - 1];
+  for (std::size_t i = std::min(entered, around_->size()); i > 0; --i) {
+    const Middleware& each = *(*around_)[i - 1];
     try {
       if (each.after) {
         each.after(request, response);
@@ -320,10 +328,10 @@ void RouteHandler::ReplaceReply(const ServerRequest& request, ServerResponse& re
 
 void RouteHandler::TellError(const ServerRequest& request, ServerResponse& response,
                              const std::exception& error) {
-  for (const Middleware& each : routes_.Around()) {
+  for (const Middleware* each : *around_) {
     try {
-      if (each.error) {
-        each.error(request, response, error);
+      if (each->error) {
+        each->error(request, response, error);
       }
     } catch (...) {
       ReplaceReply(request, response);

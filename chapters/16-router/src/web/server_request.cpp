@@ -22,6 +22,16 @@ auto MediaType(std::string_view content_type) -> std::string_view {
 
 }  // namespace
 
+ServerRequest::ServerRequest(Exchange& exchange, const RouteParameters& parameters,
+                             std::string_view body, RequestFields& fields) noexcept
+    : exchange_(exchange),
+      parameters_(parameters),
+      body_(body),
+      fields_(fields),
+      context_(exchange.Context()) {
+  fields_.query_read = fields_.form_read = fields_.cookies_read = false;
+}
+
 auto ServerRequest::Head() const noexcept -> const Request& { return exchange_.GetRequest(); }
 
 auto ServerRequest::Parameter(std::string_view name) const -> std::string_view {

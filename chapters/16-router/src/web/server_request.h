@@ -4,6 +4,7 @@
 //  * Parameter(), Integer() are what the path says, Query() what stands behind its '?'.
 //  * Header(), Cookie() and Body() are what the client sent; Json() and Form() are the body,
 //    understood.
+//  * Set(), Get() and Find() are its context: what middleware has found out, by type.
 //  * Source() and Destination() are the two ends of the connection.
 //
 // All texts are views, valid until the handler returns. One that answers later copies what it needs
@@ -16,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/net_address.h"
 #include "http/cookies.h"
@@ -23,6 +25,7 @@
 #include "http/request.h"
 #include "http/request_json.h"
 #include "http/router.h"
+#include "web/request_context.h"
 
 namespace TURTLE_SERVER {
 
@@ -46,11 +49,8 @@ class ServerRequest {
   /// @param parameters that the path gave the route; copied
   /// @param body all of it
   /// @param fields room for what is read; another request must not use it at the same time
-  ServerRequest(const Exchange& exchange, const RouteParameters& parameters, std::string_view body,
-                RequestFields& fields) noexcept
-      : exchange_(exchange), parameters_(parameters), body_(body), fields_(fields) {
-    fields_.query_read = fields_.form_read = fields_.cookies_read = false;
-  }
+  ServerRequest(Exchange& exchange, const RouteParameters& parameters, std::string_view body,
+                RequestFields& fields) noexcept;
 
   ServerRequest(const ServerRequest&) = delete;
   auto operator=(const ServerRequest&) -> ServerRequest& = delete;
@@ -103,6 +103,33 @@ class ServerRequest {
   ///     many fields
   [[nodiscard]] auto Form() const -> const TURTLE_SERVER::Form&;
 
+  /// Adds a value to the request's context (web/request_context.h): for the middleware and the
+  /// handler that come after this call, and for all `after`, however late the response is.
+  /// @tparam T its type, by which it is found
+  /// @param value moved there
+  /// @return the value, valid until the request is over
+  template <typename T>
+  auto Set(T value) const -> T& {
+    return context_.Set<T>(std::move(value));
+  }
+
+  /// The value of type `T` in the context; nullptr if there is none.
+  template <typename T>
+  [[nodiscard]] auto Find() const noexcept -> T* {
+    return context_.Find<T>();
+  }
+
+  /// The value of type `T` in the context.
+  /// @throws std::out_of_range, with the type's name, if there is none: a logged 500
+  template <typename T>
+  [[nodiscard]] auto Get() const -> T& {
+    return context_.Get<T>();
+  }
+
+  /// The whole context. A handler that goes on in another thread copies it: a snapshot that keeps
+  /// its values after the client has gone.
+  [[nodiscard]] auto Context() const noexcept -> const RequestContext& { return context_; }
+
   /// The client's address, asked of the kernel, getpeername(2); an empty one if it has gone.
   [[nodiscard]] auto Source() const -> NetAddress;
 
@@ -114,6 +141,7 @@ class ServerRequest {
   const RouteParameters parameters_;
   const std::string_view body_;
   RequestFields& fields_;
+  RequestContext& context_;
 };
 
 }  // namespace TURTLE_SERVER

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/file_slice.h"
 #include "http/cookies.h"
 #include "http/response.h"
 
@@ -62,7 +63,16 @@ class ServerResponse {
   /// @return this
   auto Body(std::string_view bytes, std::string_view type = {}) -> ServerResponse&;
 
-  /// The body.
+  /// Makes a part of a file the body; it is sent by sendfile(2).
+  /// @param slice such as OwnFileSlice(fd, 0, size)
+  /// @param type as above
+  /// @return this
+  auto Body(FileSlice slice, std::string_view type = {}) -> ServerResponse&;
+
+  /// Removes the body, and gives access to what is left, for code that fills in a Response.
+  [[nodiscard]] auto WithoutBody() -> Response&;
+
+  /// The body; "" if it is a part of a file.
   [[nodiscard]] auto Body() const noexcept -> std::string_view { return body_; }
 
   /// Makes plain text in UTF-8 the body.
@@ -99,7 +109,9 @@ class ServerResponse {
   void BeginAt(Exchange& exchange) const;
 
  private:
-  Response head_;  // without a body: that would be a string of its own in each reply
+  void DropFile();
+
+  Response head_;  // with a body only if that has files: a text would be one more string
   std::string body_;
 };
 

@@ -20,7 +20,8 @@ OwnedRequest::OwnedRequest(const ServerRequest& request, const std::atomic<bool>
     : text_(TextOf(request.Head())),
       head_(CopyHead(request.Head())),
       ends_{request.Source(), request.Destination()},
-      request_(head_, ends_, CopyParameters(request), body_, fields_, cancelled) {
+      context_(request.Context()),
+      request_(head_, ends_, CopyParameters(request), body_, fields_, context_, cancelled) {
   if (request.body_ != nullptr) {
     body_ = std::exchange(*request.body_, {});
   }

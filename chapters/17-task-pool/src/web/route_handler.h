@@ -10,9 +10,7 @@
 //
 // Interface:
 //  * TryHandle() answers a request, now or later, or says that it has no route.
-//  * BringBody() is where a RequestBody has its pieces from.
-//  * ReplyLate() is where the answer of a Responder arrives, FailLate() what was thrown in place of
-//    one, BeginLate() the beginning of a ReplyStream.
+//  * LateReplies is where the answers of Responder, ReplyStream and RequestBody arrive.
 //
 // Thread: the loop's.
 #pragma once
@@ -20,9 +18,11 @@
 #include <cstddef>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "http/router.h"
 #include "web/exchange.h"
+#include "web/late_replies.h"
 #include "web/routes.h"
 #include "web/server_request.h"
 #include "web/server_response.h"
@@ -30,7 +30,7 @@
 namespace TURTLE_SERVER {
 
 /// One loop's way through the routes.
-class RouteHandler {
+class RouteHandler final : public LateReplies {
  public:
   /// @param routes outlive this object
   /// @param others what those are asked by that no route answers: for "OPTIONS *"
@@ -47,18 +47,10 @@ class RouteHandler {
   /// @return false: no route has its path, and nothing was done
   auto TryRefuse(Exchange& exchange, int status, const std::string& reason) -> bool;
 
-  /// Has the body brought to `callback`, Exchange::OnBody(), and answers what that throws.
-  void BringBody(Exchange& exchange, BodyCallback callback);
-
-  /// Answers `exchange`, which is open and has no reply yet. Does not throw.
-  void ReplyLate(Exchange& exchange, ServerResponse& response) noexcept;
-
-  /// Answers what a handler has thrown on another thread, as if it had been thrown here. Does not
-  /// throw.
-  void FailLate(Exchange& exchange, const std::exception_ptr& thrown) noexcept;
-
-  /// Begins a reply to `exchange`, as ReplyLate(); the rest of its body is written by others.
-  void BeginLate(Exchange& exchange, ServerResponse& head) noexcept;
+  void BringBody(Exchange& exchange, BodyCallback callback) override;
+  void ReplyLate(Exchange& exchange, ServerResponse& response) noexcept override;
+  void FailLate(Exchange& exchange, const std::exception_ptr& thrown) noexcept override;
+  void BeginLate(Exchange& exchange, ServerResponse& head) noexcept override;
 
  private:
   static constexpr auto kAllMiddleware = static_cast<std::size_t>(-1);
@@ -84,13 +76,16 @@ class RouteHandler {
   void ReplaceReply(const ServerRequest& request, ServerResponse& response);
   void TellError(const ServerRequest& request, ServerResponse& response,
                  const std::exception& error);
-  auto Match(const Exchange& exchange) const -> RouteMatch;
+  auto Match(const Exchange& exchange) -> RouteMatch;
 
   const Routes& routes_;
   Router router_;
+  std::vector<std::vector<const Middleware*>> groups_;  // Routes::Around() each
   MethodSet server_methods_;
-  RequestFields fields_;     // of the request that is looked at now
-  ServerResponse response_;  // of the request that is answered now
+  // Of the request that is looked at, or answered, now.
+  const std::vector<const Middleware*>* around_ = nullptr;
+  RequestFields fields_;
+  ServerResponse response_;
 };
 
 }  // namespace TURTLE_SERVER

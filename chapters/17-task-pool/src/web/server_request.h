@@ -4,6 +4,7 @@
 //  * Parameter(), Integer() are what the path says, Query() what stands behind its '?'.
 //  * Header(), Cookie() and Body() are what the client sent; Json() and Form() are the body,
 //    understood.
+//  * Set(), Get() and Find() are its context: what middleware has found out, by type.
 //  * Source() and Destination() are the two ends of the connection.
 //  * Cancelled() says whether anybody still waits for the answer.
 //
@@ -18,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/net_address.h"
 #include "http/cookies.h"
@@ -26,6 +28,7 @@
 #include "http/request_json.h"
 #include "http/router.h"
 #include "web/connection_ends.h"
+#include "web/request_context.h"
 
 namespace TURTLE_SERVER {
 
@@ -59,9 +62,10 @@ class ServerRequest {
   /// @param parameters as above
   /// @param body all of it
   /// @param fields as above
+  /// @param context a copy of the request's
   /// @param cancelled becomes true when nobody waits for the answer any more
   ServerRequest(const Request& head, const ConnectionEnds& ends, const RouteParameters& parameters,
-                std::string& body, RequestFields& fields,
+                std::string& body, RequestFields& fields, RequestContext& context,
                 const std::atomic<bool>& cancelled) noexcept;
 
   ServerRequest(const ServerRequest&) = delete;
@@ -117,6 +121,33 @@ class ServerRequest {
   ///     many fields
   [[nodiscard]] auto Form() const -> const TURTLE_SERVER::Form&;
 
+  /// Adds a value to the request's context (web/request_context.h): for the middleware and the
+  /// handler that come after this call, and for all `after`, however late the response is.
+  /// @tparam T its type, by which it is found
+  /// @param value moved there
+  /// @return the value, valid until the request is over
+  template <typename T>
+  auto Set(T value) const -> T& {
+    return context_.Set<T>(std::move(value));
+  }
+
+  /// The value of type `T` in the context; nullptr if there is none.
+  template <typename T>
+  [[nodiscard]] auto Find() const noexcept -> T* {
+    return context_.Find<T>();
+  }
+
+  /// The value of type `T` in the context.
+  /// @throws std::out_of_range, with the type's name, if there is none: a logged 500
+  template <typename T>
+  [[nodiscard]] auto Get() const -> T& {
+    return context_.Get<T>();
+  }
+
+  /// The whole context. A handler that goes on in another thread copies it: a snapshot that keeps
+  /// its values after the client has gone.
+  [[nodiscard]] auto Context() const noexcept -> const RequestContext& { return context_; }
+
   /// The client's address. The kernel is asked once for each connection, getpeername(2); an empty
   /// one if the client has gone before.
   [[nodiscard]] auto Source() const -> NetAddress;
@@ -142,6 +173,7 @@ class ServerRequest {
   const RouteParameters parameters_;
   std::string* const body_;
   RequestFields& fields_;
+  RequestContext& context_;
   const std::atomic<bool>* const cancelled_;  // of a copy
 };
 

@@ -68,7 +68,7 @@ auto Rows::Next() -> const Row* {
     return nullptr;
   }
   if (!std::exchange(first_, false)) {
-    ended_ = true;  // after an error, too: to ask once more might begin the statement anew
+    ended_ = true;  // after an error, too: to ask once more might begin the statement again
     ended_ = !statement_->Step();
   }
   return ended_ ? nullptr : &row_;
@@ -98,7 +98,7 @@ DbConnection::~DbConnection() {
 
 auto DbConnection::Prepare(const Sql& sql) -> Statement {
   std::shared_ptr<PreparedSql>* const kept = cache_.Find(sql.Text());
-  // Somebody may hold it, with rows that he is reading; then there are two for a while.
+  // Another caller may hold it, with rows that it is reading; then there are two for a while.
   if (kept != nullptr && kept->use_count() == 1) {
     return Statement(*kept);
   }
@@ -110,7 +110,7 @@ auto DbConnection::Prepare(const Sql& sql) -> Statement {
 
 void DbConnection::CutOff() noexcept {
   for (PreparedSql* const prepared : prepared_) {
-    prepared->SetHeld(true);  // whoever is not in the cache is held by somebody else
+    prepared->SetHeld(true);  // one that is not in the cache is held by somebody else
   }
   cache_.ForEach([](const std::string&, const std::shared_ptr<PreparedSql>& prepared) {
     prepared->SetHeld(prepared.use_count() > 1);
@@ -153,8 +153,8 @@ void DbConnection::RequireTransaction(std::string_view where) const {
   }
 }
 
-// Whether an error takes back the statement or the whole transaction, each database has a list of
-// its own, and settings. It is all the same if nothing comes after it but the end.
+// Whether an error takes back the statement or the whole transaction, each database has its own
+// list, and settings. It is all the same if nothing comes after it but the end.
 void DbConnection::TakeNote(const DbError& error) noexcept {
   transaction_failed_ = transaction_failed_ || (error.Kind() != DbErrorKind::kConstraint &&
                                                 error.Kind() != DbErrorKind::kSyntax &&

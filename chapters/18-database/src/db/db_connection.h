@@ -83,7 +83,7 @@ class Row {
   const PreparedSql& statement_;
 };
 
-/// What a query finds, a row at a time. Its statement is busy until it goes.
+/// The rows of a query, one at a time. Its statement is busy until it goes.
 class Rows {
  public:
   /// For Statement, which has begun it.
@@ -119,7 +119,7 @@ class Statement {
     return ExecuteWith({ToDbValue(values)...});
   }
 
-  /// Runs it to its first row. As long as the rows are read it can't be run anew. If it changes
+  /// Runs it to its first row. As long as the rows are read it can't be run again. If it changes
   /// something, too, as INSERT … RETURNING does, that counts when the last row was read.
   /// @param values as above
   /// @throws DbError
@@ -175,7 +175,7 @@ class DbConnection {
   [[nodiscard]] auto Ping() noexcept -> bool { return driver_->Ping(); }
 
   /// True after an error that a connection does not survive, or when a transaction could not be
-  /// taken back: it has to be opened anew.
+  /// taken back: it has to be reopened.
   [[nodiscard]] auto IsBroken() const noexcept -> bool { return broken_ || driver_->IsBroken(); }
 
   /// True while there is a Transaction, or one that a statement has begun.
@@ -236,8 +236,8 @@ class Transaction {
   auto operator=(const Transaction&) -> Transaction& = delete;
 
   /// Makes it count. When this returns, it is on disk, as far as the database is set up for that.
-  /// @throws DbError, and nothing counts; but after kUnavailable and kTimeout nobody knows: the
-  ///     answer may be what was lost
+  /// @throws DbError, and nothing counts; but after kUnavailable and kTimeout nobody knows: only
+  ///     the result may have been lost
   void Commit() {
     connection_.Commit();
     open_ = false;

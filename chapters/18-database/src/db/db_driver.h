@@ -1,6 +1,6 @@
-// What a database has to be able to do, so that there can be a DbConnection on it.
+// The interface that a database implements, so that there can be a DbConnection on it.
 //
-// SQLite and MariaDB are behind this: two classes each, in a .cpp file, the only one that includes
+// SQLite and MariaDB implement this: two classes each, in a .cpp file, the only one that includes
 // the vendor's header. Each function throws a DbError when it fails, unless it is noexcept.
 //
 // Thread: one at a time for each connection.
@@ -17,7 +17,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What a statement has done.
+/// The effect of a statement.
 struct DbOutcome {
   std::uint64_t affected_rows = 0;  ///< Inserted, deleted, or found by an update.
   std::int64_t last_id = 0;         ///< Id of the inserted row; 0 if none was inserted.
@@ -34,7 +34,7 @@ class DbDriverStatement {
   /// How many '?' it has.
   [[nodiscard]] virtual auto ParameterCount() const -> std::size_t = 0;
 
-  /// Begins it anew. What is borrowed in `values` is not used afterwards.
+  /// Begins it again. Memory borrowed in `values` is not used afterwards.
   virtual void Start(const std::vector<DbValue>& values) = 0;
 
   /// Goes to the next row, the first at first. @return false: there is none, and it is done
@@ -46,7 +46,7 @@ class DbDriverStatement {
   /// A column of the row, valid until the next Step(), Start() or Reset().
   [[nodiscard]] virtual auto Column(std::size_t index) const -> DbValue = 0;
 
-  /// What it has done; once Step() has returned false.
+  /// Its effect; once Step() has returned false.
   [[nodiscard]] virtual auto Outcome() const -> DbOutcome = 0;
 
   /// Ends it, with whatever it holds: rows, locks, memory of the values.

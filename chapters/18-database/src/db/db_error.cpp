@@ -31,7 +31,7 @@ auto NameOf(DbErrorKind kind) noexcept -> std::string_view {
     case DbErrorKind::kBusy:
       return "busy";
     case DbErrorKind::kTimeout:
-      return "time-out";
+      return "timeout";
     case DbErrorKind::kConstraint:
       return "constraint";
     case DbErrorKind::kSyntax:

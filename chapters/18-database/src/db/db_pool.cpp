@@ -19,7 +19,7 @@ DbPool::DbPool(std::unique_ptr<Database> database, DbPoolOptions options, DbCloc
   idle_.reserve(options_.max_connections);  // so that to give one back can't fail
 }
 
-// Without the lock: whoever destroys it is the last who has it.
+// Without the lock: the destroying thread is the last that has it.
 DbPool::~DbPool() {
   if (stats_.in_use != 0) {
     Log(LogLevel::kFatal, "a connection is lent by a pool that goes");
@@ -70,7 +70,7 @@ void DbPool::AwaitTurn() {
   }
 }
 
-// The right of one who has it goes to whoever waits longest, or back to the pool.
+// The right goes to the caller that has waited longest, or back to the pool.
 void DbPool::PassTurnOn() noexcept {
   if (waiting_.empty()) {
     --stats_.in_use;
@@ -130,7 +130,7 @@ void DbPool::GiveBack(std::unique_ptr<DbConnection> connection,
   CloseOld(now);
 }
 
-// What has ended one may have ended all: a server that was started anew, a cable.
+// The cause that ended one may have ended all: a server that was restarted, a cable.
 void DbPool::CountBroken() noexcept {
   ++stats_.broken;
   for (Idle& other : idle_) {
@@ -143,7 +143,7 @@ void DbPool::CloseOld(TimePoint now) noexcept {
   for (;;) {
     std::unique_ptr<DbConnection> old;
     const MutexLock lock(mutex_);
-    // The longest idle stand in front.
+    // The longest idle are in front.
     if (idle_.empty() || now - idle_.front().since < options_.idle_time) {
       return;
     }

@@ -49,7 +49,7 @@ auto MariaDbErrorKind(unsigned code) noexcept -> DbErrorKind {
     case 1020:  // the row is another one since it was read
     case 1205:
     case 1213:
-    case 1615:  // the statement has to be prepared anew
+    case 1615:  // the statement has to be prepared again
     case 1412:  // the table was altered since the transaction began
       return DbErrorKind::kBusy;
     case 1317:  // KILL QUERY
@@ -117,7 +117,7 @@ auto MariaDbReason(unsigned code, std::string_view text) -> std::string {
   if (IsWithoutValues(code)) {
     return std::string(text);
   }
-  if (code == kDuplicateEntry) {  // "Duplicate entry '…' for key 'name'": behind the value
+  if (code == kDuplicateEntry) {  // "Duplicate entry '…' for key 'name'": after the value
     const std::size_t key = text.rfind(" for key ");
     return "there is such an entry" +
            (key == std::string_view::npos ? std::string() : std::string(text.substr(key)));

@@ -4,7 +4,7 @@
 //   connection.Prepare("SELECT text FROM notes WHERE id = " + id);      // does not compile
 //
 // An injection begins where a value is made a part of a text. So a text that is made while the
-// program runs is refused by the compiler; what it takes is a literal.
+// program runs is refused by the compiler; it takes only literals.
 //
 // Thread: a value.
 #pragma once
@@ -28,13 +28,13 @@ class Sql {
   Sql(char (&)[Size]) = delete;  ///< A buffer is no literal. NOLINT: as above
 
   /// Of a text that the program has made itself, out of nothing that came from outside: the door
-  /// for a migration in a file. Who reads the program for holes looks for this name.
+  /// for a migration in a file. Reviewers who look for holes look for this name.
   /// @param text outlives the call that it is given to
   [[nodiscard]] static constexpr auto Trusted(std::string_view text) noexcept -> Sql {
     return Sql(text, 0);
   }
 
-  /// What was given.
+  /// The given text.
   [[nodiscard]] constexpr auto Text() const noexcept -> std::string_view { return text_; }
 
  private:

@@ -14,7 +14,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What is on disk when a commit returns.
+/// The data that is on disk when a commit returns.
 enum class SqliteSync : std::uint8_t {
   kFull,   ///< All of it: nothing that was acknowledged is lost, even if the power goes.
   kNormal  ///< What the kernel was given: safe from a crash of the program, not from the power's.

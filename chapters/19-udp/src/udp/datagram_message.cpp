@@ -27,7 +27,7 @@ void ReadIpv6Destination(const cmsghdr& control, NetAddress& local) noexcept {
 
 auto WriteIpv6Source(cmsghdr& control, const sockaddr_in6& source) noexcept -> std::size_t {
   in6_pktinfo info{};
-  // Who was called by a group's address answers by its own, on the same interface.
+  // A server that was called by a group's address answers by its own, on the same interface.
   if (!IN6_IS_ADDR_MULTICAST(&source.sin6_addr)) {
     info.ipi6_addr = source.sin6_addr;
   }

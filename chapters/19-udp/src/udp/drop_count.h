@@ -1,4 +1,4 @@
-// How many datagrams the kernel has dropped, from a count of its that begins anew after 2^32.
+// How many datagrams the kernel has dropped, from its count, which wraps around after 2^32.
 //
 // The kernel tells its count in two ways: with a datagram, as it was when that one came in, and
 // when it is asked. So what was told may be older than what is known.

@@ -2,7 +2,7 @@
 // that a datagram was sent to, and what the kernel had no room for.
 //
 // Linux moves many datagrams by one call, recvmmsg(2) and sendmmsg(2): udp_calls_linux.cpp. The
-// other systems make one call for each: udp_calls_bsd.cpp. Whoever calls these functions can't tell
+// other systems make one call for each: udp_calls_bsd.cpp. Callers of these functions can't tell
 // them apart but by the time that they take.
 //
 // Thread: free functions without state.
@@ -43,7 +43,7 @@ extern const int kTellLength;
 /// @return nullopt where the system does not tell
 [[nodiscard]] auto AskUdpDrops(int fd) noexcept -> std::optional<std::uint32_t>;
 
-/// Fills the batch anew with what is there, and sets its size. Does not wait.
+/// Refills the batch with what is there, and sets its size. Does not wait.
 /// @param fd the socket
 /// @param batch is emptied first
 /// @param local_port of the socket, in the order of the network, for Datagram::local

@@ -12,20 +12,20 @@
 //  * Figures() counts what came, what left, and what was lost, where.
 //
 // A round takes one batch: one call receives up to UdpOptions::batch datagrams, the callback gets
-// one after the other, and one call sends all their replies. What has not been read by then keeps
-// the socket readable, so the next round goes on with it, after the neighbours on the loop have had
-// their turn. Somebody who sends without end can't starve them.
+// one after the other, and one call sends all replies. Unread datagrams keep the socket readable,
+// so the next round goes on with it, after the neighbours on the loop have had their turn. Somebody
+// who sends without end can't starve them.
 //
-// Nothing here waits. Replies that the kernel does not take at once lie in a queue, of
-// UdpOptions::queue datagrams, until it does; what finds it full is dropped, and counted. To keep
-// more would only make each reply later, until nobody waits for it any more.
+// Nothing here waits. Replies that the kernel does not take at once are kept in a queue, of
+// UdpOptions::queue datagrams, until it does; those that find it full are dropped, and counted. To
+// keep more would only make replies later, until nobody waits for them any more.
 //
-// One server, one loop. To serve one port on several loops, each gets a server of its own, with
+// One server, one loop. To serve one port on several loops, each gets its own server, with
 // PortSharing::kBalanced. The price: the kernel binds a sender to a loop by a hash, so ten senders
-// on four loops may all be on two of them; a loop that stands still loses what its own senders send
-// while the others have nothing to do; and if one of the sockets is closed, what lies in it unread
-// is lost and senders change their loop. One loop that does little for a datagram is faster than
-// most networks: count the drops before you share.
+// on four loops may all be on two of them. A loop that is stalled loses what its own senders send
+// while the others have nothing to do. If one of the sockets is closed, its unread datagrams are
+// lost and senders change their loop. One loop that does little for a datagram is faster than most
+// networks: count the drops before you share.
 //
 // Thread: the loop's, before it runs or in it.
 #pragma once
@@ -60,7 +60,7 @@ struct UdpOptions {
   std::chrono::milliseconds retry{100};
 };
 
-/// What has happened to datagrams so far.
+/// The counts of datagrams so far.
 struct UdpFigures {
   std::uint64_t received = 0;   ///< given to the callback
   std::uint64_t truncated = 0;  ///< of them, those that were longer than max_payload
@@ -95,27 +95,27 @@ class UdpServer {
   UdpServer(const UdpServer&) = delete;
   auto operator=(const UdpServer&) -> UdpServer& = delete;
 
-  /// Sets what is done with each datagram. It may Send(), Reply() and Stop(). What it throws is
-  /// counted, and logged in a line a second at most; the next datagram is none the worse for it.
+  /// Sets what is done with each datagram. It may Send(), Reply() and Stop(). An exception from it
+  /// is counted, and logged in a line a second at most; the next datagram is none the worse for it.
   auto OnDatagram(DatagramCallback callback) -> UdpServer&;
 
   /// Begins to receive. Throws std::logic_error without OnDatagram() or after Stop(), and
   /// std::system_error if the poller can't watch the socket. Repeated, nothing happens.
   void Start();
 
-  /// Gives the callback what lies in the kernel by now, and sends the replies. For the end of a
+  /// Gives the callback what the kernel holds by now, and sends all replies. For the end of a
   /// program: who stops without it loses what was accepted and not yet read.
   /// @param most about so many datagrams, rounded up to whole batches: somebody who sends without
   ///     end must not keep the program from ending
   /// @return how many there were; 0 after Stop(), and in the callback
   auto Drain(std::size_t most) -> std::size_t;
 
-  /// Receives no more and closes the socket. What is in the queue is offered to the kernel once
-  /// more, and dropped if it does not take it. Repeated, nothing happens.
+  /// Receives no more and closes the socket. The queue is offered to the kernel once more, and
+  /// dropped if it does not take it. Repeated, nothing happens.
   void Stop();
 
-  /// Sends a datagram to whoever sent `asked`, and from the address that it was sent to, if that is
-  /// known. As Send().
+  /// Sends a datagram to the sender of `asked`, and from the address that it was sent to, if that
+  /// is known. As Send().
   auto Reply(const Datagram& asked, std::string_view payload) -> bool {
     return Send(payload, asked.peer, asked.local);
   }
@@ -140,7 +140,7 @@ class UdpServer {
   /// UdpOptions::receive_buffer is.
   [[nodiscard]] auto ReceiveBuffer() const noexcept -> std::size_t { return receive_buffer_; }
 
-  /// What has happened so far.
+  /// The counts so far.
   [[nodiscard]] auto Figures() noexcept -> UdpFigures;
 
  private:

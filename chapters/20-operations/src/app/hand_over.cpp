@@ -49,7 +49,7 @@ struct Plan {
   std::size_t count;       // they become kFirstFd and so on; the last is the pipe
   int report_fd;           // the pipe, too; close-on-exec
   int descriptor_bound;    // no descriptor of ours is that high
-  sigset_t ignored;        // all others get their standard action
+  sigset_t ignored;        // all others get their default action
 };
 
 void WritePid(char* digits) noexcept {
@@ -199,7 +199,7 @@ auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
   return pid;
 }
 
-// What has happened has happened, even if there is no memory to tell it all.
+// The error has happened, even if there is no memory to report it all.
 template <typename MakeText>
 void LogText(LogLevel level, const MakeText& text) noexcept {
   try {
@@ -214,7 +214,7 @@ auto HowItEnded(int status) -> std::string {
                              : "ended with code " + std::to_string(WEXITSTATUS(status));
 }
 
-// What the child said about execve(2); "" when it said nothing of that kind.
+// The child's report about execve(2); "" when there is none.
 auto WhyNotExecuted(std::string_view said) -> std::string {
   if (said.substr(0, kNotExecuted.size()) != kNotExecuted) {
     return "";
@@ -354,7 +354,7 @@ void HandOver::LookWhetherDead() {
 }
 
 // Without memory for a timer, one that has not taken over is ended here and now. One that has is
-// left to whoever reaps it after us.
+// left to the process that reaps it after us.
 void HandOver::LookAgain() noexcept {
   try {
     look_ = looper_.RunAfter(kLook, [this] { LookWhetherDead(); });

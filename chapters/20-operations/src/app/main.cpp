@@ -52,7 +52,7 @@ auto main(int argc, char** argv) -> int try {
       break;
   }
   std::cerr << command.text;
-  ReadyPipe().Fail(command.text);  // a predecessor may have a log of its own
+  ReadyPipe().Fail(command.text);  // a predecessor may have its own log
   return command.code;
 } catch (const std::bad_alloc&) {
   std::cerr << "turtle: out of memory\n";

@@ -18,7 +18,7 @@ namespace {
 auto HttpOfOperations() -> HttpOptions {
   HttpOptions http;
   http.body.max_body_bytes = 0;
-  // There are few places, and who watches asks again soon: silent clients must not keep it out.
+  // There are few slots, and a monitor asks again soon: silent clients must not keep it out.
   http.head_timeout = std::chrono::seconds(5);
   http.idle_timeout = std::chrono::seconds(5);
   return http;

@@ -65,8 +65,8 @@ void AddAll(Looper& looper, std::vector<UniqueFd>& clients, const ConnectionCall
   }
 }
 
-// A reply often leaves in two pieces, as it becomes known. Without this the kernel would hold the
-// second until the client has acknowledged the first, which a client delays by 40 ms, tcp(7).
+// A response often leaves in two pieces, as it becomes known. Without this the kernel would hold
+// the second until the client has acknowledged the first, which a client delays by 40 ms, tcp(7).
 // Accepted sockets inherit it; a listener that is not TCP has no such delay.
 void SendAtOnce(const Socket& listener) noexcept {
   const int on = 1;
@@ -151,8 +151,8 @@ void Acceptor::OnClients() {
 }
 
 auto Acceptor::AcceptWaiting() -> bool {
-  // Longer than any queue, somaxconn in tcp(7): whoever comes after these came too late, and a
-  // crowd that never ends can't keep us.
+  // Longer than any queue, somaxconn in tcp(7): later clients came too late, and a crowd that never
+  // ends can't keep us.
   constexpr std::size_t kLongestQueue = 65'536;
   try {
     for (std::size_t taken = 0; watch_ && taken < kLongestQueue; taken += options_.batch) {

@@ -7,12 +7,12 @@
 //
 // A loop is busy or waits, so of all the time since the beginning only one sum has to be known: the
 // other is the rest. While it waits, that is the time that it was busy; while it is busy, the time
-// that it has waited. The sum, and which of the two it is, are one number and change at once: the
-// loop stores it, without a lock, and the round under way is in what a reader makes of it.
+// that it has waited. The sum, and which of the two it is, are one number and change at once. The
+// loop stores it without a lock, and a reader adds the round under way.
 //
 // A reader may be a moment ahead of the loop, which has asked for the time and not yet stored it.
-// So readers remember what they have told, and never tell less: Prometheus would take that for a
-// program that was started anew.
+// So readers remember what they have reported, and never report less: Prometheus would take that
+// for a restart.
 //
 // Thread: the loop's, but for Read(), which is any thread's.
 #pragma once
@@ -26,7 +26,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What is known of a loop's time.
+/// How a loop has spent its time.
 struct LoopTimes {
   Clock::duration busy{};    ///< in callbacks, and between them
   Clock::duration waited{};  ///< for events; the time before it ran and after its end, too

@@ -1,4 +1,4 @@
-// What the kernel knows of this process: time, memory, descriptors.
+// The kernel's counts of this process: time, memory, descriptors.
 //
 // Thread: any.
 #pragma once
@@ -20,8 +20,8 @@ struct ProcessFigures {
   std::optional<std::uint64_t> max_descriptors{};   ///< the soft limit, getrlimit(2)
 };
 
-/// Asks the kernel. Takes longer the more descriptors there are: a microsecond for some of them.
-/// What can't be had, for want of a descriptor or of memory, is nullopt.
+/// Asks the kernel. Takes longer the more descriptors there are: a microsecond for some of them. A
+/// value that can't be had, for want of a descriptor or of memory, is nullopt.
 [[nodiscard]] auto ReadProcessFigures() noexcept -> ProcessFigures;
 
 }  // namespace TURTLE_SERVER

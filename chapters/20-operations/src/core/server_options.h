@@ -10,12 +10,12 @@ namespace TURTLE_SERVER {
 
 /// Settings of a TurtleServer.
 struct ServerOptions {
-  std::size_t threads = 0;  ///< loops, each on a thread of its own; 0: one for every core
+  std::size_t threads = 0;  ///< loops, each on its own thread; 0: one for every core
   /// How long Stop() waits for the connections to finish, and Drain() once it has closed the
   /// listeners.
   std::chrono::milliseconds stop_timeout{5000};
-  /// How long Drain() goes on letting clients in, so that who sends them here learns that it should
-  /// not, ahead of the end.
+  /// How long Drain() goes on letting clients in, so that a load balancer learns to send no more,
+  /// ahead of the end.
   std::chrono::milliseconds drain_time{0};
   /// How long, once Drain() has closed the listeners, a silent connection may still begin
   /// something. A part of the stop timeout.
@@ -24,7 +24,7 @@ struct ServerOptions {
   /// Of each loop; 0: any number. A client above it is refused, TurtleServer::OnFull(), and counted
   /// in the log.
   std::size_t max_connections = 0;
-  bool cpu_affinity = false;  ///< each loop keeps to a CPU of its own (core/cpu_affinity.h)
+  bool cpu_affinity = false;  ///< each loop keeps to its own CPU (core/cpu_affinity.h)
 };
 
 }  // namespace TURTLE_SERVER

@@ -1,8 +1,8 @@
-// Tells systemd, or who else has started us, what this program is doing: sd_notify(3).
+// Tells systemd, or another parent, what this program is doing: sd_notify(3).
 //
 // A service manager that only sees a process can't know when it serves: "started" is not "ready".
 // So it leaves the name of a socket in NOTIFY_SOCKET, to which the program sends datagrams of lines
-// such as READY=1. Whoever was started otherwise has no such variable, and tells nobody.
+// such as READY=1. A program that was started otherwise has no such variable, and tells nobody.
 //
 // Interface:
 //  * Ready(), Reloading(), Stopping() and MainPid() say the four things that a server has to say.
@@ -37,7 +37,7 @@ class ServiceNotifier {
   /// Clients are served, or, after Reloading(), the settings count.
   void Ready() const noexcept { Tell("READY=1"); }
 
-  /// The settings are being read anew.
+  /// The settings are being read again.
   /// @param now of CLOCK_MONOTONIC: the manager tells by it which reload this belongs to
   void Reloading(std::chrono::microseconds now = MonotonicTime()) const noexcept;
 

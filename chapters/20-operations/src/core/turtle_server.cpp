@@ -152,8 +152,8 @@ void TurtleServer::RunLooper(std::size_t index) {
   refusals_[index].Tell();
 }
 
-// The client is among those who are there. Those on their way out hold no place, or whoever is
-// refused would keep out somebody for whom there is one.
+// The client is among those who are there. Connections that are closing hold no slot, or refused
+// clients would keep out others for which there is one.
 void TurtleServer::Admit(Connection* client) {
   Looper& looper = *client->GetLooper();
   const std::size_t limit = max_connections_.load(std::memory_order_relaxed);
@@ -244,7 +244,7 @@ void TurtleServer::EmptyQueues(TimePoint until) {
     return;
   }
   acceptors_.clear();
-  // Behind the clients that were handed over: posts of one thread keep their order.
+  // After the clients that were handed over: posts of one thread keep their order.
   for (std::size_t i = 1; i < loopers_.size(); ++i) {
     static_cast<void>(
         loopers_[i]->Post([this, i, until] { OrStop([&] { AwaitLastClients(i, until); }); }));

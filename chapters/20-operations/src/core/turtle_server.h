@@ -43,7 +43,8 @@ struct Refusals {
   std::vector<std::uint64_t> no_room;  ///< by ServerOptions::max_connections, by loop
 };
 
-/// Who serves those whom the kernel has let in and nobody has accepted, when a server drains.
+/// Which server serves the clients that the kernel has let in and nobody has accepted, when a
+/// server drains.
 enum class ListenQueue : std::uint8_t {
   kOurs,       ///< This server does: with its listener the queue would go, by a reset for each.
   kHandedOver  ///< Another process, which has the same listener and accepts already.
@@ -55,7 +56,7 @@ class TurtleServer {
   /// Binds and listens. Throws std::system_error, which names the address, when that is not
   /// possible: another server is there, or the port is not ours to take.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
-  /// @param options threads, time-outs, the listener
+  /// @param options threads, timeouts, the listener
   explicit TurtleServer(const NetAddress& local, ServerOptions options = {});
 
   /// Without a listener: AlsoListen() brings each.
@@ -115,11 +116,11 @@ class TurtleServer {
   ///  * for ServerOptions::drain_time, everything goes on, but for what handlers do otherwise when
   ///    IsReady() is false;
   ///  * everybody whom the kernel has let in is accepted, and the listeners are closed;
-  ///  * for ServerOptions::last_chance, connections are served as before: whoever was connected may
+  ///  * for ServerOptions::last_chance, connections are served as before: a connected client may
   ///    have a request on its way. A loop that has no connection left ends;
-  ///  * Stop(). What is under way has the rest of ServerOptions::stop_timeout.
-  /// Repeated, or after Stop(), nothing happens; Stop() cuts it short. Any thread.
-  /// @param queue kHandedOver: the listeners are closed at once, and whoever waits is left alone
+  ///  * Stop(). Requests under way have the rest of ServerOptions::stop_timeout. Repeated, or after
+  /// Stop(), nothing happens; Stop() cuts it short. Any thread.
+  /// @param queue kHandedOver: the listeners are closed at once, and waiting clients are left alone
   void Drain(ListenQueue queue = ListenQueue::kOurs);
 
   /// Should new clients be sent here? False before all loops run and from Drain() or Stop() on. Any
@@ -133,7 +134,7 @@ class TurtleServer {
     return leaving_.load(std::memory_order_acquire) != Leaving::kNo;
   }
 
-  /// Is it about to end because another process has its listeners, and accepts? So whoever comes is
+  /// Is it about to end because another process has its listeners, and accepts? So new clients are
   /// served, though not here. Any thread.
   [[nodiscard]] auto IsHandedOver() const noexcept -> bool {
     return leaving_.load(std::memory_order_acquire) == Leaving::kHandedOver;
@@ -152,7 +153,7 @@ class TurtleServer {
   /// The loops, of which the first accepts; for per-loop state and for Looper::Post().
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
 
-  /// Who was not let in. Any thread.
+  /// The clients that were not let in. Any thread.
   [[nodiscard]] auto GetRefusals() const -> Refusals;
 
  private:
@@ -175,7 +176,7 @@ class TurtleServer {
   std::atomic<std::size_t> started_{0};         // any thread: loops
   std::atomic<std::size_t> ended_{0};           // any thread: loops, but for the first
   CidrSet blocked_;                             // the first loop's thread, once it runs
-  // The first loop's thread writes, any reads; away from what every reply reads.
+  // The first loop's thread writes, any reads; away from the data that every response reads.
   alignas(kCacheLine) Counter turned_away_;
   std::vector<RefusalLog> refusals_;  // by loop, each on its thread
 

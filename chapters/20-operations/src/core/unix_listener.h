@@ -1,6 +1,6 @@
 // A listening socket with a name in the file system, unix(7): for clients on the same machine, such
-// as a proxy that stands before the server. There is no port to choose, and who may connect is a
-// matter of the folder's permissions.
+// as a proxy that stands before the server. There is no port to choose, and the directory's
+// permissions say which clients may connect.
 //
 // Interface:
 //  * The constructor binds and listens, TakeSocket() gives the socket away.
@@ -34,7 +34,8 @@ class UnixListener {
   explicit UnixListener(std::string path, int backlog = SOMAXCONN);
 
   /// A listener that another process has opened and left to this one. Its file is that process's
-  /// until TakeFile(): whoever fails on the way must not take it away from who goes on serving.
+  /// until TakeFile(): a successor that fails on the way must not take it away from the server that
+  /// goes on.
   /// @param path where `listener` is bound
   /// @param listener listens already
   UnixListener(std::string path, Socket listener) noexcept;

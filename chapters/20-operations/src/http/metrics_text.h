@@ -1,4 +1,4 @@
-// Figures as Prometheus reads them: the text exposition format, version 0.0.4.
+// Statistics for Prometheus: the text exposition format, version 0.0.4.
 //
 //     # HELP http_requests_total Requests, by status.
 //     # TYPE http_requests_total counter
@@ -34,7 +34,7 @@ namespace TURTLE_SERVER {
 /// The Content-Type of the text.
 inline constexpr std::string_view kMetricsTextType = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What kind of number a metric is.
+/// The kind of a metric.
 enum class MetricType : std::uint8_t {
   kCounter,   ///< Grows, until the program starts again; its name ends in "_total".
   kGauge,     ///< Grows and shrinks.

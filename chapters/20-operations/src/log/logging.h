@@ -18,7 +18,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What is logged, and where to.
+/// The level of the log, and its place.
 struct LoggingOptions {
   std::optional<LogLevel>
       level{};                ///< Lines below it are left out; nullopt: MIN_LOG_LEVEL decides.

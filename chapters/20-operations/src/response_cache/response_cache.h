@@ -3,7 +3,7 @@
 //   server.Mount("/api", Cached(options, [](Looper&) { return std::make_unique<Api>(); }));
 //
 // What a reply says about it counts: Cache-Control, Expires, Vary, Age, Set-Cookie. What says
-// nothing, and has a status that allows it, is kept for ResponseCacheOptions::standard_lifetime,
+// nothing, and has a status that allows it, is kept for ResponseCacheOptions::default_ttl,
 // but not if the request has a Cookie. Requests with Authorization or Range, with a body, or of
 // another method than GET and HEAD go to the handler; one that may change something drops what was
 // kept of its target. Requests that are alike wait for one reply.
@@ -39,7 +39,7 @@ struct ResponseCacheOptions {
   /// it in memory, so it should be no more than a client may have unsent anyway.
   std::size_t max_reply_bytes = Connection::kHighWater;
   /// How long a reply is fresh that doesn't say so.
-  std::chrono::seconds standard_lifetime{10};
+  std::chrono::seconds default_ttl{10};
 };
 
 /// Is given what the cache of a loop counts, for other threads to read.

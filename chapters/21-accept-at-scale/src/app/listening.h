@@ -5,7 +5,7 @@
 //
 // Interface:
 //  * AtPath() and At() find the listeners among the inherited, or open them.
-//  * Places() and Names() tell of all of them.
+//  * Places() and Names() list all of them.
 //  * TakeFiles() and LeaveFiles() say from when and until when their files are ours.
 //
 // Thread: the owner's.
@@ -42,7 +42,7 @@ class Listening {
   /// All of them, as a client has to write them.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return places_; }
 
-  /// What a successor is to call each of them, in the order of HttpServer::ListenerFds().
+  /// The name of each of them for a successor, in the order of HttpServer::ListenerFds().
   [[nodiscard]] auto Names() const noexcept -> const std::vector<std::string>& { return names_; }
 
   /// From now on the predecessor's files are ours: it is about to be told that we serve.

@@ -9,23 +9,23 @@
 
 namespace TURTLE_SERVER {
 
-/// Who accepts the clients of an address.
+/// Which loop accepts the clients of an address.
 enum class Accepting : std::uint8_t {
   kShared,   ///< The first loop, and hands each to the loop that has the fewest.
-  kPerLoop,  ///< Each loop, from a listener of its own: the kernel deals them out.
-  /// As kPerLoop, each loop keeps to a CPU of its own, and the kernel prefers the one on the CPU
-  /// that the client's packets arrive at.
+  kPerLoop,  ///< Each loop, from its own listener: the kernel deals them out.
+  /// As kPerLoop, each loop keeps to its own CPU, and the kernel prefers the one on the CPU that
+  /// the client's packets arrive at.
   kPerCpu
 };
 
 /// Settings of a TurtleServer.
 struct ServerOptions {
-  std::size_t threads = 0;  ///< loops, each on a thread of its own; 0: one for every core
+  std::size_t threads = 0;  ///< loops, each on its own thread; 0: one for every core
   /// How long Stop() waits for the connections to finish, and Drain() once it has closed the
   /// listeners.
   std::chrono::milliseconds stop_timeout{5000};
-  /// How long Drain() goes on letting clients in, so that who sends them here learns that it should
-  /// not, ahead of the end.
+  /// How long Drain() goes on letting clients in, so that a load balancer learns to send no more,
+  /// ahead of the end.
   std::chrono::milliseconds drain_time{0};
   /// How long, once Drain() has closed the listeners, a silent connection may still begin
   /// something. A part of the stop timeout.
@@ -35,7 +35,7 @@ struct ServerOptions {
   /// Of each loop; 0: any number. A client above it is refused, TurtleServer::OnFull(), and counted
   /// in the log.
   std::size_t max_connections = 0;
-  bool cpu_affinity = false;  ///< each loop keeps to a CPU of its own (core/cpu_affinity.h)
+  bool cpu_affinity = false;  ///< each loop keeps to its own CPU (core/cpu_affinity.h)
 };
 
 }  // namespace TURTLE_SERVER

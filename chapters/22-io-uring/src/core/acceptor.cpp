@@ -65,8 +65,8 @@ void AddAll(Looper& looper, std::vector<UniqueFd>& clients, const ConnectionCall
   }
 }
 
-// A reply often leaves in two pieces, as it becomes known. Without this the kernel would hold the
-// second until the client has acknowledged the first, which a client delays by 40 ms, tcp(7).
+// A response often leaves in two pieces, as it becomes known. Without this the kernel would hold
+// the second until the client has acknowledged the first, which a client delays by 40 ms, tcp(7).
 // Accepted sockets inherit it; a listener that is not TCP has no such delay.
 void SendAtOnce(const Socket& listener) noexcept {
   const int on = 1;
@@ -166,8 +166,8 @@ void Acceptor::OnClients() {
 }
 
 auto Acceptor::AcceptWaiting() -> bool {
-  // Longer than any queue, somaxconn in tcp(7): whoever comes after these came too late, and a
-  // crowd that never ends can't keep us.
+  // Longer than any queue, somaxconn in tcp(7): later clients came too late, and a crowd that never
+  // ends can't keep us.
   constexpr std::size_t kLongestQueue = 65'536;
   try {
     if (watch_) {
@@ -192,11 +192,11 @@ auto Acceptor::AcceptBatch() -> BatchEnd {
     target->load = target->looper->ConnectionCount() + target->batch.size() +
                    target->waiting.load(std::memory_order_relaxed);
   }
-  const bool who_matters = blocked_ != nullptr && !blocked_->Empty();
+  const bool check_address = blocked_ != nullptr && !blocked_->Empty();
   for (std::size_t i = 0; i < options_.batch; ++i) {
     NetAddress address;
-    UniqueFd client = NextClient(who_matters ? &address : nullptr);
-    if (client && who_matters && blocked_->Contains(address)) {
+    UniqueFd client = NextClient(check_address ? &address : nullptr);
+    if (client && check_address && blocked_->Contains(address)) {
       if (turned_away_ != nullptr) {
         turned_away_->Add(1);
       }
@@ -222,7 +222,7 @@ auto Acceptor::AcceptBatch() -> BatchEnd {
   return end;
 }
 
-// Who waits in the kernel's queue at the end is taken by a call for each.
+// The clients in the kernel's queue at the end are taken by a call for each.
 auto Acceptor::NextClient(NetAddress* address) -> UniqueFd {
   UniqueFd client(home_.Accept(listener_, address));
   if (!client && errno == EAGAIN && empties_queue_) {

@@ -2,18 +2,20 @@
 
 #include <sys/socket.h>
 
+#include <array>
+#include <cerrno>
 #include <new>
 #include <string_view>
 #include <utility>
 
+#include "core/engine.h"
 #include "core/looper.h"
 #include "core/read_scratch.h"
-#include "core/transport.h"
 #include "log/log.h"
 
 namespace TURTLE_SERVER {
 
-static_assert(sizeof(Connection) <= 80, "the memory of an idle connection");
+static_assert(sizeof(Connection) <= 64, "the memory of an idle connection");
 
 Connection::Connection(Socket socket, Looper& looper, const ConnectionCallbacks& callbacks,
                        std::uint32_t generation) noexcept
@@ -21,17 +23,13 @@ Connection::Connection(Socket socket, Looper& looper, const ConnectionCallbacks&
       callbacks_(callbacks),
       socket_(std::move(socket)),
       generation_(generation),
-      ended_(false),
-      broken_(false),
-      paused_(false),
       readable_(true),  // the request often comes with the connection
       end_known_(false),
       error_known_(false),
       progress_(false),
       scheduled_(false),
       listed_(false),
-      registered_(false),
-      deleted_(false) {}
+      registered_(false) {}
 
 Connection::~Connection() {
   ReadScratch& scratch = looper_.GetScratch();
@@ -45,28 +43,36 @@ auto Connection::GetPeerAddress() const -> NetAddress {
   return getpeername(GetFd(), peer.Data(), peer.Length()) == 0 ? peer : NetAddress();
 }
 
+void Connection::SetChannel(std::unique_ptr<Channel> channel) {
+  if (channel != nullptr) {
+    sealing_ = std::make_unique<Sealing>();
+    sealing_->channel = std::move(channel);
+  }
+}
+
 auto Connection::Recv() -> RecvResult {
-  if (deleted_) {
+  looper_.AssertInLoop();
+  if (Deleted()) {
     return {0, true};
   }
-  if (ended_ || broken_) {
+  if (line_ != LineState::kOpen) {
     readable_ = false;
     return {0, true};
   }
-  if (paused_ || Read().size() >= kInputLimit) {
+  if (Paused() || input_.Size() >= kInputLimit) {  // the scratch has less room than that
     return {0, false};
   }
   progress_ = true;
   const IoResult result = Fill();
   switch (result.status) {
     case IoStatus::kBytes:
-      return {result.bytes, false};
+      return {result.bytes, line_ == LineState::kChannelBroken && result.bytes == 0};
     case IoStatus::kWouldBlock:
       readable_ = false;
       return {0, false};
     case IoStatus::kEnd:
       readable_ = false;
-      ended_ = true;  // the other direction is still open: a reply can go out
+      Move(LineState::kEnded);  // the other direction is still open: responses can go out
       return {0, true};
     case IoStatus::kError:
       break;
@@ -94,20 +100,27 @@ void Connection::Consume(std::size_t count) noexcept {
 }
 
 void Connection::WriteToWriteBuffer(std::string_view bytes) {
+  looper_.AssertInLoop();
   if (TakesOutput()) {
     output_.Append(bytes);
-    UpdatePaused();
+    if (output_.Size() > kLowWater) {  // else it can't be too much
+      UpdatePaused();
+    }
   }
 }
 
 void Connection::WritePinned(std::string_view bytes, Pin pin) {
+  looper_.AssertInLoop();
   if (TakesOutput()) {
     output_.AppendPinned(bytes, std::move(pin));
-    UpdatePaused();
+    if (output_.Size() > kLowWater) {
+      UpdatePaused();
+    }
   }
 }
 
 void Connection::WriteFile(FileSlice slice) {
+  looper_.AssertInLoop();
   if (TakesOutput()) {
     output_.AppendFile(std::move(slice));
     UpdatePaused();
@@ -115,27 +128,29 @@ void Connection::WriteFile(FileSlice slice) {
 }
 
 void Connection::Send() {
-  if (!deleted_) {
+  looper_.AssertInLoop();
+  if (!Deleted()) {
     SendQueued();
   }
 }
 
+void Connection::Close(Closing closing) { looper_.DeleteConnection(GetFd(), closing); }
+
 void Connection::SendQueued() {
-  if (output_.Empty()) {
-    if (paused_) {
-      UpdatePaused();  // a Transport has emptied it
+  if (!output_.Empty() || (sealing_ != nullptr && sealing_->HasOutput())) {
+    const IoResult result = Flush();
+    if (result.status == IoStatus::kError) {
+      Break();
+      return;
     }
-    return;
+    if (result.status == IoStatus::kBytes &&
+        (!output_.Empty() || (sealing_ != nullptr && sealing_->HasOutput()))) {
+      looper_.Schedule(this);  // it was enough for this round; the kernel may not report more room
+    }
   }
-  const IoResult result = Flush();
-  if (result.status == IoStatus::kError) {
-    Break();
-    return;
+  if (Paused()) {
+    UpdatePaused();  // the queue is shorter now, or the engine has sent some of it since
   }
-  if (result.status == IoStatus::kBytes && !output_.Empty()) {
-    looper_.Schedule(this);  // it was enough for this round; the kernel may not tell of more room
-  }
-  UpdatePaused();
 }
 
 auto Connection::Fill() -> IoResult {
@@ -143,42 +158,118 @@ auto Connection::Fill() -> IoResult {
   if (scratch.owner != nullptr) {
     scratch.owner->Settle();
   }
-  if (Transport* const transport = looper_.GetTransport()) {
-    return FillBy(*transport, scratch);
+  if (sealing_ != nullptr) {
+    return FillThroughChannel();
   }
-  const bool direct = !input_.Empty();  // behind what is left over, so that Read() is one piece
-  char* into = direct ? input_.Prepare(ReadScratch::kSize) : scratch.bytes.data();
-  const IoResult result = socket_.Recv(into, ReadScratch::kSize);
-  const std::size_t bytes = result.status == IoStatus::kBytes ? result.bytes : 0;
-  if (direct) {
+  // Bytes go after the rest, so that Read() is one piece: at once, or copied from the memory of an
+  // engine that receives ahead.
+  const bool follows = !input_.Empty();
+  const bool direct = follows && !looper_.GetEngine().ReceivesAhead();
+  char* const room = direct ? input_.Prepare(ReadScratch::kSize) : scratch.bytes.data();
+  const Received received = looper_.GetEngine().Receive(socket_, room);
+  // An end that is known already raises no further event.
+  readable_ = received.more || end_known_;
+  if (received.result.status != IoStatus::kBytes) {
+    return received.result;
+  }
+  const std::size_t bytes = received.result.bytes;
+  if (!follows) {
+    scratch.Hold(this, received.bytes, bytes);
+  } else if (direct) {
     input_.Commit(bytes);
-  } else if (bytes != 0) {
-    scratch.Hold(this, into, bytes);
+  } else {
+    input_.Append({received.bytes, bytes});
   }
-  // A short read has emptied the socket: the next bytes raise a new event. Only an end that is
-  // already known raises none.
-  readable_ = bytes == ReadScratch::kSize || end_known_;
-  return result;
-}
-
-auto Connection::FillBy(Transport& transport, ReadScratch& scratch) -> IoResult {
-  const Received received = transport.Receive(GetFd(), scratch.bytes.data());
-  if (received.result.status == IoStatus::kBytes) {
-    if (input_.Empty()) {
-      scratch.Hold(this, received.bytes, received.result.bytes);
-    } else {
-      input_.Append({received.bytes, received.result.bytes});
-    }
-  }
-  readable_ = received.more;
   return received.result;
 }
 
-auto Connection::Flush() -> IoResult {
-  if (Transport* const transport = looper_.GetTransport()) {
-    return transport->Send(socket_, output_, deleted_);
+// The wire bytes need the scratch only until they are opened.
+auto Connection::FillThroughChannel() noexcept -> IoResult {
+  if (sealing_->ended) {
+    return {IoStatus::kEnd, 0, 0};
   }
-  return output_.FlushTo(socket_, deleted_);  // a deleted connection's FIN rides on the last bytes
+  const Received received = looper_.GetEngine().Receive(socket_, looper_.GetScratch().bytes.data());
+  readable_ = received.more || end_known_;
+  if (received.result.status != IoStatus::kBytes || sealing_->discards) {
+    return received.result;
+  }
+  try {
+    const std::size_t bytes = Open({received.bytes, received.result.bytes});
+    return {bytes == 0 && sealing_->ended ? IoStatus::kEnd : IoStatus::kBytes, bytes, 0};
+  } catch (...) {  // a part of what it meant is lost
+    LogException("opening input");
+    return {IoStatus::kError, 0, ENOMEM};
+  }
+}
+
+// @return new bytes of input
+auto Connection::Open(std::string_view wire) -> std::size_t {
+  const std::size_t before = input_.Size();
+  const ChannelStatus status = sealing_->channel->Open(wire, input_, sealing_->wire);
+  if (status != ChannelStatus::kOpen) {
+    readable_ = true;  // the handler is to hear of it from Recv()
+    sealing_->ended = status == ChannelStatus::kEnded;
+  }
+  if (status == ChannelStatus::kBroken) {
+    Move(LineState::kChannelBroken);
+    sealing_->discards = true;
+    sealing_->end_due = false;
+    output_.Clear();  // the engine sends the other queue
+  }
+  if (Deleted() && !sealing_->wire.Empty()) {
+    looper_.Schedule(this);  // after a handler, the loop sends in any case
+  }
+  return input_.Size() - before;
+}
+
+// A deleted connection's FIN rides on its last bytes.
+auto Connection::Flush() -> IoResult {
+  if (sealing_ != nullptr) {
+    return FlushThroughChannel();
+  }
+  return looper_.GetEngine().Send(socket_, output_, Deleted());
+}
+
+auto Connection::FlushThroughChannel() noexcept -> IoResult {
+  OutQueue& wire = sealing_->wire;
+  try {
+    std::size_t sent = 0;
+    IoResult result;
+    do {
+      if (const int error = Seal(); error != 0) {
+        return {IoStatus::kError, sent, error};
+      }
+      if (wire.Empty()) {  // all is sent, or waits for the channel
+        return {output_.Empty() ? IoStatus::kBytes : IoStatus::kWouldBlock, sent, 0};
+      }
+      result = looper_.GetEngine().Send(socket_, wire, Deleted() && output_.Empty());
+      sent += result.bytes;
+    } while (result.status == IoStatus::kBytes && wire.Empty() && !output_.Empty() &&
+             sent < OutQueue::kMaxFlushBytes);
+    return {result.status, sent, result.error};
+  } catch (...) {  // a part of what it became is lost
+    LogException("sealing output");
+    return {IoStatus::kError, 0, ENOMEM};
+  }
+}
+
+// Seals output until enough waits for the socket. @return 0 or an errno value
+auto Connection::Seal() -> int {
+  std::array<char, kSealStep> plain;  // not initialised
+  while (!output_.Empty() && sealing_->wire.Size() < kSealAhead && sealing_->channel->CanSeal()) {
+    const IoResult copied = output_.Copy(plain.data(), plain.size());
+    if (copied.status == IoStatus::kError) {
+      return copied.error;
+    }
+    sealing_->channel->Seal({plain.data(), copied.bytes}, sealing_->wire);
+    output_.Consume(copied.bytes);
+  }
+  if (output_.Empty() && sealing_->end_due) {
+    sealing_->end_due = false;
+    sealing_->discards = true;
+    sealing_->channel->SealEnd(sealing_->wire);
+  }
+  return 0;
 }
 
 void Connection::Note(const PollEvent& event) noexcept {
@@ -188,13 +279,13 @@ void Connection::Note(const PollEvent& event) noexcept {
 }
 
 auto Connection::WantsHandler() const noexcept -> bool {
-  return (readable_ || scheduled_) && !paused_ && !deleted_;
+  return (readable_ || scheduled_) && phase_ == ConnectionPhase::kOpen;
 }
 
-// A handler that takes no input while there is some has a reason, such as a reply that is not
-// ready yet: it is called again when something new happens, not in a circle.
+// A handler that takes no input while there is some has a reason, such as a response that is not
+// ready yet: it is called again when something new happens, not in a busy loop.
 auto Connection::HasMore() const noexcept -> bool {
-  return ((readable_ && progress_) || scheduled_) && !paused_ && !deleted_;
+  return ((readable_ && progress_) || scheduled_) && phase_ == ConnectionPhase::kOpen;
 }
 
 void Connection::Settle() noexcept {
@@ -214,21 +305,33 @@ void Connection::Settle() noexcept {
 
 // Two marks, so that a client at the edge does not switch it at every segment.
 void Connection::UpdatePaused() noexcept {
-  const bool was_paused = paused_;
-  paused_ = output_.Size() > (was_paused ? kLowWater : kHighWater) ||
-            output_.Files() > (was_paused ? kLowFiles : kHighFiles);
-  if (was_paused && !paused_) {
+  const bool too_much = sealing_ == nullptr ? HasTooMuch(output_.Size()) : HasTooMuchForChannel();
+  if (Deleted() || too_much == Paused()) {
+    return;
+  }
+  Move(too_much ? ConnectionPhase::kPaused : ConnectionPhase::kOpen);
+  if (!too_much) {
     looper_.Schedule(this);
   }
 }
 
+// As long as a channel can't seal, it needs input to get anywhere.
+auto Connection::HasTooMuchForChannel() const noexcept -> bool {
+  return sealing_->channel->CanSeal() && HasTooMuch(UnsentBytes());
+}
+
 void Connection::Break() noexcept {
-  broken_ = true;
-  if (Transport* const transport = looper_.GetTransport()) {
-    transport->Forget(GetFd());
-  }
+  Move(LineState::kBroken);
+  looper_.GetEngine().Forget(GetFd());
   output_.Clear();
-  paused_ = false;
+  if (sealing_ != nullptr) {
+    sealing_->wire.Clear();
+    sealing_->discards = true;
+    sealing_->end_due = false;
+  }
+  if (Paused()) {
+    Move(ConnectionPhase::kOpen);
+  }
   readable_ = true;  // the handler is to hear of it from Recv()
   looper_.Schedule(this);
 }

@@ -11,32 +11,35 @@
 //  * MeasureLoad() has it keep account of how busy it is.
 //
 // A round has one shape. Events of watches are acted on at once, the mailbox's wake-up among them.
-// Connections are only put on the ready list, and served after all events were seen: each gets
-// its handler called once, and whoever has more to do stands at the end of the next round. So a
-// client that sends without end can't starve its neighbours, and anything that wants a connection
-// served (input, room, a late reply, its very first moment) does the same: it lists it.
+// Connections are only put on the ready list, and served after all events were seen: each gets its
+// handler called once. One that has more to do is served at the end of the next round. So a client
+// that sends without end can't starve its neighbours, and anything that wants a connection served
+// (input, room, a late response, its very first moment) does the same: it lists it.
 //
 // A connection that is deleted, by its own handler or by another's, stays valid until the end of
 // the round. No client's descriptor is closed before all events of a round were seen, so a number
-// can't come back among them; and in later rounds the generation in the event's token tells it
-// from its predecessor.
+// can't come back among them. In later rounds the generation in the event's token tells it from its
+// predecessor.
 //
 // A deleted connection's last bytes are not lost. If the kernel does not take them at once, the
-// loop goes on sending for as long as the client goes on reading. And if the client is still
-// sending, the loop half-closes and reads on for a while: close(2) with unread input would reset
-// the connection, and the reset destroys the reply on its way (RFC 9112, section 9.6).
+// loop goes on sending for as long as the client goes on reading. If the client is still sending,
+// the loop half-closes and reads on for a while. Otherwise close(2) with unread input would reset
+// the connection, and the reset destroys the response on its way (RFC 9112, section 9.6).
 //
-// Thread: the loop's, but for Stop(), Post(), GetMailbox(), ConnectionCount(), AddedCount() and
-// Load().
+// Thread: the loop's, but for Stop(), Post(), GetMailbox(), ConnectionCount(), AddedCount(), Load()
+// and InLoop(). Before and after Loop() any one thread. A debug build aborts if another one
+// interferes.
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "base/counter.h"
@@ -44,12 +47,12 @@
 #include "core/clock.h"
 #include "core/connection.h"
 #include "core/deadline_heap.h"
+#include "core/engine.h"
 #include "core/loop_load.h"
 #include "core/mailbox.h"
 #include "core/min_rate.h"
 #include "core/poller.h"
 #include "core/timer_queue.h"
-#include "core/transport.h"
 
 namespace TURTLE_SERVER {
 
@@ -61,24 +64,17 @@ using ConnectionCallback = std::function<void(Connection*)>;
 /// Called when a watched descriptor is ready, on the loop's thread.
 using WatchCallback = std::function<void(const PollEvent&)>;
 
-/// What a kind of connection does. Made once and shared by all of them.
+/// The handlers of one kind of connection. Made once and shared by all of them.
 struct ConnectionCallbacks {
   ConnectionCallback on_accept{};  ///< may be empty: a new client, before its first byte
   /// Input, end of input, or room for output after a pause may let the connection go on. A call
   /// with nothing to do is legal: Recv() says {0, false}.
   ConnectionCallback on_handle{};
-  /// The deadline has passed; empty: the connection is deleted. What it writes is sent by
+  /// The deadline has passed; empty: the connection is deleted. Its output is sent by
   /// Connection::Send().
   ConnectionCallback on_timeout{};
   /// The loop is to end; empty: the connection is deleted. Sending is as in `on_timeout`.
   ConnectionCallback on_stop{};
-};
-
-/// How a deleted connection is closed once all its bytes are sent.
-enum class Closing : std::uint8_t {
-  kAuto,    ///< at once, unless the client is seen still sending
-  kLinger,  ///< only after the client's FIN or a few seconds: it may be about to send
-  kReset,   ///< at once and by a reset: the client must not take what it has got for all
 };
 
 /// Names a watch of one loop for ever.
@@ -114,9 +110,8 @@ class Looper {
   void Loop();
 
   /// Asks the loop to end: it runs the tasks of AtStop(), calls every connection's `on_stop`, and
-  /// ends as soon as no connection and no Hold() is left, or when the stop timeout has passed; what
-  /// is left then is cut off. Any thread, and signal handlers. Before Loop(), Loop() does just
-  /// that.
+  /// ends as soon as no connection and no Hold() is left. When the stop timeout has passed, it cuts
+  /// off the rest. Any thread, and signal handlers. Before Loop(), Loop() does just that.
   void Stop() noexcept;
 
   /// Limits how long Stop() waits for connections to finish; 0: not at all.
@@ -130,14 +125,23 @@ class Looper {
   }
 
   /// Runs `task` when the loop is asked to end, before any `on_stop`: to stop accepting, say.
-  void AtStop(Task task) { at_stop_.push_back(std::move(task)); }
+  void AtStop(Task task) {
+    AssertInLoop();
+    at_stop_.push_back(std::move(task));
+  }
 
   /// Counts work that is no connection's, such as a program that still runs: a loop that stops
   /// waits for its Release(), too, within the stop timeout. Loop thread only.
-  void Hold() noexcept { ++held_; }
+  void Hold() noexcept {
+    AssertInLoop();
+    ++held_;
+  }
 
   /// Ends what one Hold() began. Loop thread only.
-  void Release() noexcept { --held_; }
+  void Release() noexcept {
+    AssertInLoop();
+    --held_;
+  }
 
   /// True from the AtStop() tasks on: no work should be begun.
   [[nodiscard]] auto Stopping() const noexcept -> bool { return stopping_; }
@@ -146,8 +150,14 @@ class Looper {
   /// @return false: the loop has ended, `task` was destroyed and will not run. Any thread.
   [[nodiscard]] auto Post(Task task) -> bool { return mailbox_->Post(std::move(task)); }
 
-  /// The mailbox behind Post(), for who may outlive the loop. Any thread.
+  /// The mailbox that Post() uses, for callers that may outlive the loop. Any thread.
   [[nodiscard]] auto GetMailbox() const -> std::shared_ptr<Mailbox> { return mailbox_; }
+
+  /// True on the loop's thread. Before Loop() and after it, on any. Any thread.
+  [[nodiscard]] auto InLoop() const noexcept -> bool;
+
+  /// Aborts on a thread that is not InLoop(), unless NDEBUG is defined. Any thread.
+  void AssertInLoop() const noexcept { assert(InLoop()); }
 
   /// Takes over a connected, non-blocking socket: calls `on_accept`, and serves it in this round
   /// or the next. While the loop stops, `on_stop` is called right after `on_accept`.
@@ -164,6 +174,10 @@ class Looper {
   /// @param fd the connection's number
   /// @param closing whether to wait for the client's end
   void DeleteConnection(int fd, Closing closing = Closing::kAuto);
+
+  /// The same by name: what is kept for later, by a timer or a task of another thread. A number may
+  /// be another client's by then; a name is never.
+  void DeleteConnection(ConnectionId id, Closing closing = Closing::kAuto);
 
   /// The connection of that name, nullptr if it was deleted.
   [[nodiscard]] auto Find(ConnectionId id) const noexcept -> Connection*;
@@ -186,7 +200,10 @@ class Looper {
   }
 
   /// Cancels a timer. @return false: unknown, cancelled before, or run already.
-  auto Cancel(TimerId id) -> bool { return timers_.Cancel(id); }
+  auto Cancel(TimerId id) -> bool {
+    AssertInLoop();
+    return timers_.Cancel(id);
+  }
 
   /// Calls `on_timeout` once `when` has passed, unless the deadline is moved before;
   /// TimePoint::max(): no deadline. Moving it later costs a store.
@@ -230,30 +247,28 @@ class Looper {
   /// round. Before Loop(); repeated, nothing happens.
   void MeasureLoad();
 
-  /// What MeasureLoad() has begun; nullptr: nothing. Any thread, as long as the loop exists.
+  /// Begun by MeasureLoad(); nullptr: not begun. Any thread, as long as the loop exists.
   [[nodiscard]] auto Load() const noexcept -> const LoopLoad* { return load_.get(); }
 
   /// Of the connections that are not destroyed yet, those that have been deleted and are sending
   /// their last bytes.
   [[nodiscard]] auto PartingCount() const noexcept -> std::size_t { return parting_count_; }
 
-  /// How this loop's connections move their bytes; nullptr: by system calls. For Connection.
-  [[nodiscard]] auto GetTransport() const noexcept -> Transport* { return transport_; }
+  /// What moves the bytes of this loop's connections; for Connection.
+  [[nodiscard]] auto GetEngine() const noexcept -> Engine& { return *engine_; }
 
   /// The room that this loop's connections read into; for Connection.
   [[nodiscard]] auto GetScratch() const noexcept -> ReadScratch& { return *scratch_; }
 
  private:
-  // What a descriptor's number stands for in this loop: a connection, a watch, or nothing.
-  // Of a watch: is it one of WatchListener(), and was StopAccepting() called?
-  enum class Listening : std::uint8_t { kNot, kAccepts, kStopped };
+  // Of what a watch is.
+  enum class Watched : std::uint8_t { kDescriptor, kListener };
 
+  // The meaning of a descriptor's number in this loop: a connection, a watch, or nothing.
   struct Slot {
     std::uint32_t generation = 0;  // grows when the number is given up
     Closing closing = Closing::kAuto;
-    bool parting = false;      // deleted in an earlier round, sending its last bytes
-    bool half_closed = false;  // all of them sent, and a FIN behind
-    Listening listening = Listening::kNot;
+    Watched watched = Watched::kDescriptor;
     std::unique_ptr<Connection> connection;
     std::unique_ptr<WatchCallback> watch;
     TimePoint deadline = TimePoint::max();
@@ -264,7 +279,7 @@ class Looper {
   static_assert(sizeof(Slot) == 40, "the memory of an idle connection");
 
   template <typename Begin>
-  auto AddWatch(int fd, WatchCallback callback, const Begin& begin) -> WatchId;
+  auto AddWatch(int fd, Watched watched, WatchCallback callback, const Begin& begin) -> WatchId;
   void Round();
   auto Wait() -> const std::vector<PollEvent>&;
   auto Timeout(std::optional<TimePoint> now) const -> std::optional<std::chrono::milliseconds>;
@@ -280,9 +295,9 @@ class Looper {
   void Serve(Connection& connection);
   auto Register(Connection& connection) -> bool;
   void ServeParting(Connection& connection);
-  void Bury();
-  void SayLastWords(int fd, void (Looper::*how)(Connection&));
-  void PartWith(Connection& connection);
+  void ReapDeleted();
+  void FlushForClose(int fd, void (Looper::*how)(Connection&));
+  void BeginClose(Connection& connection);
   void Destroy(int fd);
   auto RunAt(TimePoint when, Task task) -> TimerId;
   void BeginStop();
@@ -296,12 +311,13 @@ class Looper {
 
   const ClockSource clock_;  // const after construction
   const std::unique_ptr<ReadScratch> scratch_;
-  const std::unique_ptr<Poller> poller_;
-  Transport* const transport_;              // the poller's, if it has one
+  const std::unique_ptr<Engine> engine_;
+  Poller* const poller_;                    // the engine's
   const std::shared_ptr<Mailbox> mailbox_;  // shared with posters, who may outlive the loop
   std::unique_ptr<LoopLoad> load_;          // const once the loop runs
 
   std::atomic<bool> stop_{false};                 // any thread
+  std::atomic<std::thread::id> thread_{};         // the one that runs Loop(); none: any may call
   std::atomic<std::size_t> connection_count_{0};  // the loop's thread writes, any reads
   Counter added_count_;                           // likewise
 

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -144,26 +145,56 @@ auto OutQueue::FlushTo(Socket& socket, bool last) -> IoResult {
   return {IoStatus::kBytes, sent, 0};
 }
 
-auto OutQueue::Gather(iovec* parts, std::size_t room) const noexcept -> Gathered {
-  std::size_t count = 0;
-  std::size_t total = 0;
-  for (const Piece* piece = body_ == nullptr ? nullptr : body_->oldest;
-       piece != nullptr && piece->kind != Piece::Kind::kFile; piece = piece->next) {
-    if (count == kMaxPiecesPerSend || total == room) {
+auto OutQueue::Gather(iovec* parts, std::size_t room, bool last) const noexcept -> Gathered {
+  Gathered found{0, 0, last};
+  const Piece* piece = body_ == nullptr ? nullptr : body_->oldest;
+  for (; piece != nullptr && piece->kind != Piece::Kind::kFile; piece = piece->next) {
+    if (found.pieces == kMaxPiecesPerSend || found.bytes == room) {
       break;
     }
-    const std::size_t length = std::min(piece->left, room - total);
-    parts[count++] = {const_cast<char*>(piece->data), length};
-    total += length;
+    const std::size_t length = std::min(piece->left, room - found.bytes);
+    parts[found.pieces++] = {const_cast<char*>(piece->data), length};
+    found.bytes += length;
+    if (length < piece->left) {
+      break;
+    }
   }
-  return {count, total};
+  if (piece != nullptr) {
+    found.more_follows = piece->kind != Piece::Kind::kFile || piece->left < kLongFile;
+  }
+  return found;
+}
+
+auto OutQueue::Copy(char* into, std::size_t room) const noexcept -> IoResult {
+  std::size_t copied = 0;
+  const Piece* piece = body_ == nullptr ? nullptr : body_->oldest;
+  for (; piece != nullptr && copied < room; piece = piece->next) {
+    const std::size_t count = std::min(piece->left, room - copied);
+    if (piece->kind != Piece::Kind::kFile) {
+      std::memcpy(into + copied, piece->data, count);
+      copied += count;
+      continue;
+    }
+    ssize_t got = 0;
+    do {
+      got = pread(piece->file, into + copied, count, static_cast<off_t>(piece->offset));
+    } while (got < 0 && errno == EINTR);
+    if (got <= 0) {
+      return {IoStatus::kError, 0, got == 0 ? EIO : errno};
+    }
+    copied += static_cast<std::size_t>(got);
+    if (static_cast<std::size_t>(got) < count) {
+      break;
+    }
+  }
+  return {IoStatus::kBytes, copied, 0};
 }
 
 // Sends from all the pieces of memory at the front, as one if possible.
-auto OutQueue::SendMemory(Socket& socket, std::size_t room, bool last) -> IoResult {
+auto OutQueue::SendMemory(Socket& socket, std::size_t room, bool last) const -> IoResult {
   std::array<iovec, kMaxPiecesPerSend> parts;
-  const auto [count, total] = Gather(parts.data(), room);
-  const int flags = SendFlags(last || total < body_->size);
+  const auto [count, total, more_follows] = Gather(parts.data(), room, last);
+  const int flags = SendFlags(more_follows);
   if (count == 1) {
     return socket.Send({static_cast<const char*>(parts[0].iov_base), total}, flags);
   }

@@ -8,6 +8,7 @@
 //    sendfile(2) without passing through the program.
 //  * FlushTo() sends as much as the kernel takes: one piece by send(2), several by one sendmsg(2),
 //    so that the replies to a row of pipelined requests, or a head and its body, leave together.
+//  * Copy() reads what is at the front, for a Channel; parts of files too, by pread(2).
 //
 // An empty OutQueue is a null pointer and owns nothing. The first piece borrows one block, which
 // holds the queue's own state, the list of pieces and the copied bytes: a small reply costs no
@@ -40,10 +41,15 @@ class OutQueue {
   /// The most bytes that one FlushTo() sends, for the same reason.
   static constexpr std::size_t kMaxFlushBytes = 2 * kMaxFileStep;
 
-  /// What Gather() has found.
+  /// A file at least this long does not travel with the bytes before it (MSG_MORE). They leave at
+  /// once, so that the client wakes up and does its side of TCP while the file is on its way.
+  static constexpr std::size_t kLongFile = std::size_t{64} * 1024;
+
+  /// The result of Gather().
   struct Gathered {
-    std::size_t pieces;  ///< of the room for them, those that are filled in
-    std::size_t bytes;   ///< in them
+    std::size_t pieces;  ///< how many of the caller's iovecs are filled in
+    std::size_t bytes;   ///< in all of them
+    bool more_follows;   ///< whether the last segment should wait for what comes next (MSG_MORE)
   };
 
   OutQueue() noexcept = default;
@@ -88,14 +94,22 @@ class OutQueue {
   /// @return see above
   auto FlushTo(Socket& socket, bool last) -> IoResult;
 
-  /// What the next send would be of, for who sends by another way than FlushTo(): memory at the
-  /// front, as pieces that stay where they are until Consume() or Clear().
+  /// Returns what the next send has to send: the memory at the front, as pieces that stay where
+  /// they are until Consume() or Clear(). FlushTo() sends them by itself.
   /// @param parts room for kMaxPiecesPerSend pieces
   /// @param room how many bytes at most
-  /// @return how many pieces and bytes; none if the queue is empty or a file comes first
-  [[nodiscard]] auto Gather(iovec* parts, std::size_t room) const noexcept -> Gathered;
+  /// @param last as for FlushTo()
+  /// @return no pieces if the queue is empty or a file comes first
+  [[nodiscard]] auto Gather(iovec* parts, std::size_t room, bool last) const noexcept -> Gathered;
 
-  /// Drops the first `count` bytes, which have been sent.
+  /// Copies what is at the front; it stays queued until Consume().
+  /// @param into where the bytes go
+  /// @param room how many fit, at least 1
+  /// @return kBytes: `room` of them, or fewer; or kError: a file could not be read, or is shorter
+  ///     than its slice (EIO)
+  [[nodiscard]] auto Copy(char* into, std::size_t room) const noexcept -> IoResult;
+
+  /// Drops the first `count` bytes, which have been sent or copied.
   void Consume(std::size_t count) noexcept;
 
   /// Drops everything, lets go of all Pins and gives the memory back.
@@ -107,7 +121,7 @@ class OutQueue {
   struct Body;
 
   void AddPiece(Piece piece);
-  auto SendMemory(Socket& socket, std::size_t room, bool last) -> IoResult;
+  auto SendMemory(Socket& socket, std::size_t room, bool last) const -> IoResult;
   auto SendFromFile(Socket& socket, std::size_t room) -> IoResult;
   void PopPiece() noexcept;
 

@@ -29,8 +29,8 @@ auto Now(clockid_t clock) -> double {
 }
 
 // In seconds since 1970. Worked out once: when somebody sets the clock, the start of the system
-// moves, and another start would be taken for another process. /proc/stat has it, too, but not for
-// a service that may see no more than processes (ProcSubset=pid of systemd.exec(5)).
+// moves, and another start would be taken for another process. The file /proc/stat has it, too, but
+// not for a service that may see no more than processes (ProcSubset=pid of systemd.exec(5)).
 auto StartTime(double ticks_since_boot) -> double {
   static const double start = Now(CLOCK_REALTIME) - Now(CLOCK_BOOTTIME) +
                               ticks_since_boot / static_cast<double>(sysconf(_SC_CLK_TCK));

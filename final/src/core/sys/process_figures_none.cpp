@@ -1,4 +1,4 @@
-// What every POSIX system says: getrusage(2), getrlimit(2).
+// The values that every POSIX system has: getrusage(2), getrlimit(2).
 #ifndef __linux__
 
 #include <sys/resource.h>

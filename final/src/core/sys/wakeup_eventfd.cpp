@@ -1,4 +1,4 @@
-// The Linux side of Wakeup: an eventfd(2), a counter in the kernel behind one descriptor.
+// The Linux side of Wakeup: an eventfd(2), a counter in the kernel with one descriptor.
 #ifdef __linux__
 
 #include <sys/eventfd.h>

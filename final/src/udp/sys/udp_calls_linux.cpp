@@ -17,7 +17,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// For one call. Their headers lie on the stack, 13 KiB of it, and are not filled beforehand.
+// For one call. Their headers are on the stack, 13 KiB of it, and are not filled beforehand.
 constexpr std::size_t kPerCall = 64;
 constexpr std::size_t kLeast = 16;
 
@@ -65,7 +65,7 @@ void ReadSystemControl(const cmsghdr& control, DatagramBatch& batch, NetAddress&
     std::memcpy(&info, CMSG_DATA(&control), sizeof info);
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr = info.ipi_spec_dst;  // ours, also if it was sent to a group or to all
+    address.sin_addr = info.ipi_spec_dst;  // ours, even if it was sent to a group or to all
     std::memcpy(local.Data(), &address, sizeof address);
     *local.Length() = sizeof address;
   } else if (control.cmsg_level == SOL_SOCKET && control.cmsg_type == SO_RXQ_OVFL) {

@@ -77,7 +77,6 @@ TEST_F(WholeBodyTest, OnlyWhoFitsIsAskedToSend) {
 
 TEST_F(WholeBodyTest, TheByteTooManyIsRefusedWhenItIsThere) {
   EXPECT_EQ(client_.Ask(std::string(kPostChunked) + "b\r\n0123456789a").status, 413);
-  EXPECT_TRUE(client_.IsClosedByServer());
   HttpClient slow(server_.Port());
   ASSERT_TRUE(slow.Send(std::string(kPostChunked) + "a\r\n0123456789\r\n"));
   server_.Settle();

@@ -21,7 +21,7 @@ auto AcknowledgedBytes(int socket) noexcept -> std::uint32_t {
   tcp_info info{};
   socklen_t size = sizeof info;
   if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
-    // A unix socket: the kernel has no such count, and says only how much lies in the socket, which
+    // A unix socket: the kernel has no such count, and says only how much is in the socket, which
     // is the same before and after it was read and filled again. The client is a program of this
     // machine, which somebody here has let in: it may take its time.
     static thread_local std::uint32_t count = 0;

@@ -1,4 +1,4 @@
-#include "core/ring_probe.h"
+#include "uring/ring_probe.h"
 
 #include <gtest/gtest.h>
 #include <linux/io_uring.h>

@@ -1,4 +1,4 @@
-#include "core/ring_read.h"
+#include "uring/ring_read.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "core/ring_splice.h"
+#include "uring/ring_splice.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

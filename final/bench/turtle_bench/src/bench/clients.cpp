@@ -24,7 +24,7 @@ Clients::Clients(Looper& looper, const WorkerPlan& plan, SharedRun& shared,
                [this](std::uint32_t number, Opened opened) { OnOpen(number, std::move(opened)); },
                [this](std::uint32_t number) { OnNoConnection(number); }}),
       clients_(plan.connections, Client(context)),
-      pieces_(looper.GetTransport() == nullptr ? plan.read_size : 0),  // else they are the kernel's
+      pieces_(looper.GetEngine().ReceivesAhead() ? 0 : plan.read_size),  // 0: they are the kernel's
       batch_(round_) {
   callbacks_.on_handle = [this](Connection* connection) { OnHandle(*connection); };
   callbacks_.on_timeout = [this](Connection* connection) { OnTimeout(*connection); };

@@ -1,0 +1,104 @@
+// An exchange by HTTP/1.1 (RFC 9112).
+//
+// Here is what HTTP/1.1 knows of one request: where its head lies, how its body is framed, and
+// whether the connection can be kept for the next request. Its session (web/http_session.h) parses
+// one request after the other; the exchange in between reads and writes what belongs to one.
+//
+// Interface:
+//  * Open() parses the head, Keep() makes the exchange last longer than its bytes.
+//  * IsComplete() is true when the next request may be parsed, or the connection closed.
+//
+// Http1Shared is what the exchanges of one loop share, so that a request allocates nothing.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/looper.h"
+#include "http/http_parser.h"
+#include "http/response.h"
+#include "web/exchange.h"
+#include "web/loop_http.h"
+#include "web/session.h"
+
+namespace TURTLE_SERVER {
+
+class Http1Shared;
+
+/// One request of HTTP/1.1 and its response.
+class HttpExchange final : public Exchange {
+ public:
+  /// @param loop whose exchange this is
+  explicit HttpExchange(Http1Shared& loop) noexcept : loop_(loop) {}
+  ~HttpExchange() override { Close(); }
+
+  HttpExchange(const HttpExchange&) = delete;
+  auto operator=(const HttpExchange&) -> HttpExchange& = delete;
+
+  /// Parses the head at the front of the input. The exchange begins with kDone.
+  /// @param session whose connection it is
+  /// @param parser of that connection
+  /// @return the parser's verdict
+  auto Open(Session& session, HttpParser& parser) -> ParseResult;
+
+  /// Drops the head from the input, after making the request independent of it.
+  void Keep();
+
+  /// Ends the exchange: what is left of the head is dropped, and what is attached destroyed.
+  void Finish() {
+    GetConnection().Consume(std::exchange(unconsumed_bytes_, 0));
+    Close();
+  }
+
+  /// True once the response is complete and nothing of the request is left to be read.
+  [[nodiscard]] auto IsComplete() const noexcept -> bool { return Replied(); }
+
+  /// True if another request may follow the response on this connection.
+  [[nodiscard]] auto KeepsConnection() const noexcept -> bool { return keep_alive_; }
+
+  /// How to close the connection if it isn't kept. A client that may have sent more is waited for:
+  /// a close with unread bytes is a reset, which destroys the response (RFC 9112, section 9.6).
+  [[nodiscard]] auto HowToClose() const noexcept -> Closing;
+
+ private:
+  void SendWhole(const Response& response) override;
+  [[nodiscard]] auto HasTakenMore() const noexcept -> bool;
+
+  Http1Shared& loop_;
+  std::size_t unconsumed_bytes_ = 0;  // of the request, at the front of the input
+  bool keep_alive_ = true;            // after the response
+};
+
+/// The HTTP/1.1 of one loop, shared by its sessions.
+class Http1Shared {
+ public:
+  /// @param http has the requests answered; outlives this object
+  explicit Http1Shared(LoopHttp& http) noexcept : http_(http) {}
+  Http1Shared(const Http1Shared&) = delete;
+  auto operator=(const Http1Shared&) -> Http1Shared& = delete;
+
+  /// The loop's handlers and limits.
+  [[nodiscard]] auto Http() const noexcept -> LoopHttp& { return http_; }
+
+  /// An exchange to be opened, from GiveBack() or new.
+  [[nodiscard]] auto TakeExchange() -> std::unique_ptr<HttpExchange> {
+    return spare_ ? std::move(spare_) : std::make_unique<HttpExchange>(*this);
+  }
+
+  /// Keeps a finished exchange for the next request.
+  void GiveBack(std::unique_ptr<HttpExchange> exchange) noexcept { spare_ = std::move(exchange); }
+
+  /// Room to write a head in, empty; its memory is used again.
+  [[nodiscard]] auto HeadScratch() noexcept -> std::string&;
+
+ private:
+  LoopHttp& http_;
+  std::unique_ptr<HttpExchange> spare_;
+  std::string head_;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,94 @@
+#include "web/loop_http.h"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+void LoopHttp::Mount(std::string prefix, std::unique_ptr<RequestHandler> handler) {
+  if (prefix == "/") {
+    prefix.clear();
+  }
+  mounted_.push_back({std::move(prefix), std::move(handler)});
+  std::stable_sort(mounted_.begin(), mounted_.end(), [](const Mounted& a, const Mounted& b) {
+    return a.prefix.size() > b.prefix.size();
+  });
+}
+
+auto LoopHttp::HandlerFor(std::string_view path) const noexcept -> Match {
+  for (const Mounted& mounted : mounted_) {
+    const std::string_view prefix = mounted.prefix;
+    const bool whole_segments =
+        path.size() == prefix.size() || (path.size() > prefix.size() && path[prefix.size()] == '/');
+    const bool under =
+        prefix.empty() || (whole_segments && path.substr(0, prefix.size()) == prefix);
+    if (under) {
+      return {mounted.handler.get(), prefix.size()};
+    }
+  }
+  return {nullptr, 0};
+}
+
+void LoopHttp::Answer(Exchange& exchange) {
+  const Request& request = exchange.GetRequest();
+  if (request.method == Method::kOther || request.method == Method::kConnect) {
+    exchange.Abort(501, "This server does not know the method.");
+  } else if (request.expectation == Expectation::kUnknown) {
+    exchange.Abort(417, {});
+  } else {
+    Guard(exchange, [&] { FindHandler(exchange); });
+  }
+}
+
+void LoopHttp::FindHandler(Exchange& exchange) {
+  if (exchange.BodyTooLarge()) {
+    exchange.Reply(ErrorResponse(413, exchange.BodyLimitText()));
+    return;
+  }
+  const Uri& uri = exchange.GetRequest().uri;
+  if (uri.Form() == TargetForm::kAsterisk) {
+    exchange.Reply(Response(204).Set("Allow", "GET, HEAD, OPTIONS"));
+    return;
+  }
+  const Match match = HandlerFor(uri.Path());
+  if (match.handler == nullptr) {
+    exchange.Reply(ErrorResponse(404));
+    return;
+  }
+  exchange.prefix_bytes_ = match.prefix_bytes;
+  match.handler->Handle(exchange);
+}
+
+// The place where a handler's code is called.
+template <typename Callback>
+void LoopHttp::Guard(Exchange& exchange, const Callback& callback) {
+  try {
+    callback();
+    return;
+  } catch (...) {
+    LogException(exchange.GetRequest().Title("request handler").data());
+  }
+  exchange.Abort(500, {});
+}
+
+void LoopHttp::BringBody(Exchange& exchange, std::string_view piece, bool last) {
+  exchange.end_told_ = last;
+  Guard(exchange, [&] { exchange.on_body_(piece, last); });
+}
+
+void LoopHttp::RefuseBody(Exchange& exchange, int status, const std::string& reason) {
+  exchange.Abort(status, reason);
+}
+
+void LoopHttp::GoOn(Exchange& exchange) {
+  if (!exchange.Replied() && exchange.on_room_ && exchange.CanWrite()) {
+    Guard(exchange, exchange.on_room_);
+  }
+}
+
+auto LoopHttp::Date() -> std::string_view { return date_.At(HttpTime(std::time(nullptr))); }
+
+}  // namespace TURTLE_SERVER

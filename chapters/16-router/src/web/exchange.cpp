@@ -1,0 +1,329 @@
+#include "web/exchange.h"
+
+#include <algorithm>
+#include <cassert>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "base/ascii.h"
+#include "core/looper.h"
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// Removes what a request said of its body, which has been read, and, unless it only asked for
+// something, of the state and the parts that it wanted: that was about the first target.
+void RemoveOutdated(Request& request) {
+  const bool only_asks = request.method == Method::kGet || request.method == Method::kHead;
+  request.headers.RemoveIf([only_asks](const HeaderField& field) {
+    switch (field.known) {
+      case KnownField::kExpect:
+      case KnownField::kTrailer:
+      case KnownField::kTransferEncoding:
+        return true;
+      case KnownField::kCacheControl:
+      case KnownField::kIfMatch:
+      case KnownField::kIfModifiedSince:
+      case KnownField::kIfNoneMatch:
+      case KnownField::kIfRange:
+      case KnownField::kIfUnmodifiedSince:
+      case KnownField::kRange:
+        return !only_asks;
+      default:
+        return ascii::EqualIgnoreCase(field.name.substr(0, 8), "Content-");
+    }
+  });
+}
+
+// Cuts the first line off `text`, which is a head or a part of one. @return without its line end
+auto TakeLine(std::string_view& text) -> std::string_view {
+  const std::size_t end = std::min(text.find("\r\n"), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 2, text.size()));
+  return line;
+}
+
+// Adds the fields that `text` begins with, and takes them off, with the empty line after them.
+void TakeFields(std::string_view& text, Response& response) {
+  for (std::string_view line = TakeLine(text); !line.empty(); line = TakeLine(text)) {
+    const std::size_t colon = line.find(": ");
+    const std::string_view name = line.substr(0, colon);
+    if (colon != std::string_view::npos && !ascii::EqualIgnoreCase(name, "Content-Length")) {
+      response.Add(name, line.substr(colon + 2));
+    }
+  }
+}
+
+}  // namespace
+
+void Exchange::Move(ReplyState to) noexcept {
+  assert(to == ReplyState::kBegun ? reply_ == ReplyState::kNone : reply_ <= ReplyState::kBegun);
+  assert(to != ReplyState::kComplete || reply_ == ReplyState::kBegun);
+  reply_ = to;
+}
+
+void Exchange::Begin(int status) {
+  if (Begun() || status < 200) {
+    RefuseReply(status);
+  }
+  Move(ReplyState::kBegun);
+  status_ = status;
+}
+
+void Exchange::RefuseReply(int status) const {
+  if (Begun()) {
+    throw std::logic_error("a handler has replied twice to one request");
+  }
+  throw std::invalid_argument("reply with status " + std::to_string(status) + ": not a final one");
+}
+
+void Exchange::Reply(const Response& response) {
+  Send(response);
+  if (tap_) {
+    TellTap(response);
+  }
+}
+
+void Exchange::Send(const Response& whole) {
+  Begin(whole.Status());
+  SendWhole(whole);
+  body_bytes_ = request_.method != Method::kHead && whole.HasBody() ? whole.BodySize() : 0;
+  Move(ReplyState::kComplete);
+  session_->Wake();
+}
+
+void Exchange::TellTap(const Response& whole) noexcept {
+  tap_->OnHead(whole);
+  for (const BodyPiece& piece : whole.Pieces()) {
+    if (const auto* text = std::get_if<std::string>(&piece)) {
+      tap_->OnBody(*text);
+    } else {
+      tap_->OnFile();
+    }
+  }
+  tap_->OnEnd();
+}
+
+void Exchange::Reply(const ReadyReply& reply) {
+  Reply(reply.status == ReadyStatus::kOk ? 200 : 304, {}, reply);
+}
+
+void Exchange::Reply(int status, std::string_view start, const ReadyReply& reply) {
+  Begin(status);
+  SendReady(status, start, reply);
+  body_bytes_ = request_.method == Method::kHead ? 0 : reply.body_bytes;
+  Move(ReplyState::kComplete);
+  session_->Wake();
+}
+
+// For protocols that have no use for the text of HTTP/1.1.
+void Exchange::SendReady(int status, std::string_view start, const ReadyReply& reply) {
+  Response response(status);
+  std::string_view text = reply.text;
+  TakeLine(start);  // the status line
+  if (!start.empty()) {
+    TakeFields(start, response);
+  }
+  TakeFields(text, response);
+  if (reply.file >= 0) {
+    response.Body(FileSlice{reply.file, 0, reply.body_bytes, reply.pin});
+  } else if (!text.empty()) {
+    response.Body(std::string(text));
+  }
+  SendWhole(response);
+}
+
+void Exchange::OnBody(BodyCallback callback) {
+  on_body_ = std::move(callback);
+  session_->Wake();
+}
+
+void Exchange::HoldBody(bool hold) {
+  body_held_ = hold;
+  if (!hold) {
+    session_->Wake();
+  }
+}
+
+void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> length) {
+  Begin(head.Status());
+  if (head.Status() == 205) {
+    length = 0;  // it has no content, and says so (RFC 9110, section 15.3.6)
+  }
+  drops_output_ = request_.method == Method::kHead || !head.HasBody();
+  has_length_ = length.has_value();
+  promised_ = length.value_or(0);
+  SendHead(head, length);
+  session_->Wake();
+  if (tap_) {
+    tap_->OnHead(head);
+  }
+}
+
+void Exchange::Write(std::string_view bytes) {
+  const std::uint64_t count = Allow(bytes.size());
+  if (count == 0) {
+    return;
+  }
+  SendPiece(bytes.substr(0, count));
+  session_->Wake();
+  if (tap_) {
+    tap_->OnBody(bytes.substr(0, count));
+  }
+}
+
+void Exchange::Write(FileSlice slice) {
+  slice.length = Allow(slice.length);
+  if (slice.length == 0) {
+    return;
+  }
+  SendPiece(std::move(slice));
+  session_->Wake();
+  if (tap_) {
+    tap_->OnFile();
+  }
+}
+
+// How many of `bytes` are sent: no more than was promised, or the client would take the rest for
+// the next reply.
+auto Exchange::Allow(std::uint64_t bytes) noexcept -> std::uint64_t {
+  if (reply_ != ReplyState::kBegun) {
+    return 0;
+  }
+  if (has_length_) {
+    bytes = std::min(bytes, promised_);
+    promised_ -= bytes;
+  }
+  if (drops_output_) {
+    return 0;
+  }
+  body_bytes_ += bytes;
+  return bytes;
+}
+
+void Exchange::End() {
+  if (reply_ != ReplyState::kBegun) {
+    return;
+  }
+  if (promised_ != 0 && !drops_output_) {
+    Log(LogLevel::kError, "a reply ended " + std::to_string(promised_) + " bytes early");
+    Abort(500, {});
+    return;
+  }
+  if (!drops_output_) {
+    SendEnd();
+  }
+  Move(ReplyState::kComplete);  // not before: if SendEnd() throws, the response is to be aborted
+  session_->Wake();
+  if (tap_) {
+    tap_->OnEnd();
+  }
+}
+
+void Exchange::Abort(int status, std::string_view detail) {
+  if (!Begun()) {
+    try {
+      Send(ErrorResponse(status, detail));
+      if (tap_) {
+        tap_->OnAbort(status);
+      }
+      return;
+    } catch (const std::bad_alloc&) {
+      LogException("error page");
+    }
+  }
+  if (!Replied()) {
+    Move(ReplyState::kCut);
+    Cut();
+  }
+}
+
+void Exchange::ReplyFrom(std::string target) {
+  if (Begun()) {
+    throw std::logic_error("ReplyFrom() after a reply has begun");
+  }
+  new_target_ = std::move(target);
+  // Later, since the caller may be what is attached here; and also if the session is running now,
+  // for within Handle() it would wait for the client's next byte.
+  GetLooper().Schedule(&GetConnection());
+}
+
+// Turns the request into the one that ReplyFrom() wants. @return false: it can't be.
+auto Exchange::Redirect() -> bool {
+  constexpr int kMaxRedirects = 5;  // of programs that point at each other
+  on_body_ = nullptr;
+  on_room_ = nullptr;
+  body_held_ = false;
+  end_told_ = false;
+  prefix_bytes_ = 0;
+  tap_.reset();
+  state_.reset();
+  context_.Clear();
+  if (++redirects_ > kMaxRedirects) {
+    return false;
+  }
+  request_.Detach();
+  RemoveOutdated(request_);
+  target_text_ = std::exchange(new_target_, std::nullopt).value_or("");
+  const bool head = request_.method == Method::kHead;
+  request_.method = head ? Method::kHead : Method::kGet;
+  request_.method_text = head ? "HEAD" : "GET";
+  request_.target = target_text_;
+  request_.framing = Framing();
+  // A head that is parsed has no such characters, and this text has not been parsed.
+  const bool is_text = std::none_of(target_text_.begin(), target_text_.end(),
+                                    [](char c) { return ascii::IsControl(c) || c == ' '; });
+  return is_text && !request_.uri.Parse(target_text_, request_.method);
+}
+
+auto Exchange::CanWrite() const noexcept -> bool { return !GetConnection().Paused(); }
+
+auto Exchange::WantsBody() const noexcept -> bool {
+  return on_body_ && !body_held_ && !end_told_ && !new_target_ && !Replied();
+}
+
+auto Exchange::CanUpgrade(std::string_view /*protocol*/) const -> bool { return false; }
+
+void Exchange::Upgrade(std::string_view protocol, const Response& /*fields*/,
+                       const SessionMaker& /*next*/) {
+  throw std::logic_error("upgrade to " + std::string(protocol) + ": the client can't have it");
+}
+
+auto Exchange::Id() const noexcept -> ExchangeId { return {GetConnection().Id(), number_}; }
+
+auto Exchange::GetConnection() const noexcept -> Connection& { return session_->GetConnection(); }
+
+auto Exchange::GetLooper() const noexcept -> Looper& { return session_->GetLooper(); }
+
+void Exchange::Open(Session& session, std::uint32_t number) {
+  session_ = &session;
+  prefix_bytes_ = 0;
+  number_ = number;
+  reply_ = ReplyState::kNone;
+  body_held_ = false;
+  end_told_ = false;
+  drops_output_ = false;
+  has_length_ = false;
+  status_ = 0;
+  body_bytes_ = 0;
+  began_at_ = GetLooper().Now();
+  promised_ = 0;
+  new_target_.reset();
+  redirects_ = 0;
+}
+
+void Exchange::Close() noexcept {
+  on_body_ = nullptr;
+  on_room_ = nullptr;
+  tap_.reset();
+  state_.reset();
+  context_.Clear();
+  request_.Clear();
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,93 @@
+// Routes under one prefix, with middleware that is around them alone.
+//
+//   RouteGroup api = server.Group("/api");
+//   api.Use(JsonErrors());
+//   api.Get("/todos", ListTodos).Post("/todos", AddTodo);  // /api/todos
+//
+// Interface:
+//  * Get(), Post(), Put(), Patch(), Delete() and Route() add routes, Use() adds middleware.
+//  * Group() makes a group within this one.
+//
+// Middleware is an onion: the server's is outermost, then comes that of the groups from the outer
+// one to the inner one. A 405 and a response to OPTIONS belong to the group of the path's routes.
+// Mounts belong to no group.
+//
+// Thread: the owner's, before the server begins.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "http/method.h"
+#include "web/routes.h"
+
+namespace TURTLE_SERVER {
+
+/// A part of a server's routes. A copy is the same group.
+class RouteGroup {
+ public:
+  /// For HttpServer::Group().
+  /// @param routes outlive this object
+  /// @param outer the group in which it is
+  /// @param prefix of its patterns: "" or a path such as "/api", which may have parameters
+  /// @throws std::invalid_argument if it is neither
+  RouteGroup(Routes& routes, std::size_t outer, std::string prefix);
+
+  /// Adds a route, as HttpServer::Route().
+  /// @param method of the requests
+  /// @param pattern follows the prefix: "/todos", or "" for the prefix itself. A regular expression
+  ///     can't follow one.
+  /// @param action what answers
+  /// @param options limits of this route
+  /// @return this
+  /// @throws std::invalid_argument as HttpServer::Route()
+  auto Route(Method method, const std::string& pattern, RouteAction action,
+             const RouteOptions& options = {}) -> RouteGroup&;
+
+  /// Route() for GET, and HEAD.
+  auto Get(const std::string& pattern, RouteAction action, const RouteOptions& options = {})
+      -> RouteGroup& {
+    return Route(Method::kGet, pattern, std::move(action), options);
+  }
+
+  /// Route() for POST.
+  auto Post(const std::string& pattern, RouteAction action, const RouteOptions& options = {})
+      -> RouteGroup& {
+    return Route(Method::kPost, pattern, std::move(action), options);
+  }
+
+  /// Route() for PUT.
+  auto Put(const std::string& pattern, RouteAction action, const RouteOptions& options = {})
+      -> RouteGroup& {
+    return Route(Method::kPut, pattern, std::move(action), options);
+  }
+
+  /// Route() for PATCH.
+  auto Patch(const std::string& pattern, RouteAction action, const RouteOptions& options = {})
+      -> RouteGroup& {
+    return Route(Method::kPatch, pattern, std::move(action), options);
+  }
+
+  /// Route() for DELETE.
+  auto Delete(const std::string& pattern, RouteAction action, const RouteOptions& options = {})
+      -> RouteGroup& {
+    return Route(Method::kDelete, pattern, std::move(action), options);
+  }
+
+  /// Adds middleware around the routes of this group and of the groups in it, also those that were
+  /// added before; inside of what it has.
+  /// @return this
+  auto Use(Middleware middleware) -> RouteGroup&;
+
+  /// Makes a group whose prefix follows this one's.
+  /// @param prefix as the constructor's
+  [[nodiscard]] auto Group(const std::string& prefix) const -> RouteGroup;
+
+ private:
+  Routes& routes_;
+  std::string prefix_;
+  std::size_t number_;
+};
+
+}  // namespace TURTLE_SERVER

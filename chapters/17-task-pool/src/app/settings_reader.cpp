@@ -1,0 +1,80 @@
+#include "app/settings_reader.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "app/serve_check.h"
+#include "app/serve_parts.h"
+#include "app/serve_settings.h"
+#include "core/cidr_set.h"
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+void LogLines(LogLevel level, const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    Log(level, line);
+  }
+}
+
+// The new settings that count only after a restart.
+void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
+  const SettingList now = ServeSettings(running);
+  const SettingList then = ServeSettings(wanted);
+  for (std::size_t i = 0; i < now.All().size(); ++i) {
+    const Setting& setting = now.All()[i];
+    const std::string value = then.All()[i].show();
+    if (setting.reload == Reload::kNextStart && setting.show() != value) {
+      Log(LogLevel::kWarning, setting.name.key + " is '" + setting.show() +
+                                  "' until the next start, and '" + value + "' from then on");
+    }
+  }
+}
+
+}  // namespace
+
+void SettingsReader::Read(TaskPool& pool) {
+  if (!reread_) {
+    Log(LogLevel::kWarning, "SIGHUP: without a configuration (-f) there is nothing to reload");
+    return;
+  }
+  const std::uint64_t number = ++asked_;
+  const auto task = MakeTask([this, number](const PoolTask&) {
+    const auto line = std::make_shared<const CommandLine>(reread_());
+    // False: the server has ended.
+    static_cast<void>(server_.Loopers().front()->Post([this, number, line] {
+      if (number > taken_) {  // else a later one was faster
+        taken_ = number;
+        Take(*line);
+      }
+    }));
+  });
+  if (pool.Submit(task, {Priority::kHigh}) != SubmitResult::kAccepted) {
+    Take(reread_());
+  }
+}
+
+void SettingsReader::Take(const CommandLine& line) {
+  if (line.action != CommandAction::kServe) {
+    LogLines(LogLevel::kError, line.text);
+    Log(LogLevel::kError, "the settings stay as they were");
+    return;
+  }
+  CidrSet blocked(SplitList(line.serve.blocked));  // before any other setting counts: it may throw
+  server_.SetOptions(HttpOf(line.serve));
+  server_.SetMaxConnections(line.serve.max_connections);
+  server_.Block(std::move(blocked));
+  logging_.SetLevel(line.serve.log.level);
+  LogWarnings(line.serve);
+  TellWhatHasToWait(running_, line.serve);
+  Log(LogLevel::kInfo, "the settings were reloaded");
+}
+
+}  // namespace TURTLE_SERVER

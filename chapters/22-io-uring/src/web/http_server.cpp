@@ -1,0 +1,141 @@
+#include "web/http_server.h"
+
+#include <algorithm>
+#include <csignal>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "http/response.h"
+#include "web/http_session.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// A head is parsed where it has arrived, and has to fit there: the rest of a longer one would never
+// be read.
+auto Checked(const HttpOptions& options) -> const HttpOptions& {
+  if (options.parser.max_head_bytes > Connection::kInputLimit) {
+    throw std::invalid_argument("max_head_bytes " + std::to_string(options.parser.max_head_bytes) +
+                                ": a connection keeps at most " +
+                                std::to_string(Connection::kInputLimit) + " bytes");
+  }
+  return options;
+}
+
+}  // namespace
+
+HttpServer::HttpServer(const NetAddress& local, HttpOptions options, ServerOptions server_options)
+    : HttpServer(options, std::move(server_options)) {
+  AlsoListen(local);
+}
+
+HttpServer::HttpServer(HttpOptions options, ServerOptions server_options)
+    : options_(Checked(options)), server_(std::move(server_options)) {
+  server_
+      .OnAccept([this](Connection* connection) {
+        connection->SetState(
+            std::make_unique<HttpSession>(*connection, PartsOf(connection->GetLooper()).http1));
+      })
+      .OnHandle([](Connection* connection) { Session::Of(*connection).OnProgress(); })
+      .OnTimeout([](Connection* connection) { Session::Of(*connection).OnTimeout(); })
+      .OnStop([](Connection* connection) { Session::Of(*connection).OnStop(); })
+      .OnFull([this](Connection* connection) { RefuseForWantOfRoom(connection); });
+}
+
+auto HttpServer::Route(Method method, std::string pattern, RouteAction action,
+                       const RouteOptions& options) -> HttpServer& {
+  routes_.Add(method, std::move(pattern), std::move(action), options);
+  return *this;
+}
+
+auto HttpServer::Use(Middleware middleware) -> HttpServer& {
+  routes_.Use(std::move(middleware));
+  return *this;
+}
+
+auto HttpServer::Mount(std::string prefix, HandlerFactory factory) -> HttpServer& {
+  const bool path = !prefix.empty() && prefix.front() == '/';
+  if (!path || (prefix.size() > 1 && prefix.back() == '/')) {
+    throw std::invalid_argument("mount \"" + prefix + "\": not a path such as / or /cgi-bin");
+  }
+  mounts_.emplace_back(std::move(prefix), std::move(factory));
+  return *this;
+}
+
+auto HttpServer::Observe(ObserverFactory factory) -> HttpServer& {
+  observers_.push_back(std::move(factory));
+  return *this;
+}
+
+auto HttpServer::AlsoListen(const NetAddress& local) -> HttpServer& {
+  server_.AlsoListen(local);
+  return *this;
+}
+
+auto HttpServer::AlsoListen(Socket listener) -> HttpServer& {
+  server_.AlsoListen(std::move(listener));
+  return *this;
+}
+
+auto HttpServer::AlsoListen(std::vector<Socket> listeners) -> HttpServer& {
+  server_.AlsoListen(std::move(listeners));
+  return *this;
+}
+
+auto HttpServer::StopOnSignals() -> HttpServer& {
+  stop_signals_.emplace(*server_.Loopers().front(), std::vector<int>{SIGINT, SIGTERM}, [this](int) {
+    Stop();
+    stop_signals_.reset();
+  });
+  return *this;
+}
+
+void HttpServer::SetOptions(const HttpOptions& options) {
+  static_cast<void>(Checked(options));
+  if (loops_.empty()) {
+    options_ = options;  // for those that Begin() makes
+  }
+  for (const std::unique_ptr<LoopParts>& loop : loops_) {
+    // A loop that takes no task any more has no clients either.
+    static_cast<void>(
+        loop->http.GetLooper().Post([&http = loop->http, options] { http.SetOptions(options); }));
+  }
+}
+
+void HttpServer::Begin() {
+  MethodSet mounted;  // what handlers that are mounted are asked by
+  if (!mounts_.empty()) {
+    mounted.Add(Method::kGet);
+  }
+  for (Looper* looper : server_.Loopers()) {
+    loops_.push_back(std::make_unique<LoopParts>(*looper, options_));
+    LoopHttp& http = loops_.back()->http;
+    http.DrainWith(server_.Draining());
+    for (const ObserverFactory& factory : observers_) {
+      http.Observe(factory(*looper));
+    }
+    if (!routes_.All().empty()) {
+      http.SetRoutes(std::make_unique<RouteHandler>(routes_, mounted));
+    }
+    for (const auto& [prefix, factory] : mounts_) {
+      http.Mount(prefix, factory(*looper));
+    }
+  }
+  server_.Begin();
+  loops_.clear();
+}
+
+// Before the request has come: what it would be does not matter.
+void HttpServer::RefuseForWantOfRoom(Connection* connection) {
+  HttpSession::SendLast(*connection, PartsOf(connection->GetLooper()).http1,
+                        ErrorResponse(503, "Too many clients are here.").Set("Retry-After", "1"));
+}
+
+auto HttpServer::PartsOf(const Looper* looper) noexcept -> LoopParts& {
+  return **std::find_if(loops_.begin(), loops_.end(),
+                        [looper](const auto& loop) { return &loop->http.GetLooper() == looper; });
+}
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,65 @@
+// Reloads the settings of a running server.
+//
+// A mistake anywhere, and the new settings are dropped as a whole. Settings that can't change
+// while the server runs, such as a port, are logged and wait for a restart.
+//
+// A directory may be far away, and a list of networks may be long, so a thread of the pool reads,
+// if there is one; the result counts on the first loop.
+//
+// Thread: the first loop's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "app/options.h"
+#include "core/service_notifier.h"
+#include "log/logging.h"
+#include "task/task_pool.h"
+#include "web/http_server.h"
+
+namespace TURTLE_SERVER {
+
+/// Reloads the settings, as ReadAgain() does.
+using Reread = std::function<CommandLine()>;
+
+/// Has the settings of one server reloaded at each SIGHUP.
+class SettingsReader {
+ public:
+  /// All of them outlive this object.
+  /// @param running the settings with which the server was started
+  /// @param reread empty: there is nothing to reload
+  /// @param server gets the new limits
+  /// @param logging gets the new level
+  /// @param notifier reports when reading begins, and when it ends
+  SettingsReader(const ServeOptions& running, const Reread& reread, HttpServer& server,
+                 Logging& logging, const ServiceNotifier& notifier)
+      : running_(running),
+        reread_(reread),
+        server_(server),
+        logging_(logging),
+        notifier_(notifier) {}
+
+  /// Has the settings read, and reports in the log how that went, and whatever was thrown.
+  /// @param pool ends its threads before this object goes
+  void Read(TaskPool& pool);
+
+ private:
+  void ReadOnThread(std::uint64_t number);
+
+  // After the notice that settings are being read, their end has to be reported, whatever it is.
+  template <typename Step>
+  void OrReady(const Step& step) noexcept;
+
+  void Take(const CommandLine& line);
+
+  const ServeOptions& running_;
+  const Reread& reread_;
+  HttpServer& server_;
+  Logging& logging_;
+  const ServiceNotifier& notifier_;
+  std::uint64_t asked_ = 0;
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace TURTLE_SERVER
