@@ -104,7 +104,7 @@ def test_everything(runner: Runner, is_ci: bool) -> None:
     check_sources(runner)
     with runner.beside(test_more if is_ci else test_finished):  # either side waits now and then
         for chapter in chapters.all_chapters():
-            test_in_turn(runner, chapter, no_warnings=is_ci)
+            test_in_turn(runner, chapter, is_ci)
         check_pages(runner)
         if is_ci:
             prove_more(runner)
@@ -114,14 +114,14 @@ def test_everything(runner: Runner, is_ci: bool) -> None:
 
 
 def test_quickly(runner: Runner) -> None:
-    """Each test that the book has, in the chapter that brings it; all of them on the newest; the program's
-    system and conformance tests."""
+    """The tests of what each chapter brings; all of them on the newest; the program's system and conformance
+    tests."""
     setup.packages(runner, (*machine.EVERYTHING, *machine.WHOLE))
     setup.python_environment(runner, [setup.SITE_REQUIREMENTS, *setup.test_requirements()])
     build_fast(runner)
     check_sources(runner)
     *earlier, newest = chapters.all_chapters()
-    test_in_turn(runner, newest, never_plain=True)
+    test_programs(runner, newest)
     has_program = (FINAL / MAIN).is_file()
     program = TESTED / newest.number / "turtle"
 
@@ -131,7 +131,7 @@ def test_quickly(runner: Runner) -> None:
 
     with runner.beside(with_the_program):
         for chapter in earlier:
-            test_own(runner, chapter)
+            test_programs(runner, chapter, tests_of_what_is_new(chapter))
 
 
 def test_finished(runner: Runner, is_ci: bool = False) -> None:
@@ -177,9 +177,7 @@ def test_more(runner: Runner) -> None:
         compile_for_others(runner)
         fuzz.test(runner)
         analyse(runner)
-        test_sanitized(runner, "clang ASan+UBSan")
-        if is_turn(0, 2):
-            coverage.step(runner)
+        test_all_of_final(runner)
     test_newcomer(runner)
 
 
@@ -237,8 +235,9 @@ def check_sources(runner: Runner) -> None:
 
 
 # What of the chapters hardly ever changes and takes long to show takes turns, from commit to commit. It is that
-# gcc compiles it, which is the slower compiler, that a test includes what it uses, that CTest runs each test by
-# itself, that the earlier tests pass on a chapter's stubs, and that its exercises can be solved.
+# all tests of the chapters before pass, that gcc compiles them, which is the slower compiler, that a test includes
+# what it uses, that CTest runs each test by itself, that the earlier tests pass on a chapter's stubs, and that its
+# exercises can be solved.
 TURNS = 8
 QUICK = ["-DCMAKE_CXX_COMPILER=clang++", *setup.ONLY_RUN]
 
@@ -286,25 +285,32 @@ def test_plain(
     )
 
 
-def test_in_turn(runner: Runner, chapter: Chapter, no_warnings: bool = False, never_plain: bool = False) -> None:
-    """All tests of a chapter, those of the chapters before it too."""
-    folder = TESTED / chapter.number
-    if has_its_turn(chapter) and not never_plain:
-        test_plain(runner, chapter, folder, ["-DCMAKE_CXX_COMPILER=g++"] if shutil.which("g++") else [], no_warnings)
+def test_in_turn(runner: Runner, chapter: Chapter, is_ci: bool) -> None:
+    """A chapter, with the tests of the chapters before it; in CI, if it is not its turn, with those of what is new."""
+    if has_its_turn(chapter):
+        compiler = ["-DCMAKE_CXX_COMPILER=g++"] if shutil.which("g++") else []
+        test_plain(runner, chapter, TESTED / chapter.number, compiler, no_warnings=is_ci)
+    elif is_ci and chapter is not chapters.all_chapters()[-1]:
+        test_programs(runner, chapter, tests_of_what_is_new(chapter), no_warnings=True)
     else:
-        test_programs(runner, step_name(chapter), chapter, folder, [], no_warnings)
+        test_programs(runner, chapter, no_warnings=is_ci)
 
 
-def test_own(runner: Runner, chapter: Chapter) -> None:
-    """The tests that a chapter brings."""
-    own = sorted(path.stem for path in (chapter.folder / "tests").rglob("*_test.cpp"))
-    if own:
-        test_programs(runner, f"{step_name(chapter)}: its own", chapter, TESTED / chapter.number, own, False)
+def tests_of_what_is_new(chapter: Chapter) -> list[str]:
+    """The tests that a chapter brings, and those named like a source file that it brings anew."""
+    new = {path.stem for path in (chapter.folder / "src").rglob("*") if path.suffix in (".h", ".cpp")}
+    return sorted(
+        test.stem
+        for path, test in chapters.layered(chapter.number).items()
+        if path.startswith("tests/")
+        and path.endswith("_test.cpp")
+        and (test.is_relative_to(chapter.folder) or any(test.stem.startswith(f"{name}_") for name in new))
+    )
 
 
-def test_programs(
-    runner: Runner, name: str, chapter: Chapter, folder: pathlib.Path, targets: list[str], no_warnings: bool
-) -> None:
+def test_programs(runner: Runner, chapter: Chapter, targets: Sequence[str] = (), no_warnings: bool = False) -> None:
+    """The test programs of a chapter's build, all or those with these names."""
+    folder = TESTED / chapter.number
     options = QUICK if shutil.which("clang++") else QUICK[1:]
     make = [setup.configure(chapter.folder, folder, *options), setup.build(folder, *targets)]
 
@@ -322,7 +328,7 @@ def test_programs(
         )
 
     runner.step(
-        name,
+        step_name(chapter),
         work,
         needs=[PACKAGES],
         seconds=1200,
@@ -339,8 +345,7 @@ def ctest(folder: pathlib.Path, *options: str) -> Command:
     return ["ctest", "--test-dir", str(folder), "--parallel", str(setup.jobs()), "--output-on-failure", *options]
 
 
-# Name -> CMake options of a build of `final`. Each compiler has its share: in CI gcc has the chapters
-# and coverage besides.
+# Name -> CMake options of a build of `final`. Each compiler has its share: in CI gcc has chapters and coverage besides.
 FINAL_BUILDS = {
     "gcc": ["-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_BUILD_TYPE=None", *setup.ONLY_RUN],
     "clang ASan+UBSan": [
@@ -565,23 +570,29 @@ def suite_parts(name: str) -> list[pathlib.Path]:
 
 def prove_more(runner: Runner) -> None:
     every = chapters.all_chapters()
+    middle = every[len(every) // 2]
     for chapter in every:
-        prove_assembled(runner, chapter, is_built=chapter in (every[0], every[len(every) // 2]))
+        prove_assembled(runner, chapter, is_built=chapter is every[0] or has_its_turn(chapter) and chapter is middle)
     for chapter in every:
         prove_stubs(runner, chapter)
     for chapter in every:
         if has_its_turn(chapter) and (chapter.folder / "exercises").is_dir():
             prove_exercises(runner, chapter)
-    if FINAL.is_dir():
-        test_sanitized(runner, "gcc TSan")
+
+
+def test_all_of_final(runner: Runner) -> None:
+    """Under one sanitizer, under the other, or with its coverage measured: they take turns."""
+    turns = [lambda: test_sanitized(runner, "clang ASan+UBSan"), lambda: test_sanitized(runner, "gcc TSan"),
+             lambda: coverage.step(runner)]  # fmt: skip
+    for number, test_it in enumerate(turns):
+        if is_turn(number, len(turns)):
+            test_it()
 
 
 def test_sanitized(runner: Runner, name: str) -> None:
-    """All of `final` under a sanitizer; with one of them in each run of CI, on a ring as well."""
     test_final(runner, name)
     test_sanitized_program(runner, name)
-    sanitizers = [each for each in FINAL_BUILDS if "San" in each]
-    if not io_uring.why_not() and is_turn(sanitizers.index(name), len(sanitizers)):
+    if not io_uring.why_not():
         test_on_a_ring(runner, name)
         test_sanitized_program(runner, name, RING)
 
@@ -590,7 +601,7 @@ def prove_assembled(runner: Runner, chapter: Chapter, is_built: bool) -> None:
     """The chapter's program, copied out of the repository, is an ordinary project that passes.
 
     It has the very files that the chapter's own build has compiled and tested, and no links. That it
-    needs nothing else, the builds of the smallest and a middle one show; the largest is `final`.
+    needs nothing else, the builds of the smallest and, in its turn, a middle one show; the largest is `final`.
     """
     folder = BUILD / "assembled" / chapter.number
     linked = TESTED / chapter.number / "tree"
@@ -651,24 +662,17 @@ def prove_exercises(runner: Runner, chapter: Chapter) -> None:
 
 
 def compile_for_others(runner: Runner) -> None:
-    """`final` for macOS and FreeBSD, and the chapters whose turn it is for one of their targets."""
-    targets = ("aarch64-macos", "x86_64-macos", "x86_64-freebsd")
-    turn = targets[(commits() or 0) // TURNS % len(targets)]
-    for chapter in [each for each in chapters.all_chapters() if has_its_turn(each)]:
-        portable(runner, chapter.number, [turn], program_parts(chapter))
-    portable(runner, "final", targets, [FINAL])
-
-
-def portable(runner: Runner, name: str, targets: Sequence[str], sources: Sequence[pathlib.Path]) -> None:
+    """`final`, for macOS or FreeBSD, which take turns."""
+    targets = ("aarch64-macos", "x86_64-freebsd", "x86_64-macos")
+    target = targets[(commits() or 0) % len(targets)]
     tool = TOOLS / "portable.py"
-    options = [word for target in targets for word in ("--target", target)]
     runner.step(
-        f"for other systems: {name}",
-        [[setup.python(), tool, *options, name]],
+        f"final for {target}",
+        [[setup.python(), tool, "--target", target, "final"]],
         needs=[PACKAGES, PYTHON],
         seconds=2400,
-        inputs=[*sources, *proofs.sources(tool), PORTABLE_REQUIREMENTS, ROOT / "cmake"],
-        advice=f"{setup.python().relative_to(ROOT)} tools/portable.py {name}",
+        inputs=[FINAL, *proofs.sources(tool), PORTABLE_REQUIREMENTS, ROOT / "cmake"],
+        advice=f"{setup.python().relative_to(ROOT)} tools/portable.py --target {target} final",
     )
 
 
