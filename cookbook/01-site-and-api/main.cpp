@@ -18,16 +18,6 @@ using namespace turtle;
 
 namespace {
 
-// What lies under /api and has no route: an answer for programs, and no page for people.
-class NoSuchCall : public RequestHandler {
- public:
-  void Handle(Exchange& exchange) override {
-    exchange.Reply(Response(404)
-                       .Set("Content-Type", "application/json")
-                       .Body(R"({"error":"there is no such call"})"));
-  }
-};
-
 // Whatever is asked for under /app, the page knows what to show.
 class OnePage : public RequestHandler {
  public:
@@ -56,7 +46,7 @@ auto main(int argc, char** argv) -> int try {
 
   server.Files("/", argc > 2 ? argv[2] : ".");
   server.Mount("/app", [](Looper&) { return std::make_unique<OnePage>(); });
-  server.Mount("/api", [](Looper&) { return std::make_unique<NoSuchCall>(); });
+  server.ErrorFormat("/api", ProblemJson);  // for programs, not for people
 
   server.StopOnSignals();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;

@@ -15,7 +15,6 @@
 #include <turtle/db/db_pool.h>
 #include <turtle/db/sqlite_database.h>
 #include <turtle/http/http_error.h>
-#include <turtle/http/status.h>
 #include <turtle/http/uri.h>
 #include <turtle/task/task_pool.h>
 #include <turtle/web/http_server.h>
@@ -44,13 +43,11 @@ auto UrlIn(const nlohmann::json& body) -> std::string {
   return url;
 }
 
-// By then the reply has its status and a page for people.
-void TellError(const ServerRequest& /*req*/, ServerResponse& res, const std::exception& error) {
+// Without it, each of them would be a 500.
+void RetryLater(const ServerRequest& /*req*/, ServerResponse& res, const std::exception& error) {
   if (const auto* db = dynamic_cast<const DbError*>(&error); db != nullptr && db->IsPassing()) {
-    res.Status(503).Set("Retry-After", "1");
+    res.Page(503).Set("Retry-After", "1");
   }
-  const auto* told = dynamic_cast<const HttpError*>(&error);  // others are for the log
-  res.Json({{"error", told != nullptr ? told->what() : ReasonPhrase(res.Status())}});
 }
 
 }  // namespace
@@ -67,7 +64,8 @@ auto main(int argc, char** argv) -> int try {
 
   TaskPool tasks({limits.max_connections});  // a query may wait for the disk, and no loop may
   HttpServer server(NetAddress("127.0.0.1", port));
-  server.Use({nullptr, nullptr, TellError});
+  server.ErrorFormat("/links", ProblemJson);
+  server.Use({nullptr, nullptr, RetryLater});
   const auto add = [&pool](const ServerRequest& req, ServerResponse& res) {
     const std::string url = UrlIn(req.Json());
     const DbOutcome added =

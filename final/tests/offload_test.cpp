@@ -365,11 +365,12 @@ TEST(OffloadTest, WhoseTurnDoesNotComeInTimeIsTold) {
   options.deadline = milliseconds(500);
   options.retry_after = std::chrono::seconds(3);
   Routes routes;
+  const ErrorFormats errors;
   routes.Add(Method::kGet, "/", Offload(pool, options, [](const ServerRequest&, ServerResponse&) {
                ADD_FAILURE() << "it was too late";
              }));
   test::ClockedServer server([&](Looper&, LoopHttp& http) {
-    http.SetRoutes(std::make_unique<RouteHandler>(routes, MethodSet()));
+    http.SetRoutes(std::make_unique<RouteHandler>(routes, errors, MethodSet()));
   });
   HttpClient client(server.Port());
   ASSERT_TRUE(client.Send(Get("/")));
@@ -390,11 +391,12 @@ TEST(OffloadTest, ThePoolLooksAtTheDeadlineAsWell) {
   OffloadOptions options;
   options.deadline = milliseconds(500);
   Routes routes;
+  const ErrorFormats errors;
   routes.Add(Method::kGet, "/", Offload(pool, options, [](const ServerRequest&, ServerResponse&) {
                ADD_FAILURE() << "it was too late";
              }));
   test::ClockedServer server([&](Looper&, LoopHttp& http) {
-    http.SetRoutes(std::make_unique<RouteHandler>(routes, MethodSet()));
+    http.SetRoutes(std::make_unique<RouteHandler>(routes, errors, MethodSet()));
   });
   HttpClient client(server.Port());
   ASSERT_TRUE(client.Send(Get("/")));

@@ -33,7 +33,7 @@ def test_the_api_counts(site):
 
 def test_the_api_has_errors_of_its_own(site):
     reply = site.ask("GET", "/api/visit")
-    assert (reply.status, reply.json()) == (404, {"error": "there is no such call"})
+    assert (reply.status, reply.json()) == (404, {"status": 404, "title": "Not Found"})
     reply = site.ask("DELETE", "/api/visits")
     assert (reply.status, reply.headers["Allow"]) == (405, "GET, HEAD, POST, OPTIONS")
 

@@ -11,6 +11,10 @@ def post(links, body, **fields):
     return links.ask("POST", "/links", body, **fields)
 
 
+def problem(status, title, detail):
+    return {"status": status, "title": title, "detail": detail}
+
+
 @pytest.fixture
 def links(start, tmp_path):
     return start("short_links", tmp_path / "links.db")
@@ -60,19 +64,19 @@ def test_no_visit_is_lost_among_many_at_once(links):
 def test_what_is_no_link_is_refused_in_json(links, body, told):
     reply = post(links, body)
     assert reply.status == 400
-    assert told in reply.json()["error"]
+    assert told in reply.json()["detail"]
 
 
 def test_the_same_link_twice_is_a_conflict(links):
     assert post(links, f'{{"url": "{LONG}"}}').status == 201
     reply = post(links, f'{{"url": "{LONG}"}}')
-    assert (reply.status, reply.json()) == (409, {"error": "this url has a link already"})
+    assert (reply.status, reply.json()) == (409, problem(409, "Conflict", "this url has a link already"))
 
 
 def test_what_is_not_there(links):
     assert links.ask("GET", "/7").status == 404
     reply = links.ask("GET", "/links/7")
-    assert (reply.status, reply.json()) == (404, {"error": "there is no such link"})
+    assert (reply.status, reply.json()) == (404, problem(404, "Not Found", "there is no such link"))
     assert links.ask("GET", "/seven").status == 404
 
 

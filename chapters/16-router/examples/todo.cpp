@@ -183,18 +183,18 @@ void ServePage(HttpServer& server, const std::filesystem::path& folder) {
   }
 }
 
-auto JsonErrors() -> Middleware {
-  Middleware errors;
-  errors.error = [](const ServerRequest&, ServerResponse& res, const std::exception& error) {
-    const auto* told = dynamic_cast<const HttpError*>(&error);  // others aren't meant for clients
-    res.Json({{"error", told != nullptr ? told->what() : ReasonPhrase(res.Status())}});
+// An error, for programs.
+void ErrorInJson(int status, std::string_view detail, ServerResponse& res) {
+  res.Json({{"error", detail.empty() ? ReasonPhrase(status) : detail}});
+}
+
+// A list that was true a minute ago is no list.
+auto NeverKept() -> Middleware {
+  Middleware fields;
+  fields.after = [](const ServerRequest&, ServerResponse& res) {
+    res.Set("Cache-Control", "no-store");
   };
-  errors.after = [](const ServerRequest& req, ServerResponse& res) {
-    if (res.Status() == 405) {  // nobody has thrown it
-      res.Json({{"error", "this path has no method " + std::string(req.Head().method_text)}});
-    }
-  };
-  return errors;
+  return fields;
 }
 
 // If a title ever became a part of the page, no script in it would run.
@@ -209,16 +209,6 @@ auto SecurityFields() -> Middleware {
   return fields;
 }
 
-// What lies under /api and has no route.
-class NoSuchPath : public RequestHandler {
- public:
-  void Handle(Exchange& exchange) override {
-    exchange.Reply(Response(404)
-                       .Set("Content-Type", "application/json")
-                       .Body(json{{"error", "there is no such path"}}.dump()));
-  }
-};
-
 }  // namespace
 
 auto main(int argc, char** argv) -> int try {
@@ -229,11 +219,11 @@ auto main(int argc, char** argv) -> int try {
   TodoList todos(kMaxTodos);
   Listeners listeners;
   HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])));
+  server.ErrorFormat("/api", ErrorInJson);
   server.Use(SecurityFields());
-  ServeTodos(server.Group("/api").Use(JsonErrors()), todos, listeners);
+  ServeTodos(server.Group("/api").Use(NeverKept()), todos, listeners);
   ServePage(server,
             argc == 3 ? argv[2] : std::filesystem::path(argv[0]).parent_path() / "todo_page");
-  server.Mount("/api", [](Looper&) { return std::make_unique<NoSuchPath>(); });
   const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) {
     listeners.End();
     server.Stop();

@@ -71,15 +71,18 @@ class SecondProtocol : public testing::Test {
 
   test::SiteFolder folder_;
   Routes routes_;
+  ErrorFormats errors_;
   Counter::Counts counts_;
   std::vector<Responder> late_;  // on the loop's thread
   test::ClockedServer server_{
       [this](Looper& looper, LoopHttp& http) {
         AddRoutes();
+        errors_.Add("/echo", ProblemJson);
+        http.SetErrorFormats(errors_);
         StaticFilesOptions options;
         options.root = folder_.Path();
         http.Mount("/", std::make_unique<StaticFiles>(looper, options));
-        http.SetRoutes(std::make_unique<RouteHandler>(routes_, MethodSet()));
+        http.SetRoutes(std::make_unique<RouteHandler>(routes_, errors_, MethodSet()));
         http.Observe(std::make_unique<Counter>(counts_));
       },
       HttpOptions(),
@@ -116,7 +119,9 @@ TEST_F(SecondProtocol, AnswersByRoutes) {
   EXPECT_EQ(echo.body, "back");
   EXPECT_TRUE(Has(echo, "X-Echo: yes"));
   EXPECT_EQ(client.Ask("POST /pieces\r\nContent-Length: 5\r\n\r\n12345").body, "5");
-  EXPECT_EQ(client.Ask("DELETE /echo\r\n\r\n").head.substr(0, 3), "405");
+  const FrameReply wrong = client.Ask("DELETE /echo\r\n\r\n");
+  EXPECT_EQ(wrong.head.substr(0, 3), "405");
+  EXPECT_TRUE(Has(wrong, "Content-Type: application/problem+json"));
 }
 
 TEST_F(SecondProtocol, SeveralRequestsAreOpenAtOnce) {

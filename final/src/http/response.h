@@ -91,6 +91,14 @@ class Response {
   /// The body, in order. To be sent unless the request is HEAD or HasBody() is false.
   [[nodiscard]] auto Pieces() const noexcept -> const std::vector<BodyPiece>& { return pieces_; }
 
+  /// Makes a small page the body, which shows the status and `detail`, escaped; "" for none.
+  auto ErrorPage(std::string_view detail) -> Response&;
+
+  /// The detail of ErrorPage(), while that page is the body; nullopt for any other body.
+  [[nodiscard]] auto ErrorDetail() const noexcept -> const std::optional<std::string>& {
+    return error_detail_;
+  }
+
   /// The size of the body in bytes.
   [[nodiscard]] auto BodySize() const noexcept -> std::uint64_t;
 
@@ -109,12 +117,13 @@ class Response {
   std::string fields_;  // as they are sent: "Name: value\r\n" for each
   std::string line_;    // the one that is being added
   std::vector<BodyPiece> pieces_;
+  std::optional<std::string> error_detail_;
 };
 
 /// A response with a body of plain text in UTF-8.
 [[nodiscard]] auto TextResponse(int status, std::string_view text) -> Response;
 
-/// A response with a small page that shows the status and `detail`, which is escaped; "" for none.
+/// A response with an ErrorPage().
 [[nodiscard]] auto ErrorResponse(int status, std::string_view detail = {}) -> Response;
 
 }  // namespace TURTLE_SERVER

@@ -11,6 +11,7 @@
 #include "base/ascii.h"
 #include "core/looper.h"
 #include "log/log.h"
+#include "web/error_formats.h"
 
 namespace TURTLE_SERVER {
 
@@ -83,10 +84,17 @@ void Exchange::RefuseReply(int status) const {
 }
 
 void Exchange::Reply(const Response& response) {
-  Send(response);
+  const std::optional<Response> formatted = Formatted(response);
+  const Response& whole = formatted ? *formatted : response;
+  Send(whole);
   if (tap_) {
-    TellTap(response);
+    TellTap(whole);
   }
+}
+
+auto Exchange::Formatted(const Response& response) const noexcept -> std::optional<Response> {
+  return error_formats_ != nullptr ? error_formats_->Formatted(request_.uri.Path(), response)
+                                   : std::nullopt;
 }
 
 void Exchange::Send(const Response& whole) {
@@ -228,7 +236,8 @@ void Exchange::End() {
 void Exchange::Abort(int status, std::string_view detail) {
   if (!Begun()) {
     try {
-      Send(ErrorResponse(status, detail));
+      const Response page = ErrorResponse(status, detail);
+      Send(Formatted(page).value_or(page));
       if (tap_) {
         tap_->OnAbort(status);
       }

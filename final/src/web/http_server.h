@@ -13,6 +13,7 @@
 //  * Group() makes a part of the routes with a prefix and middleware of theirs.
 //  * Mount() says who answers what lies under a path that has no route.
 //  * Files() mounts the files of a directory.
+//  * ErrorFormat() says how errors look.
 //  * Observe() says who is told of it.
 //  * SetOptions() changes limits and time-outs while it serves, SetMaxConnections() and Block() who
 //    is let in.
@@ -40,6 +41,7 @@
 #include "core/server_options.h"
 #include "core/signal_watch.h"
 #include "core/turtle_server.h"
+#include "web/error_formats.h"
 #include "web/exchange_observer.h"
 #include "web/http_exchange.h"
 #include "web/http_options.h"
@@ -149,6 +151,15 @@ class HttpServer {
   /// @return this
   auto Files(std::string prefix, const StaticFilesOptions& options) -> HttpServer&;
 
+  /// Has `formatter` write the body of each error response to a request under `prefix`, whether a
+  /// route, a mount or the parser refuses the request. The longest prefix wins; without one, the
+  /// body is a page in HTML. A request that is too malformed to have a path gets the format of "/".
+  /// Before Begin().
+  /// @param prefix as Mount()
+  /// @param formatter such as ProblemJson; not empty, else throws std::invalid_argument
+  /// @return this
+  auto ErrorFormat(std::string prefix, ErrorFormatter formatter) -> HttpServer&;
+
   /// Has the observers that `factory` makes, one for each loop, told of each request. Before
   /// Begin().
   /// @param factory called in Begin(), as a handler's
@@ -230,6 +241,7 @@ class HttpServer {
   HttpOptions options_;  // of the loops, when they are made
   Routes routes_;
   std::vector<std::pair<std::string, HandlerFactory>> mounts_;
+  ErrorFormats error_formats_;
   std::vector<ObserverFactory> observers_;
   TurtleServer server_;
   // One for each loop while Begin() runs; handlers may use their loop, so they go before it.

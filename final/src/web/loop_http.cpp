@@ -8,31 +8,25 @@
 
 namespace TURTLE_SERVER {
 
-void LoopHttp::Mount(std::string prefix, std::unique_ptr<RequestHandler> handler) {
-  if (prefix == "/") {
-    prefix.clear();
-  }
-  mounted_.push_back({std::move(prefix), std::move(handler)});
-  std::stable_sort(mounted_.begin(), mounted_.end(), [](const Mounted& a, const Mounted& b) {
-    return a.prefix.size() > b.prefix.size();
-  });
+auto LoopHttp::HandlerFor(std::string_view path) const noexcept -> Match {
+  const auto found = mounted_.Find(path);
+  return {found.value != nullptr ? found.value->get() : nullptr, found.prefix_bytes};
 }
 
-auto LoopHttp::HandlerFor(std::string_view path) const noexcept -> Match {
-  for (const Mounted& mounted : mounted_) {
-    const std::string_view prefix = mounted.prefix;
-    const bool whole_segments =
-        path.size() == prefix.size() || (path.size() > prefix.size() && path[prefix.size()] == '/');
-    const bool under =
-        prefix.empty() || (whole_segments && path.substr(0, prefix.size()) == prefix);
-    if (under) {
-      return {mounted.handler.get(), prefix.size()};
-    }
+auto LoopHttp::Formatted(std::string_view head, const Response& page) const -> Response {
+  if (error_formats_ == nullptr) {
+    return page;
   }
-  return {nullptr, 0};
+  std::string_view target = FirstLine(head);
+  target.remove_prefix(std::min(target.find(' ') + 1, target.size()));
+  target = target.substr(0, target.find(' '));
+  Uri uri;
+  const bool is_known = !target.empty() && !uri.Parse(target, Method::kGet);
+  return error_formats_->Formatted(is_known ? uri.Path() : "", page).value_or(page);
 }
 
 void LoopHttp::Answer(Exchange& exchange) {
+  exchange.error_formats_ = error_formats_;
   const Request& request = exchange.GetRequest();
   if (request.method == Method::kOther || request.method == Method::kConnect) {
     exchange.Abort(501, "This server does not know the method.");

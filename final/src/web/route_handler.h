@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "http/router.h"
+#include "web/error_formats.h"
 #include "web/exchange.h"
 #include "web/late_replies.h"
 #include "web/routes.h"
@@ -33,8 +34,9 @@ namespace TURTLE_SERVER {
 class RouteHandler final : public LateReplies {
  public:
   /// @param routes outlive this object
+  /// @param errors how their errors look; outlive it, too
   /// @param others what those are asked by that no route answers: for "OPTIONS *"
-  RouteHandler(const Routes& routes, MethodSet others);
+  RouteHandler(const Routes& routes, const ErrorFormats& errors, MethodSet others);
 
   /// Answers `exchange`, before this returns or later. @return false: no route has its path, and
   /// nothing was done.
@@ -71,6 +73,7 @@ class RouteHandler final : public LateReplies {
   template <typename Make, typename Send>
   void AnswerLate(Exchange& exchange, ServerResponse& response, const Make& make,
                   const Send& send) noexcept;
+  void Format(const ServerRequest& request, ServerResponse& response) const noexcept;
   void MakeErrorReply(const ServerRequest& request, ServerResponse& response);
   static void LogUnhandled(const ServerRequest& request, const ServerResponse& response);
   void ReplaceReply(const ServerRequest& request, ServerResponse& response);
@@ -79,6 +82,7 @@ class RouteHandler final : public LateReplies {
   auto Match(const Exchange& exchange) -> RouteMatch;
 
   const Routes& routes_;
+  const ErrorFormats& errors_;
   Router router_;
   std::vector<std::vector<const Middleware*>> groups_;  // Routes::Around() each
   MethodSet server_methods_;

@@ -5,6 +5,7 @@
 // Interface:
 //  * Status(), Set(), Add() and SetCookie() make its head.
 //  * Text(), Html(), Json() and Body() make its body; Redirect() and Page() both.
+//  * Whole() is all of it, to be sent.
 //
 // Nothing is sent until the handler has returned: until then it may begin anew. A loop uses one of
 // them again and again, with its memory, so that an ordinary reply allocates nothing.
@@ -16,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/file_slice.h"
 #include "http/cookies.h"
@@ -23,13 +25,16 @@
 
 namespace TURTLE_SERVER {
 
-class Exchange;
-
 /// Status, fields and body of a handler's answer: 200 and empty, to begin with.
 class ServerResponse {
  public:
   /// @param status as Status()
   explicit ServerResponse(int status = 200) : head_(200) { Status(status); }
+
+  /// @param response its status as Status()
+  explicit ServerResponse(Response response) : head_(std::move(response)) {
+    Status(head_.Status());
+  }
 
   /// Sets the status.
   /// @param status 200 to 999; throws std::invalid_argument for another one
@@ -73,7 +78,7 @@ class ServerResponse {
   [[nodiscard]] auto WithoutBody() -> Response&;
 
   /// The body; "" if it is a part of a file.
-  [[nodiscard]] auto Body() const noexcept -> std::string_view { return body_; }
+  [[nodiscard]] auto Body() const noexcept -> std::string_view;
 
   /// Makes plain text in UTF-8 the body.
   /// @return this
@@ -93,7 +98,8 @@ class ServerResponse {
   /// @return this
   auto Redirect(std::string_view location, int status = 303) -> ServerResponse&;
 
-  /// Makes it the small page that this server has for each status.
+  /// Makes it the small page that this server has for each status. For an error it gets the format
+  /// of the request's path, HttpServer::ErrorFormat().
   /// @param status as Status()
   /// @param detail is shown, escaped; "" for none
   /// @return this
@@ -102,16 +108,16 @@ class ServerResponse {
   /// Makes it 200 and empty again.
   void Reset();
 
-  /// Replies to `exchange`; for RouteHandler. On the loop's thread.
-  void SendTo(Exchange& exchange) const;
+  /// Status and fields; with a body if that is a page or a part of a file.
+  [[nodiscard]] auto Head() const noexcept -> const Response& { return head_; }
 
-  /// Begins a reply to `exchange`, whose body is the first piece; for RouteHandler, as above.
-  void BeginAt(Exchange& exchange) const;
+  /// All of it as one value. This object is left without a body.
+  [[nodiscard]] auto Whole() -> Response;
 
  private:
-  void DropFile();
+  void DropPieces();
 
-  Response head_;  // with a body only if that has files: a text would be one more string
+  Response head_;  // with a body only if that is a page or has files: its texts don't keep memory
   std::string body_;
 };
 

@@ -75,6 +75,7 @@ void Response::Reset(int status) {
   SetStatus(status);
   fields_.clear();
   pieces_.clear();
+  error_detail_.reset();
 }
 
 void Response::SetStatus(int status) { status_ = Checked(status); }
@@ -123,9 +124,28 @@ auto Response::Body(FileSlice slice) -> Response& {
 }
 
 auto Response::AddBody(BodyPiece piece) -> Response& {
+  error_detail_.reset();
   if (SizeOf(piece) > 0) {
     pieces_.push_back(std::move(piece));
   }
+  return *this;
+}
+
+auto Response::ErrorPage(std::string_view detail) -> Response& {
+  std::string title = std::to_string(status_);
+  if (const std::string_view phrase = ReasonPhrase(status_); !phrase.empty()) {
+    title.append(" ").append(phrase);
+  }
+  std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>";
+  page.append(title).append("</title></head>\n<body>\n<h1>").append(title).append("</h1>\n");
+  if (!detail.empty()) {
+    page += "<p>";
+    AppendEscaped(detail, page);
+    page += "</p>\n";
+  }
+  page += "</body>\n</html>\n";
+  Set("Content-Type", "text/html; charset=utf-8").Body(std::move(page));
+  error_detail_ = detail;
   return *this;
 }
 
@@ -172,20 +192,8 @@ auto TextResponse(int status, std::string_view text) -> Response {
 }
 
 auto ErrorResponse(int status, std::string_view detail) -> Response {
-  std::string title = std::to_string(status);
-  if (const std::string_view phrase = ReasonPhrase(status); !phrase.empty()) {
-    title.append(" ").append(phrase);
-  }
-  std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>";
-  page.append(title).append("</title></head>\n<body>\n<h1>").append(title).append("</h1>\n");
-  if (!detail.empty()) {
-    page += "<p>";
-    AppendEscaped(detail, page);
-    page += "</p>\n";
-  }
-  page += "</body>\n</html>\n";
   Response response(status);
-  response.Set("Content-Type", "text/html; charset=utf-8").Body(std::move(page));
+  response.ErrorPage(detail);
   return response;
 }
 

@@ -40,6 +40,7 @@
 
 namespace TURTLE_SERVER {
 
+class ErrorFormats;
 class Looper;
 
 /// Names an exchange of one loop; names are not used again.
@@ -113,9 +114,9 @@ class Exchange {
     return request_.uri.Path().substr(prefix_bytes_);
   }
 
-  /// Answers the request. The body is left out where HTTP wants none (HEAD, 304). A second response
-  /// sends nothing and throws std::logic_error. If that leaves the handler, a response that is
-  /// still under way is cut.
+  /// Answers the request. The body is left out where HTTP wants none (HEAD, 304). An error page
+  /// gets the format of the path (web/error_formats.h). A second response sends nothing and throws
+  /// std::logic_error. If that leaves the handler, a response that is still under way is cut.
   /// @param response with a final status; throws std::invalid_argument for one below 200
   void Reply(const Response& response);
 
@@ -295,13 +296,15 @@ class Exchange {
   auto Redirect() -> bool;
   void Begin(int status);
   [[noreturn]] void RefuseReply(int status) const;
+  [[nodiscard]] auto Formatted(const Response& response) const noexcept -> std::optional<Response>;
   void Send(const Response& whole);
   void TellTap(const Response& whole) noexcept;
   void Move(ReplyState to) noexcept;
   auto Allow(std::uint64_t bytes) noexcept -> std::uint64_t;
 
   Session* session_ = nullptr;
-  Request request_;  // its memory is used again by the next exchange
+  const ErrorFormats* error_formats_ = nullptr;  // if there are any
+  Request request_;                              // its memory is used again by the next exchange
   std::size_t prefix_bytes_ = 0;
   std::uint32_t number_ = 0;
   ReplyState reply_ = ReplyState::kNone;

@@ -23,6 +23,13 @@ auto Checked(const HttpOptions& options) -> const HttpOptions& {
   return options;
 }
 
+void CheckPrefix(const std::string& what, const std::string& prefix) {
+  const bool path = !prefix.empty() && prefix.front() == '/';
+  if (!path || (prefix.size() > 1 && prefix.back() == '/')) {
+    throw std::invalid_argument(what + " \"" + prefix + "\": not a path such as / or /cgi-bin");
+  }
+}
+
 }  // namespace
 
 HttpServer::HttpServer(const NetAddress& local, HttpOptions options, ServerOptions server_options)
@@ -55,11 +62,17 @@ auto HttpServer::Use(Middleware middleware) -> HttpServer& {
 }
 
 auto HttpServer::Mount(std::string prefix, HandlerFactory factory) -> HttpServer& {
-  const bool path = !prefix.empty() && prefix.front() == '/';
-  if (!path || (prefix.size() > 1 && prefix.back() == '/')) {
-    throw std::invalid_argument("mount \"" + prefix + "\": not a path such as / or /cgi-bin");
-  }
+  CheckPrefix("mount", prefix);
   mounts_.emplace_back(std::move(prefix), std::move(factory));
+  return *this;
+}
+
+auto HttpServer::ErrorFormat(std::string prefix, ErrorFormatter formatter) -> HttpServer& {
+  CheckPrefix("error format", prefix);
+  if (!formatter) {
+    throw std::invalid_argument("error format \"" + prefix + "\": the function is empty");
+  }
+  error_formats_.Add(std::move(prefix), std::move(formatter));
   return *this;
 }
 
@@ -109,8 +122,9 @@ void HttpServer::Begin() {
     for (const ObserverFactory& factory : observers_) {
       http.Observe(factory(*looper));
     }
+    http.SetErrorFormats(error_formats_);
     if (!routes_.All().empty()) {
-      http.SetRoutes(std::make_unique<RouteHandler>(routes_, mounted));
+      http.SetRoutes(std::make_unique<RouteHandler>(routes_, error_formats_, mounted));
     }
     for (const auto& [prefix, factory] : mounts_) {
       http.Mount(prefix, factory(*looper));
@@ -122,8 +136,9 @@ void HttpServer::Begin() {
 
 // Before the request has come: what it would be does not matter.
 void HttpServer::RefuseForWantOfRoom(Connection* connection) {
-  HttpSession::SendLast(*connection, PartsOf(connection->GetLooper()).http1,
-                        ErrorResponse(503, "Too many clients are here.").Set("Retry-After", "1"));
+  Http1Shared& http1 = PartsOf(connection->GetLooper()).http1;
+  const Response page = ErrorResponse(503, "Too many clients are here.").Set("Retry-After", "1");
+  HttpSession::SendLast(*connection, http1, http1.Http().Formatted("", page));
 }
 
 auto HttpServer::PartsOf(const Looper* looper) noexcept -> LoopParts& {

@@ -182,7 +182,8 @@ void HttpSession::SendLast(Connection& connection, Http1Shared& loop, const Resp
 
 // Answers what is no request: nobody can tell where the next one would begin, so it is the last.
 void HttpSession::Refuse(int status, std::string_view reason, Method method) {
-  const Response response = ErrorResponse(status, reason);
+  const Response response =
+      loop_.Http().Formatted(GetConnection().Read(), ErrorResponse(status, reason));
   SendLast(GetConnection(), loop_, response, method);
   ExchangeRecord record{GetConnection(), FirstLine(GetConnection().Read()), nullptr};
   record.status = status;

@@ -7,6 +7,7 @@
 // Interface:
 //  * Observe() adds an observer of all requests.
 //  * SetRoutes() has routes asked before what is mounted.
+//  * SetErrorFormats() says how errors look.
 //  * Mount() puts a handler under a path, HandlerFor() finds the one for a path.
 //  * Answer() has the responsible handler answer.
 //  * BringBody(), RefuseBody() and GoOn() call the handler again while its exchange is open.
@@ -25,9 +26,11 @@
 
 #include "core/looper.h"
 #include "http/http_date.h"
+#include "web/error_formats.h"
 #include "web/exchange.h"
 #include "web/exchange_observer.h"
 #include "web/http_options.h"
+#include "web/prefix_map.h"
 #include "web/request_handler.h"
 #include "web/route_handler.h"
 
@@ -64,7 +67,20 @@ class LoopHttp {
   /// Answers what lies under `prefix` by `handler`.
   /// @param prefix "/" or a path such as "/cgi-bin", without a slash at its end
   /// @param handler not nullptr
-  void Mount(std::string prefix, std::unique_ptr<RequestHandler> handler);
+  void Mount(std::string prefix, std::unique_ptr<RequestHandler> handler) {
+    mounted_.Add(std::move(prefix), std::move(handler));
+  }
+
+  /// Gives error pages the format of their path.
+  /// @param formats outlive this object
+  void SetErrorFormats(const ErrorFormats& formats) noexcept {
+    error_formats_ = formats.Empty() ? nullptr : &formats;
+  }
+
+  /// A response to what is no request, in the format of the path that it seems to be for.
+  /// @param head as it has come, or the beginning of one
+  /// @param page an error page
+  [[nodiscard]] auto Formatted(std::string_view head, const Response& page) const -> Response;
 
   /// A handler and where it is mounted.
   struct Match {
@@ -127,11 +143,6 @@ class LoopHttp {
   [[nodiscard]] auto Date() -> std::string_view;
 
  private:
-  struct Mounted {
-    std::string prefix;  // "" for the root
-    std::unique_ptr<RequestHandler> handler;
-  };
-
   void FindHandler(Exchange& exchange);
   static auto RecordOf(const Exchange& exchange) noexcept -> ExchangeRecord;
   template <typename Callback>
@@ -140,7 +151,8 @@ class LoopHttp {
   Looper& looper_;
   HttpOptions options_;
   std::unique_ptr<RouteHandler> routes_;
-  std::vector<Mounted> mounted_;  // longest prefix first
+  const ErrorFormats* error_formats_ = nullptr;  // if there are any
+  PrefixMap<std::unique_ptr<RequestHandler>> mounted_;
   std::vector<std::unique_ptr<ExchangeObserver>> observers_;
   std::uint32_t last_number_ = 0;
   CachedDate date_;

@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "http/json.h"
-#include "web/exchange.h"
 
 namespace TURTLE_SERVER {
 
@@ -39,7 +39,7 @@ auto ServerResponse::Body(std::string_view bytes, std::string_view type) -> Serv
   if (!type.empty()) {
     head_.Set("Content-Type", type);
   }
-  DropFile();
+  DropPieces();
   body_.assign(bytes);
   return *this;
 }
@@ -52,13 +52,19 @@ auto ServerResponse::Body(FileSlice slice, std::string_view type) -> ServerRespo
   return *this;
 }
 
+auto ServerResponse::Body() const noexcept -> std::string_view {
+  const std::vector<BodyPiece>& pieces = head_.Pieces();
+  const auto* page = pieces.size() == 1 ? std::get_if<std::string>(&pieces.front()) : nullptr;
+  return page != nullptr ? *page : std::string_view(body_);
+}
+
 auto ServerResponse::WithoutBody() -> Response& {
   body_.clear();
-  DropFile();
+  DropPieces();
   return head_;
 }
 
-void ServerResponse::DropFile() {
+void ServerResponse::DropPieces() {
   if (!head_.Pieces().empty()) {
     head_.Body(std::string());
   }
@@ -74,7 +80,7 @@ auto ServerResponse::Html(std::string_view page) -> ServerResponse& {
 
 auto ServerResponse::Json(const nlohmann::json& value) -> ServerResponse& {
   head_.Set("Content-Type", "application/json");
-  DropFile();
+  DropPieces();
   body_ = FormatJson(value);
   return *this;
 }
@@ -84,8 +90,10 @@ auto ServerResponse::Redirect(std::string_view location, int status) -> ServerRe
 }
 
 auto ServerResponse::Page(int status, std::string_view detail) -> ServerResponse& {
-  const Response page = ErrorResponse(status, detail);
-  return Status(status).Html(std::get<std::string>(page.Pieces().front()));
+  Status(status);
+  body_.clear();
+  head_.ErrorPage(detail);
+  return *this;
 }
 
 void ServerResponse::Reset() {
@@ -97,22 +105,13 @@ void ServerResponse::Reset() {
   }
 }
 
-void ServerResponse::SendTo(Exchange& exchange) const {
-  if (!head_.Pieces().empty()) {
-    exchange.Reply(head_);
-    return;
+auto ServerResponse::Whole() -> Response {
+  Response whole = head_;
+  if (whole.Pieces().empty()) {
+    whole.Body(std::move(body_));
   }
-  exchange.BeginReply(head_, body_.size());
-  exchange.Write(body_);
-  exchange.End();
-}
-
-void ServerResponse::BeginAt(Exchange& exchange) const {
-  exchange.BeginReply(head_);
-  for (const BodyPiece& piece : head_.Pieces()) {
-    std::visit([&exchange](const auto& part) { exchange.Write(part); }, piece);
-  }
-  exchange.Write(body_);
+  body_.clear();
+  return whole;
 }
 
 }  // namespace TURTLE_SERVER

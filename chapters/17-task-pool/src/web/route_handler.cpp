@@ -40,9 +40,31 @@ void RequireKept(const HeadFault& fault, const Upload& upload, const UploadOptio
   Require(fault);
 }
 
+void Send(Exchange& exchange, const ServerResponse& response) {
+  if (!response.Head().Pieces().empty()) {
+    exchange.Reply(response.Head());
+    return;
+  }
+  exchange.BeginReply(response.Head(), response.Body().size());
+  exchange.Write(response.Body());
+  exchange.End();
+}
+
+// Begins a response whose first piece is the body.
+void SendBeginning(Exchange& exchange, const ServerResponse& response) {
+  exchange.BeginReply(response.Head());
+  if (response.Head().Pieces().empty()) {
+    exchange.Write(response.Body());
+  }
+  for (const BodyPiece& piece : response.Head().Pieces()) {
+    std::visit([&exchange](const auto& part) { exchange.Write(part); }, piece);
+  }
+}
+
 }  // namespace
 
-RouteHandler::RouteHandler(const Routes& routes, MethodSet others) : routes_(routes) {
+RouteHandler::RouteHandler(const Routes& routes, const ErrorFormats& errors, MethodSet others)
+    : routes_(routes), errors_(errors) {
   for (const Routes::Route& route : routes.All()) {
     router_.Add(route.method, route.pattern);
   }
@@ -230,7 +252,7 @@ void RouteHandler::ReplyLater(Exchange& exchange, const ServerRequest& request,
 
 void RouteHandler::ReplyLate(Exchange& exchange, ServerResponse& response) noexcept {
   AnswerLate(
-      exchange, response, [](const ServerRequest&) {}, [&](bool) { response.SendTo(exchange); });
+      exchange, response, [](const ServerRequest&) {}, [&](bool) { Send(exchange, response); });
 }
 
 void RouteHandler::FailLate(Exchange& exchange, const std::exception_ptr& thrown) noexcept {
@@ -241,7 +263,7 @@ void RouteHandler::FailLate(Exchange& exchange, const std::exception_ptr& thrown
       MakeErrorReply(request, response_);
     }
   };
-  AnswerLate(exchange, response_, make, [&](bool) { response_.SendTo(exchange); });
+  AnswerLate(exchange, response_, make, [&](bool) { Send(exchange, response_); });
 }
 
 void RouteHandler::BeginLate(Exchange& exchange, ServerResponse& head) noexcept {
@@ -249,9 +271,9 @@ void RouteHandler::BeginLate(Exchange& exchange, ServerResponse& head) noexcept 
       exchange, head, [](const ServerRequest&) {},
       [&](bool is_given) {
         if (is_given) {
-          head.BeginAt(exchange);
+          SendBeginning(exchange, head);
         } else {
-          head.SendTo(exchange);  // an error page, and no stream
+          Send(exchange, head);  // an error page, and no stream
         }
       });
 }
@@ -278,7 +300,7 @@ void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response, cons
 void RouteHandler::Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response,
                          std::size_t entered) {
   CallAfter(request, response, entered);
-  response.SendTo(exchange);
+  Send(exchange, response);
 }
 
 // Calls those whose `before` was called. @return is the response still the one that was given? What
@@ -286,6 +308,7 @@ void RouteHandler::Reply(Exchange& exchange, const ServerRequest& request, Serve
 auto RouteHandler::CallAfter(const ServerRequest& request, ServerResponse& response,
                              std::size_t entered) -> bool {
   bool is_given = true;
+  Format(request, response);
   for (std::size_t i = std::min(entered, around_->size()); i > 0; --i) {
     const Middleware& each = *(*around_)[i - 1];
     try {
@@ -297,7 +320,12 @@ auto RouteHandler::CallAfter(const ServerRequest& request, ServerResponse& respo
       is_given = false;
     }
   }
+  Format(request, response);  // one of them may have made it an error page
   return is_given;
+}
+
+void RouteHandler::Format(const ServerRequest& request, ServerResponse& response) const noexcept {
+  errors_.Format(request.Path(), response);
 }
 
 // Within a catch block: makes the reply for what was thrown.
@@ -307,9 +335,11 @@ void RouteHandler::MakeErrorReply(const ServerRequest& request, ServerResponse& 
     throw;
   } catch (const HttpError& error) {
     response.Page(error.Status(), error.what());
+    Format(request, response);
     TellError(request, response, error);
   } catch (const std::exception& error) {
     response.Page(500);
+    Format(request, response);
     TellError(request, response, error);
     LogUnhandled(request, response);
   } catch (...) {
@@ -338,6 +368,7 @@ void RouteHandler::ReplaceReply(const ServerRequest& request, ServerResponse& re
     LogException(request.Head().Title("middleware").data());
     response.Page(500);
   }
+  Format(request, response);
 }
 
 void RouteHandler::TellError(const ServerRequest& request, ServerResponse& response,

@@ -1,0 +1,57 @@
+#include "web/error_formats.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "http/status.h"
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+void ErrorFormats::Format(std::string_view path, ServerResponse& response) const noexcept {
+  const std::optional<std::string>& detail = response.Head().ErrorDetail();
+  const int status = response.Status();
+  if (!detail || status < 400 || status > 599) {
+    return;
+  }
+  const ErrorFormatter* formatter = formatters_.Find(path).value;
+  if (formatter == nullptr) {
+    return;
+  }
+  try {
+    ServerResponse formatted = response;
+    (*formatter)(status, *detail, formatted);
+    response = std::move(formatted);
+  } catch (...) {
+    LogException("error format");
+  }
+}
+
+auto ErrorFormats::Formatted(std::string_view path, const Response& response) const noexcept
+    -> std::optional<Response> {
+  if (!response.ErrorDetail() || response.Status() < 400) {
+    return std::nullopt;
+  }
+  try {
+    ServerResponse formatted(response);
+    Format(path, formatted);
+    return formatted.Whole();
+  } catch (...) {
+    LogException("error format");
+    return std::nullopt;
+  }
+}
+
+void ProblemJson(int status, std::string_view detail, ServerResponse& response) {
+  nlohmann::json problem{{"status", status}};
+  if (const std::string_view title = ReasonPhrase(status); !title.empty()) {
+    problem["title"] = title;
+  }
+  if (!detail.empty()) {
+    problem["detail"] = detail;
+  }
+  response.Json(problem).Set("Content-Type", "application/problem+json");
+}
+
+}  // namespace TURTLE_SERVER

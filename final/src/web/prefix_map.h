@@ -1,0 +1,71 @@
+// Values by prefixes of paths.
+//
+//   PrefixMap<int> map;
+//   map.Add("/", 1);
+//   map.Add("/api", 2);
+//   *map.Find("/api/todos").value;  // 2; that of "/apis" is 1
+//
+// Thread: filled by its owner; any afterwards, if nobody changes it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/namespace.h"
+
+namespace TURTLE_SERVER {
+
+/// Values by prefixes of paths, of which the longest wins.
+template <typename Value>
+class PrefixMap {
+ public:
+  /// A value, and the length of its prefix.
+  struct Match {
+    const Value* value;        ///< nullptr: the path has none
+    std::size_t prefix_bytes;  ///< of the path; of "/" 0
+  };
+
+  /// @param prefix "/", or a path such as "/cgi-bin", without a slash at its end. The first value
+  ///     of a prefix stays.
+  /// @param value of the paths under it
+  void Add(std::string prefix, Value value) {
+    if (prefix == "/") {
+      prefix.clear();
+    }
+    entries_.push_back({std::move(prefix), std::move(value)});
+    std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+      return a.prefix.size() > b.prefix.size();
+    });
+  }
+
+  /// The value of the longest prefix of `path`, in whole segments: "/cgi-bin" is a prefix of
+  /// "/cgi-bin/add", and not of "/cgi-binary".
+  [[nodiscard]] auto Find(std::string_view path) const noexcept -> Match {
+    for (const Entry& entry : entries_) {
+      const std::string_view prefix = entry.prefix;
+      const bool whole_segments = path.size() == prefix.size() ||
+                                  (path.size() > prefix.size() && path[prefix.size()] == '/');
+      if (prefix.empty() || (whole_segments && path.substr(0, prefix.size()) == prefix)) {
+        return {&entry.value, prefix.size()};
+      }
+    }
+    return {nullptr, 0};
+  }
+
+  /// True as long as nothing was added.
+  [[nodiscard]] auto Empty() const noexcept -> bool { return entries_.empty(); }
+
+ private:
+  struct Entry {
+    std::string prefix;  // "" for the root
+    Value value;
+  };
+
+  std::vector<Entry> entries_;  // longest prefix first
+};
+
+}  // namespace TURTLE_SERVER
