@@ -10,17 +10,16 @@
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <turtle/base/argument.h>
 #include <turtle/base/ascii.h>
 #include <turtle/cgi/cgi.h>
 #include <turtle/core/cidr_set.h>
-#include <turtle/web/exchange.h>
 #include <turtle/web/http_server.h>
 
 using namespace turtle;
@@ -46,27 +45,19 @@ auto Credentials(std::string_view field) -> std::string_view {
   return ascii::TrimOws(field);
 }
 
-// Stands before another handler. Middleware would not do: it is for routes, this is for mounts.
-class Guard : public RequestHandler {
- public:
-  Guard(std::string secret, std::unique_ptr<RequestHandler> guarded)
-      : secret_(std::move(secret)), guarded_(std::move(guarded)) {}
-
-  void Handle(Exchange& exchange) override {
-    const auto told = exchange.GetRequest().headers.Find("Authorization");
-    const std::string_view given = Credentials(told.value_or(""));
-    if (!given.empty() && IsSame(given, Credentials(secret_))) {
-      guarded_->Handle(exchange);
-    } else {
-      exchange.Reply(
-          ErrorResponse(401).Set("WWW-Authenticate", R"(Basic realm="scripts", charset="UTF-8")"));
+// Lets clients in that know the secret.
+auto Guard(const std::string& secret) -> Middleware {
+  Middleware guard;
+  guard.before = [secret](const ServerRequest& req) -> std::optional<ServerResponse> {
+    const std::string_view given = Credentials(req.Header("Authorization").value_or(""));
+    if (!given.empty() && IsSame(given, Credentials(secret))) {
+      return std::nullopt;
     }
-  }
-
- private:
-  const std::string secret_;
-  const std::unique_ptr<RequestHandler> guarded_;
-};
+    return ServerResponse().Page(401).Set("WWW-Authenticate",
+                                          R"(Basic realm="scripts", charset="UTF-8")");
+  };
+  return guard;
+}
 
 }  // namespace
 
@@ -83,8 +74,8 @@ auto main(int argc, char** argv) -> int try {
   programs.directory = argv[2];
   programs.timeout = std::chrono::seconds(2);  // then it is killed, with all that it has started
   programs.max_programs = 4;                   // at once, on each loop: the next client gets 503
-  server.Mount("/scripts", [&](Looper& loop) {
-    return std::make_unique<Guard>(secret, std::make_unique<Cgi>(loop, programs));
+  server.Group("/scripts").Use(Guard(secret)).Mount("", [&](Looper& loop) {
+    return std::make_unique<Cgi>(loop, programs);
   });
 
   std::signal(SIGCHLD, SIG_DFL);  // ignored, it would hide how a program has ended

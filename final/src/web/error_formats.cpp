@@ -1,6 +1,7 @@
 #include "web/error_formats.h"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -8,6 +9,14 @@
 #include "log/log.h"
 
 namespace TURTLE_SERVER {
+
+void ErrorFormats::Add(std::string prefix, ErrorFormatter formatter) {
+  RequirePrefix("error format", prefix);
+  if (!formatter) {
+    throw std::invalid_argument("error format \"" + prefix + "\": the function is empty");
+  }
+  formatters_.Add(std::move(prefix), std::move(formatter));
+}
 
 void ErrorFormats::Format(std::string_view path, ServerResponse& response) const noexcept {
   const std::optional<std::string>& detail = response.Head().ErrorDetail();

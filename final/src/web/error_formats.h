@@ -35,11 +35,10 @@ using ErrorFormatter =
 /// The formatters of a server.
 class ErrorFormats {
  public:
-  /// @param prefix as PrefixMap::Add()
-  /// @param formatter not empty
-  void Add(std::string prefix, ErrorFormatter formatter) {
-    formatters_.Add(std::move(prefix), std::move(formatter));
-  }
+  /// @param prefix "/", or a path such as "/api", without a slash at its end
+  /// @param formatter of the errors under it
+  /// @throws std::invalid_argument for another prefix, or an empty function
+  void Add(std::string prefix, ErrorFormatter formatter);
 
   /// True if there is none.
   [[nodiscard]] auto Empty() const noexcept -> bool { return formatters_.Empty(); }

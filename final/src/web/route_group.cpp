@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "web/prefix_map.h"
+
 namespace TURTLE_SERVER {
 
 namespace {
@@ -25,6 +27,18 @@ auto RouteGroup::Route(Method method, const std::string& pattern, RouteAction ac
                                 "\": not a path such as /todos");
   }
   routes_.Add(method, prefix_ + pattern, std::move(action), options, number_);
+  return *this;
+}
+
+auto RouteGroup::Mount(const std::string& prefix, HandlerFactory factory) -> RouteGroup& {
+  if (!prefix.empty()) {
+    RequirePrefix("mount", prefix);
+  }
+  const std::string whole = prefix_ + prefix;
+  if (whole.find('{') != std::string::npos) {
+    throw std::invalid_argument("mount \"" + whole + "\": a mount has no parameters");
+  }
+  routes_.Add({whole.empty() ? "/" : whole, std::move(factory), number_});
   return *this;
 }
 

@@ -26,7 +26,9 @@
 
 #include "http/method.h"
 #include "http/router.h"
+#include "web/prefix_map.h"
 #include "web/request_body.h"
+#include "web/request_handler.h"
 #include "web/responder.h"
 #include "web/server_request.h"
 #include "web/server_response.h"
@@ -94,9 +96,16 @@ struct Middleware {
   std::function<void(const ServerRequest&, ServerResponse&, const std::exception&)> error{};
 };
 
-/// All routes of a server.
+/// The routes and mounts of a server.
 class Routes {
  public:
+  /// Handlers under a path.
+  struct Mount {
+    std::string prefix;                ///< "/", or a path such as "/cgi-bin"
+    HandlerFactory factory;            ///< makes one for each loop
+    std::optional<std::size_t> group;  ///< whose middleware is around them; nullopt: none is
+  };
+
   /// One of them.
   struct Route {
     Method method;         ///< of the requests that it answers
@@ -133,6 +142,15 @@ class Routes {
     groups_[group].middleware.push_back(std::move(middleware));
   }
 
+  /// Adds a mount. Throws std::invalid_argument if its prefix is none.
+  void Add(Mount mount) {
+    RequirePrefix("mount", mount.prefix);
+    mounts_.push_back(std::move(mount));
+  }
+
+  /// The mounts, in the order in which they were added.
+  [[nodiscard]] auto Mounts() const noexcept -> const std::vector<Mount>& { return mounts_; }
+
   /// In the order in which they were added: Router::Add() gives them the same numbers.
   [[nodiscard]] auto All() const noexcept -> const std::vector<Route>& { return routes_; }
 
@@ -159,6 +177,7 @@ class Routes {
 
   Router check_;
   std::vector<Route> routes_;
+  std::vector<Mount> mounts_;
   std::vector<Group> groups_{1};
 };
 

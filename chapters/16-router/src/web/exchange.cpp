@@ -12,6 +12,7 @@
 #include "core/looper.h"
 #include "log/log.h"
 #include "web/error_formats.h"
+#include "web/server_response.h"
 
 namespace TURTLE_SERVER {
 
@@ -60,6 +61,23 @@ void TakeFields(std::string_view& text, Response& response) {
   }
 }
 
+// A ready reply as a response, with a copy of its text.
+auto Unready(int status, std::string_view start, const ReadyReply& reply) -> Response {
+  Response response(status);
+  std::string_view text = reply.text;
+  TakeLine(start);  // the status line
+  if (!start.empty()) {
+    TakeFields(start, response);
+  }
+  TakeFields(text, response);
+  if (reply.file >= 0) {
+    response.Body(FileSlice{reply.file, 0, reply.body_bytes, reply.pin});
+  } else if (!text.empty()) {
+    response.Body(std::string(text));
+  }
+  return response;
+}
+
 }  // namespace
 
 void Exchange::Move(ReplyState to) noexcept {
@@ -86,15 +104,26 @@ void Exchange::RefuseReply(int status) const {
 void Exchange::Reply(const Response& response) {
   const std::optional<Response> formatted = Formatted(response);
   const Response& whole = formatted ? *formatted : response;
-  Send(whole);
+  const std::optional<Response> filtered = Filtered(whole);
+  Send(filtered ? *filtered : whole);
   if (tap_) {
-    TellTap(whole);
+    TellTap(whole);  // the handler's own: what a cache sends is filtered again
   }
 }
 
 auto Exchange::Formatted(const Response& response) const noexcept -> std::optional<Response> {
   return error_formats_ != nullptr ? error_formats_->Formatted(request_.uri.Path(), response)
                                    : std::nullopt;
+}
+
+// Shows a response to the filter. @return nullopt: there is none
+auto Exchange::Filtered(const Response& response) -> std::optional<Response> {
+  if (filter_ == nullptr || Begun()) {
+    return std::nullopt;
+  }
+  ServerResponse seen(response);
+  std::exchange(filter_, nullptr)->OnReply(*this, seen);
+  return seen.Whole();
 }
 
 void Exchange::Send(const Response& whole) {
@@ -122,6 +151,11 @@ void Exchange::Reply(const ReadyReply& reply) {
 }
 
 void Exchange::Reply(int status, std::string_view start, const ReadyReply& reply) {
+  if (filter_ != nullptr && !Begun()) {
+    const Response response = Unready(status, start, reply);
+    Send(Filtered(response).value_or(response));
+    return;
+  }
   Begin(status);
   SendReady(status, start, reply);
   body_bytes_ = request_.method == Method::kHead ? 0 : reply.body_bytes;
@@ -131,19 +165,7 @@ void Exchange::Reply(int status, std::string_view start, const ReadyReply& reply
 
 // For protocols that have no use for the text of HTTP/1.1.
 void Exchange::SendReady(int status, std::string_view start, const ReadyReply& reply) {
-  Response response(status);
-  std::string_view text = reply.text;
-  TakeLine(start);  // the status line
-  if (!start.empty()) {
-    TakeFields(start, response);
-  }
-  TakeFields(text, response);
-  if (reply.file >= 0) {
-    response.Body(FileSlice{reply.file, 0, reply.body_bytes, reply.pin});
-  } else if (!text.empty()) {
-    response.Body(std::string(text));
-  }
-  SendWhole(response);
+  SendWhole(Unready(status, start, reply));
 }
 
 void Exchange::OnBody(BodyCallback callback) {
@@ -158,7 +180,28 @@ void Exchange::HoldBody(bool hold) {
   }
 }
 
+// The tap hears the handler's head, as in Reply().
+void Exchange::BeginFiltered(const Response& head, std::optional<std::uint64_t> length) {
+  ServerResponse seen(head);
+  static_cast<void>(seen.WithoutBody());
+  std::exchange(filter_, nullptr)->OnReply(*this, seen);
+  std::unique_ptr<ReplyTap> tap = std::move(tap_);
+  if (!seen.Head().Pieces().empty() || !seen.Body().empty()) {
+    Reply(seen.Whole());  // what the handler writes is dropped, and the tap hears nothing
+    return;
+  }
+  BeginReply(seen.Head(), length);
+  tap_ = std::move(tap);
+  if (tap_) {
+    tap_->OnHead(head);
+  }
+}
+
 void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> length) {
+  if (filter_ != nullptr && !Begun()) {
+    BeginFiltered(head, length);
+    return;
+  }
   Begin(head.Status());
   if (head.Status() == 205) {
     length = 0;  // it has no content, and says so (RFC 9110, section 15.3.6)
@@ -237,7 +280,8 @@ void Exchange::Abort(int status, std::string_view detail) {
   if (!Begun()) {
     try {
       const Response page = ErrorResponse(status, detail);
-      Send(Formatted(page).value_or(page));
+      const Response whole = Formatted(page).value_or(page);
+      Send(Filtered(whole).value_or(whole));
       if (tap_) {
         tap_->OnAbort(status);
       }
@@ -270,6 +314,7 @@ auto Exchange::Redirect() -> bool {
   body_held_ = false;
   end_told_ = false;
   prefix_bytes_ = 0;
+  filter_ = nullptr;
   tap_.reset();
   state_.reset();
   context_.Clear();
@@ -312,6 +357,7 @@ auto Exchange::GetLooper() const noexcept -> Looper& { return session_->GetLoope
 void Exchange::Open(Session& session, std::uint32_t number) {
   session_ = &session;
   prefix_bytes_ = 0;
+  filter_ = nullptr;
   number_ = number;
   reply_ = ReplyState::kNone;
   body_held_ = false;

@@ -6,7 +6,7 @@
 //  * Reply() answers it, once, within RequestHandler::Handle() or later.
 //  * BeginReply(), Write() and End() answer it in pieces, as they become known.
 //  * ReplyFrom() has another path of this server answer it.
-//  * Tap() lets a listener hear the reply.
+//  * Tap() lets a listener hear the response, Filter() lets middleware change it.
 //  * Upgrade() answers by handing the connection to another protocol.
 //  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
 //    latest when the client is gone.
@@ -41,7 +41,9 @@
 namespace TURTLE_SERVER {
 
 class ErrorFormats;
+class Exchange;
 class Looper;
+class ServerResponse;
 
 /// Names an exchange of one loop; names are not used again.
 struct ExchangeId {
@@ -84,6 +86,23 @@ struct ReadyReply {
 
 /// A piece of a request's body; `last`: it is complete. The last piece may be empty.
 using BodyCallback = std::function<void(std::string_view piece, bool last)>;
+
+/// Changes the response of one exchange before it is sent (Exchange::Filter()).
+class ReplyFilter {
+ public:
+  virtual ~ReplyFilter() = default;
+
+  /// Called once, when the response begins. It has a body if the handler has given the whole at
+  /// once. If it had none and gets one here, that is sent, and the handler's own is dropped.
+  /// @param exchange whose response it is
+  /// @param response to be changed
+  virtual void OnReply(Exchange& exchange, ServerResponse& response) noexcept = 0;
+
+ protected:
+  ReplyFilter() = default;
+  ReplyFilter(const ReplyFilter&) = default;
+  auto operator=(const ReplyFilter&) -> ReplyFilter& = default;
+};
 
 /// How far the response to one request has come. It only moves forward:
 ///
@@ -193,6 +212,10 @@ class Exchange {
   /// Has `tap` hear the response, in place of the one that was to hear it. Before it begins.
   void Tap(std::unique_ptr<ReplyTap> tap) noexcept { tap_ = std::move(tap); }
 
+  /// Has `filter` change the response before it begins. ReplyFrom() removes it.
+  /// @param filter outlives the exchange
+  void Filter(ReplyFilter* filter) noexcept { filter_ = filter; }
+
   /// True if the client asks for another protocol on this connection, and the server can change to
   /// it now: RFC 9110, section 7.8. False once the server is about to stop.
   /// @param protocol its name, such as "websocket", in any case
@@ -297,6 +320,8 @@ class Exchange {
   void Begin(int status);
   [[noreturn]] void RefuseReply(int status) const;
   [[nodiscard]] auto Formatted(const Response& response) const noexcept -> std::optional<Response>;
+  auto Filtered(const Response& response) -> std::optional<Response>;
+  void BeginFiltered(const Response& head, std::optional<std::uint64_t> length);
   void Send(const Response& whole);
   void TellTap(const Response& whole) noexcept;
   void Move(ReplyState to) noexcept;
@@ -304,6 +329,7 @@ class Exchange {
 
   Session* session_ = nullptr;
   const ErrorFormats* error_formats_ = nullptr;  // if there are any
+  ReplyFilter* filter_ = nullptr;                // nearly always none
   Request request_;                              // its memory is used again by the next exchange
   std::size_t prefix_bytes_ = 0;
   std::uint32_t number_ = 0;

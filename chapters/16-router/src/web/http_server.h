@@ -214,7 +214,6 @@ class HttpServer {
 
   HttpOptions options_;  // of the loops, when they are made
   Routes routes_;
-  std::vector<std::pair<std::string, HandlerFactory>> mounts_;
   ErrorFormats error_formats_;
   std::vector<ObserverFactory> observers_;
   TurtleServer server_;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,16 @@
 #include "base/namespace.h"
 
 namespace TURTLE_SERVER {
+
+/// Throws std::invalid_argument unless `prefix` is "/" or a path without a slash at its end.
+/// @param what it is for; the text begins with that
+/// @param prefix such as "/cgi-bin"
+inline void RequirePrefix(const std::string& what, const std::string& prefix) {
+  const bool is_path = !prefix.empty() && prefix.front() == '/';
+  if (!is_path || (prefix.size() > 1 && prefix.back() == '/')) {
+    throw std::invalid_argument(what + " \"" + prefix + "\": not a path such as / or /cgi-bin");
+  }
+}
 
 /// Values by prefixes of paths, of which the longest wins.
 template <typename Value>

@@ -6,11 +6,12 @@
 //
 // Interface:
 //  * Get(), Post(), Put(), Patch(), Delete() and Route() add routes, Use() adds middleware.
+//  * Mount() puts handlers under a path.
 //  * Group() makes a group within this one.
 //
 // Middleware is an onion: the server's is outermost, then comes that of the groups from the outer
 // one to the inner one. A 405 and a response to OPTIONS belong to the group of the path's routes.
-// Mounts belong to no group.
+// HttpServer::Mount() mounts without middleware.
 //
 // Thread: the owner's, before the server begins.
 #pragma once
@@ -20,11 +21,12 @@
 #include <utility>
 
 #include "http/method.h"
+#include "web/request_handler.h"
 #include "web/routes.h"
 
 namespace TURTLE_SERVER {
 
-/// A part of a server's routes. A copy is the same group.
+/// A part of a server's routes and mounts. A copy is the same group.
 class RouteGroup {
  public:
   /// For HttpServer::Group().
@@ -75,8 +77,20 @@ class RouteGroup {
     return Route(Method::kDelete, pattern, std::move(action), options);
   }
 
-  /// Adds middleware around the routes of this group and of the groups in it, also those that were
-  /// added before; inside of what it has.
+  /// Has the handlers that `factory` makes, one for each loop, respond to the requests under a path
+  /// that has no route, HttpServer::Mount(), inside the middleware of this group and the outer
+  /// ones. `after` is called when the response begins: it sees a body that was given as a whole,
+  /// and may replace any. `error` is called for an exception that leaves Handle(). A body that is
+  /// declared too long is refused before.
+  /// @param prefix follows the group's: "/files", or "" for that prefix itself. Neither may have
+  ///     parameters.
+  /// @param factory as HttpServer::Mount()
+  /// @return this
+  /// @throws std::invalid_argument if both are no prefix for HttpServer::Mount()
+  auto Mount(const std::string& prefix, HandlerFactory factory) -> RouteGroup&;
+
+  /// Adds middleware around the routes and mounts of this group and of the groups in it, also those
+  /// that were added before; inside of what it has.
   /// @return this
   auto Use(Middleware middleware) -> RouteGroup&;
 

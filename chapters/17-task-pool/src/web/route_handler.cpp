@@ -1,6 +1,5 @@
 #include "web/route_handler.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -64,12 +63,12 @@ void SendBeginning(Exchange& exchange, const ServerResponse& response) {
 }  // namespace
 
 RouteHandler::RouteHandler(const Routes& routes, const ErrorFormats& errors, MethodSet others)
-    : routes_(routes), errors_(errors) {
+    : routes_(routes) {
   for (const Routes::Route& route : routes.All()) {
     router_.Add(route.method, route.pattern);
   }
   for (std::size_t group = 0; group < routes.Groups(); ++group) {
-    groups_.push_back(routes.Around(group));
+    groups_.emplace_back(routes.Around(group), errors);
   }
   server_methods_ = router_.Methods();
   server_methods_.Add(others);
@@ -105,18 +104,8 @@ auto RouteHandler::Match(const Exchange& exchange) -> RouteMatch {
 // not here, is told so before he does.
 void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
   const ServerRequest request(exchange, match.parameters, nullptr, fields_);
-  std::size_t entered = 0;
-  try {
-    for (const Middleware* each : *around_) {
-      ++entered;
-      if (auto response = each->before ? each->before(request) : std::nullopt) {
-        Reply(exchange, request, *response, entered);
-        return;
-      }
-    }
-  } catch (...) {
-    MakeErrorReply(request, response_);
-    Reply(exchange, request, response_, entered);
+  if (const auto entered = around_->Enter(request, response_)) {
+    Reply(exchange, request, response_, *entered);
     return;
   }
   if (match.result == RouteResult::kFound) {
@@ -174,7 +163,7 @@ void RouteHandler::BringBody(Exchange& exchange, BodyCallback callback) {
           }
           const RouteMatch match = Match(exchange);
           const ServerRequest request(exchange, match.parameters, nullptr, fields_);
-          MakeErrorReply(request, response_);
+          around_->Catch(request, response_);
           Reply(exchange, request, response_);
         }
       });
@@ -232,7 +221,7 @@ void RouteHandler::ReplyNow(Exchange& exchange, const ServerRequest& request,
   try {
     handler();
   } catch (...) {
-    MakeErrorReply(request, response_);
+    around_->Catch(request, response_);
   }
   Reply(exchange, request, response_);
 }
@@ -245,7 +234,7 @@ void RouteHandler::ReplyLater(Exchange& exchange, const ServerRequest& request,
     handler(responder);
   } catch (...) {
     ServerResponse response;
-    MakeErrorReply(request, response);
+    around_->Catch(request, response);
     responder.Reply(std::move(response));  // unless the handler has answered before it threw
   }
 }
@@ -260,7 +249,7 @@ void RouteHandler::FailLate(Exchange& exchange, const std::exception_ptr& thrown
     try {
       std::rethrow_exception(thrown);
     } catch (...) {
-      MakeErrorReply(request, response_);
+      around_->Catch(request, response_);
     }
   };
   AnswerLate(exchange, response_, make, [&](bool) { Send(exchange, response_); });
@@ -285,7 +274,7 @@ void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response, cons
     const RouteMatch match = Match(exchange);  // anew: the request has moved
     const ServerRequest request(exchange, match.parameters, nullptr, fields_);
     make(request);
-    send(CallAfter(request, response));
+    send(around_->Leave(request, response));
     return;
   } catch (...) {
     LogException("late reply");
@@ -299,89 +288,8 @@ void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response, cons
 
 void RouteHandler::Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response,
                          std::size_t entered) {
-  CallAfter(request, response, entered);
+  around_->Leave(request, response, entered);
   Send(exchange, response);
-}
-
-// Calls those whose `before` was called. @return is the response still the one that was given? What
-// one of them throws takes its place.
-auto RouteHandler::CallAfter(const ServerRequest& request, ServerResponse& response,
-                             std::size_t entered) -> bool {
-  bool is_given = true;
-  Format(request, response);
-  for (std::size_t i = std::min(entered, around_->size()); i > 0; --i) {
-    const Middleware& each = *(*around_)[i - 1];
-    try {
-      if (each.after) {
-        each.after(request, response);
-      }
-    } catch (...) {
-      ReplaceReply(request, response);
-      is_given = false;
-    }
-  }
-  Format(request, response);  // one of them may have made it an error page
-  return is_given;
-}
-
-void RouteHandler::Format(const ServerRequest& request, ServerResponse& response) const noexcept {
-  errors_.Format(request.Path(), response);
-}
-
-// Within a catch block: makes the reply for what was thrown.
-void RouteHandler::MakeErrorReply(const ServerRequest& request, ServerResponse& response) {
-  response.Reset();
-  try {
-    throw;
-  } catch (const HttpError& error) {
-    response.Page(error.Status(), error.what());
-    Format(request, response);
-    TellError(request, response, error);
-  } catch (const std::exception& error) {
-    response.Page(500);
-    Format(request, response);
-    TellError(request, response, error);
-    LogUnhandled(request, response);
-  } catch (...) {
-    response.Page(500);
-    LogUnhandled(request, response);
-  }
-}
-
-// Within a catch block: middleware that makes something else than a 5xx of it has handled it.
-void RouteHandler::LogUnhandled(const ServerRequest& request, const ServerResponse& response) {
-  constexpr int kServerError = 500;
-  if (response.Status() >= kServerError) {
-    LogException(request.Head().Title("request handler").data());
-  }
-}
-
-// Within a catch block: middleware has thrown. What it threw takes the reply's place, and the
-// others see that.
-void RouteHandler::ReplaceReply(const ServerRequest& request, ServerResponse& response) {
-  response.Reset();
-  try {
-    throw;
-  } catch (const HttpError& error) {
-    response.Page(error.Status(), error.what());
-  } catch (...) {
-    LogException(request.Head().Title("middleware").data());
-    response.Page(500);
-  }
-  Format(request, response);
-}
-
-void RouteHandler::TellError(const ServerRequest& request, ServerResponse& response,
-                             const std::exception& error) {
-  for (const Middleware* each : *around_) {
-    try {
-      if (each->error) {
-        each->error(request, response, error);
-      }
-    } catch (...) {
-      ReplaceReply(request, response);
-    }
-  }
 }
 
 }  // namespace TURTLE_SERVER

@@ -24,6 +24,7 @@
 #include "web/error_formats.h"
 #include "web/exchange.h"
 #include "web/late_replies.h"
+#include "web/middleware_chain.h"
 #include "web/routes.h"
 #include "web/server_request.h"
 #include "web/server_response.h"
@@ -55,8 +56,6 @@ class RouteHandler final : public LateReplies {
   void BeginLate(Exchange& exchange, ServerResponse& head) noexcept override;
 
  private:
-  static constexpr auto kAllMiddleware = static_cast<std::size_t>(-1);
-
   void Answer(Exchange& exchange, const RouteMatch& match);
   void Begin(Exchange& exchange, const RouteMatch& match, const ServerRequest& request);
   void Collect(Exchange& exchange);
@@ -67,27 +66,18 @@ class RouteHandler final : public LateReplies {
   template <typename Handler>
   void ReplyLater(Exchange& exchange, const ServerRequest& request, const Handler& handler);
   void Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response,
-             std::size_t entered = kAllMiddleware);
-  auto CallAfter(const ServerRequest& request, ServerResponse& response,
-                 std::size_t entered = kAllMiddleware) -> bool;
+             std::size_t entered = MiddlewareChain::kAll);
   template <typename Make, typename Send>
   void AnswerLate(Exchange& exchange, ServerResponse& response, const Make& make,
                   const Send& send) noexcept;
-  void Format(const ServerRequest& request, ServerResponse& response) const noexcept;
-  void MakeErrorReply(const ServerRequest& request, ServerResponse& response);
-  static void LogUnhandled(const ServerRequest& request, const ServerResponse& response);
-  void ReplaceReply(const ServerRequest& request, ServerResponse& response);
-  void TellError(const ServerRequest& request, ServerResponse& response,
-                 const std::exception& error);
   auto Match(const Exchange& exchange) -> RouteMatch;
 
   const Routes& routes_;
-  const ErrorFormats& errors_;
   Router router_;
-  std::vector<std::vector<const Middleware*>> groups_;  // Routes::Around() each
+  std::vector<MiddlewareChain> groups_;
   MethodSet server_methods_;
   // Of the request that is looked at, or answered, now.
-  const std::vector<const Middleware*>* around_ = nullptr;
+  const MiddlewareChain* around_ = nullptr;
   RequestFields fields_;
   ServerResponse response_;
 };

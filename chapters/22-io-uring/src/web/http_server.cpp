@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "http/response.h"
+#include "web/group_handler.h"
 #include "web/http_session.h"
 
 namespace TURTLE_SERVER {
@@ -22,13 +23,6 @@ auto Checked(const HttpOptions& options) -> const HttpOptions& {
                                 std::to_string(Connection::kInputLimit) + " bytes");
   }
   return options;
-}
-
-void CheckPrefix(const std::string& what, const std::string& prefix) {
-  const bool path = !prefix.empty() && prefix.front() == '/';
-  if (!path || (prefix.size() > 1 && prefix.back() == '/')) {
-    throw std::invalid_argument(what + " \"" + prefix + "\": not a path such as / or /cgi-bin");
-  }
 }
 
 }  // namespace
@@ -63,16 +57,11 @@ auto HttpServer::Use(Middleware middleware) -> HttpServer& {
 }
 
 auto HttpServer::Mount(std::string prefix, HandlerFactory factory) -> HttpServer& {
-  CheckPrefix("mount", prefix);
-  mounts_.emplace_back(std::move(prefix), std::move(factory));
+  routes_.Add({std::move(prefix), std::move(factory), std::nullopt});
   return *this;
 }
 
 auto HttpServer::ErrorFormat(std::string prefix, ErrorFormatter formatter) -> HttpServer& {
-  CheckPrefix("error format", prefix);
-  if (!formatter) {
-    throw std::invalid_argument("error format \"" + prefix + "\": the function is empty");
-  }
   error_formats_.Add(std::move(prefix), std::move(formatter));
   return *this;
 }
@@ -119,7 +108,7 @@ void HttpServer::SetOptions(const HttpOptions& options) {
 
 void HttpServer::Begin() {
   MethodSet mounted;  // what handlers that are mounted are asked by
-  if (!mounts_.empty()) {
+  if (!routes_.Mounts().empty()) {
     mounted.Add(Method::kGet);
   }
   for (Looper* looper : server_.Loopers()) {
@@ -133,8 +122,8 @@ void HttpServer::Begin() {
     if (!routes_.All().empty()) {
       http.SetRoutes(std::make_unique<RouteHandler>(routes_, error_formats_, mounted));
     }
-    for (const auto& [prefix, factory] : mounts_) {
-      http.Mount(prefix, factory(*looper));
+    for (const Routes::Mount& mount : routes_.Mounts()) {
+      http.Mount(mount.prefix, MakeMounted(routes_, mount, error_formats_, *looper));
     }
   }
   server_.Begin();

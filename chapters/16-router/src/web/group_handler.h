@@ -1,0 +1,49 @@
+// A mounted handler with the middleware of its group around it.
+//
+// The handler knows nothing of that: its response passes by here when it begins, and `after` may
+// change its head, or give it another body. Routes have their middleware without this
+// (web/route_handler.h).
+//
+// Thread: the loop's.
+#pragma once
+
+#include <memory>
+
+#include "web/error_formats.h"
+#include "web/exchange.h"
+#include "web/middleware_chain.h"
+#include "web/request_handler.h"
+#include "web/routes.h"
+#include "web/server_request.h"
+#include "web/server_response.h"
+
+namespace TURTLE_SERVER {
+
+/// Middleware around a handler of one loop.
+class GroupHandler final : public RequestHandler, private ReplyFilter {
+ public:
+  /// @param chain the group's middleware
+  /// @param handler not nullptr
+  GroupHandler(MiddlewareChain chain, std::unique_ptr<RequestHandler> handler);
+
+  void Handle(Exchange& exchange) override;
+
+ private:
+  void OnReply(Exchange& exchange, ServerResponse& response) noexcept override;
+
+  const MiddlewareChain chain_;
+  const std::unique_ptr<RequestHandler> handler_;
+  RequestFields fields_;
+};
+
+/// Makes the handler of a mount for one loop, with the middleware of its group around it.
+/// @param routes the server's
+/// @param mount one of theirs
+/// @param errors how error pages look
+/// @param looper for the factory
+/// @return outlived by `routes` and `errors`
+[[nodiscard]] auto MakeMounted(const Routes& routes, const Routes::Mount& mount,
+                               const ErrorFormats& errors, Looper& looper)
+    -> std::unique_ptr<RequestHandler>;
+
+}  // namespace TURTLE_SERVER
