@@ -228,6 +228,18 @@ void Exchange::Write(std::string_view bytes) {
   }
 }
 
+void Exchange::Write(std::string_view bytes, const Pin& pin) {
+  const std::uint64_t count = Allow(bytes.size());
+  if (count == 0) {
+    return;
+  }
+  SendPinned(bytes.substr(0, count), pin);
+  session_->Wake();
+  if (tap_) {
+    tap_->OnBody(bytes.substr(0, count));
+  }
+}
+
 void Exchange::Write(FileSlice slice) {
   slice.length = Allow(slice.length);
   if (slice.length == 0) {

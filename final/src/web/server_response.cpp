@@ -70,14 +70,6 @@ void ServerResponse::DropPieces() {
   }
 }
 
-auto ServerResponse::Text(std::string_view text) -> ServerResponse& {
-  return Body(text, "text/plain; charset=utf-8");
-}
-
-auto ServerResponse::Html(std::string_view page) -> ServerResponse& {
-  return Body(page, "text/html; charset=utf-8");
-}
-
 auto ServerResponse::Json(const nlohmann::json& value) -> ServerResponse& {
   head_.Set("Content-Type", "application/json");
   DropPieces();
@@ -97,7 +89,6 @@ auto ServerResponse::Page(int status, std::string_view detail) -> ServerResponse
 }
 
 void ServerResponse::Reset() {
-  constexpr std::size_t kMaxKept = std::size_t{64} * 1024;
   head_.Reset(200);
   body_.clear();
   if (body_.capacity() > kMaxKept) {

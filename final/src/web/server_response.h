@@ -13,10 +13,12 @@
 // Thread: one at a time; it may be moved to another one.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "base/file_slice.h"
@@ -27,6 +29,13 @@ namespace TURTLE_SERVER {
 
 /// Status, fields and body of a handler's answer: 200 and empty, to begin with.
 class ServerResponse {
+  static constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
+  static constexpr std::string_view kHtmlPage = "text/html; charset=utf-8";
+
+  // Of what can be moved only std::string; a literal or a part of a text is copied.
+  template <typename Bytes>
+  using IfString = std::enable_if_t<std::is_same_v<Bytes, std::string>>;
+
  public:
   /// @param status as Status()
   explicit ServerResponse(int status = 200) : head_(200) { Status(status); }
@@ -68,6 +77,20 @@ class ServerResponse {
   /// @return this
   auto Body(std::string_view bytes, std::string_view type = {}) -> ServerResponse&;
 
+  /// Makes `bytes`, a std::string that is moved, the body without a copy.
+  /// @param bytes anything
+  /// @param type as above
+  /// @return this
+  template <typename Bytes, typename = IfString<Bytes>>
+  auto Body(Bytes&& bytes, std::string_view type = {}) -> ServerResponse& {
+    if (!type.empty()) {
+      head_.Set("Content-Type", type);
+    }
+    DropPieces();
+    body_ = std::forward<Bytes>(bytes);
+    return *this;
+  }
+
   /// Makes a part of a file the body; it is sent by sendfile(2).
   /// @param slice such as OwnFileSlice(fd, 0, size)
   /// @param type as above
@@ -82,11 +105,23 @@ class ServerResponse {
 
   /// Makes plain text in UTF-8 the body.
   /// @return this
-  auto Text(std::string_view text) -> ServerResponse&;
+  auto Text(std::string_view text) -> ServerResponse& { return Body(text, kPlainText); }
+
+  /// The same for a std::string that is moved.
+  template <typename Bytes, typename = IfString<Bytes>>
+  auto Text(Bytes&& text) -> ServerResponse& {
+    return Body(std::forward<Bytes>(text), kPlainText);
+  }
 
   /// Makes a page in UTF-8 the body. Nothing is escaped.
   /// @return this
-  auto Html(std::string_view page) -> ServerResponse&;
+  auto Html(std::string_view page) -> ServerResponse& { return Body(page, kHtmlPage); }
+
+  /// The same for a std::string that is moved.
+  template <typename Bytes, typename = IfString<Bytes>>
+  auto Html(Bytes&& page) -> ServerResponse& {
+    return Body(std::forward<Bytes>(page), kHtmlPage);
+  }
 
   /// Makes `value` the body, application/json, on one line.
   /// @return this
@@ -105,11 +140,17 @@ class ServerResponse {
   /// @return this
   auto Page(int status, std::string_view detail = {}) -> ServerResponse&;
 
+  /// The memory of a longer body, in bytes, is not used again.
+  static constexpr std::size_t kMaxKept = std::size_t{64} * 1024;
+
   /// Makes it 200 and empty again.
   void Reset();
 
   /// Status and fields; with a body if that is a page or a part of a file.
   [[nodiscard]] auto Head() const noexcept -> const Response& { return head_; }
+
+  /// The body, if it is no part of a file. This object is left without one.
+  [[nodiscard]] auto TakeBody() noexcept -> std::string { return std::exchange(body_, {}); }
 
   /// All of it as one value. This object is left without a body.
   [[nodiscard]] auto Whole() -> Response;

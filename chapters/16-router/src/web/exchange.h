@@ -182,6 +182,11 @@ class Exchange {
   /// While CanWrite() is false it is better to wait.
   void Write(std::string_view bytes);
 
+  /// The same without a copy, if the protocol can.
+  /// @param bytes neither move nor change while `pin` lives
+  /// @param pin keeps them alive
+  void Write(std::string_view bytes, const Pin& pin);
+
   /// Sends a part of a file as a piece of the body.
   void Write(FileSlice slice);
 
@@ -311,6 +316,8 @@ class Exchange {
   // Sends a piece of the body, never an empty one.
   virtual void SendPiece(std::string_view bytes) = 0;
   virtual void SendPiece(FileSlice slice) = 0;
+  // The same for bytes that `pin` keeps alive.
+  virtual void SendPinned(std::string_view bytes, const Pin& /*pin*/) { SendPiece(bytes); }
   // Sends the mark of the body's end.
   virtual void SendEnd() = 0;
   // Breaks off a response that has begun.

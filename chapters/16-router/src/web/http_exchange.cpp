@@ -230,6 +230,17 @@ void HttpExchange::SendPiece(std::string_view bytes) {
   }
 }
 
+void HttpExchange::SendPinned(std::string_view bytes, const Pin& pin) {
+  Connection& connection = GetConnection();
+  if (body_end_ == BodyEnd::kChunked) {
+    connection.WriteToWriteBuffer(ChunkHead(bytes.size()).View());
+  }
+  connection.WritePinned(bytes, pin);
+  if (body_end_ == BodyEnd::kChunked) {
+    connection.WriteToWriteBuffer(kChunkEnd);
+  }
+}
+
 void HttpExchange::SendPiece(FileSlice slice) {
   Connection& connection = GetConnection();
   if (body_end_ == BodyEnd::kChunked) {

@@ -121,6 +121,7 @@ class HttpExchange final : public Exchange {
   void SendHead(const Response& head, std::optional<std::uint64_t> length) override;
   void SendPiece(std::string_view bytes) override;
   void SendPiece(FileSlice slice) override;
+  void SendPinned(std::string_view bytes, const Pin& pin) override;
   void SendEnd() override;
   void Cut() override;
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/pin.h"
 #include "http/http_error.h"
 #include "http/multipart.h"
 #include "log/log.h"
@@ -39,13 +40,25 @@ void RequireKept(const HeadFault& fault, const Upload& upload, const UploadOptio
   Require(fault);
 }
 
-void Send(Exchange& exchange, const ServerResponse& response) {
+struct KeptBody : public Pinned {
+  explicit KeptBody(std::string body) noexcept : text(std::move(body)) {}
+
+  std::string text;
+};
+
+// A body whose memory would not be used again goes along without a copy.
+void Send(Exchange& exchange, ServerResponse& response) {
   if (!response.Head().Pieces().empty()) {
     exchange.Reply(response.Head());
     return;
   }
   exchange.BeginReply(response.Head(), response.Body().size());
-  exchange.Write(response.Body());
+  if (response.Body().size() > ServerResponse::kMaxKept) {
+    const auto kept = MakePinned<KeptBody>(response.TakeBody());
+    exchange.Write(kept->text, kept);
+  } else {
+    exchange.Write(response.Body());
+  }
   exchange.End();
 }
 
