@@ -297,14 +297,17 @@ def test_in_turn(runner: Runner, chapter: Chapter, is_ci: bool) -> None:
 
 
 def tests_of_what_is_new(chapter: Chapter) -> list[str]:
-    """The tests that a chapter brings, and those named like a source file that it brings anew."""
+    """The tests that a chapter brings, those named like a source file that it brings anew, and the one that the
+    chapter before could not pass."""
     new = {path.stem for path in (chapter.folder / "src").rglob("*") if path.suffix in (".h", ".cpp")}
+    before = chapters.before(chapter)
+    names = (*new, before.number) if before else new
     return sorted(
         test.stem
         for path, test in chapters.layered(chapter.number).items()
         if path.startswith("tests/")
         and path.endswith("_test.cpp")
-        and (test.is_relative_to(chapter.folder) or any(test.stem.startswith(f"{name}_") for name in new))
+        and (test.is_relative_to(chapter.folder) or any(test.stem.startswith(f"{name}_") for name in names))
     )
 
 

@@ -7,6 +7,7 @@
 //  * BeginReply(), Write() and End() answer it in pieces, as they become known.
 //  * ReplyFrom() has another path of this server answer it.
 //  * Tap() lets a listener hear the response, Filter() lets middleware change it.
+//  * OnLate() and OnGone() tell a handler that takes its time what has become of it meanwhile.
 //  * Upgrade() answers by handing the connection to another protocol.
 //  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
 //    latest when the client is gone.
@@ -28,10 +29,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/pin.h"
 #include "core/clock.h"
 #include "core/connection.h"
+#include "core/timer_queue.h"
 #include "http/request.h"
 #include "http/response.h"
 #include "web/reply_tap.h"
@@ -214,6 +218,18 @@ class Exchange {
   /// nothing. The callback may throw, as Handle(); it can't replace itself.
   void OnRoom(std::function<void()> callback) { on_room_ = std::move(callback); }
 
+  /// Calls `callback`, and then those of OnGone(), if the response has not begun after `limit`.
+  /// Replaces an earlier one. An exception is answered by a logged 500. ReplyFrom() drops it.
+  /// @param limit from now on
+  /// @param callback on the loop's thread
+  void OnLate(Clock::duration limit, std::function<void()> callback);
+
+  /// Calls `callback` if the exchange ends without a complete response: the client has gone, or the
+  /// response was cut. A client that has closed its end is asked by Probe() whether it is there. An
+  /// exception is logged. ReplyFrom() drops it.
+  /// @param callback on the loop's thread; not to use the exchange, which is ending
+  void OnGone(std::function<void()> callback);
+
   /// Has `tap` hear the response, in place of the one that was to hear it. Before it begins.
   void Tap(std::unique_ptr<ReplyTap> tap) noexcept { tap_ = std::move(tap); }
 
@@ -331,6 +347,9 @@ class Exchange {
   void BeginFiltered(const Response& head, std::optional<std::uint64_t> length);
   void Send(const Response& whole);
   void TellTap(const Response& whole) noexcept;
+  void StopLateTimer() noexcept;
+  void AskWhetherGone();
+  void TellGone() noexcept;
   void Move(ReplyState to) noexcept;
   auto Allow(std::uint64_t bytes) noexcept -> std::uint64_t;
 
@@ -345,6 +364,7 @@ class Exchange {
   bool end_told_ = false;         // the handler has been given the last piece
   bool drops_output_ = false;     // HEAD, or a status without a body
   bool has_length_ = false;       // of the response's body: promised_ counts
+  bool probed_ = false;           // its client has been asked whether it is there
   int status_ = 0;                // of the response
   std::uint64_t body_bytes_ = 0;  // of the response, given to the connection
   TimePoint began_at_{};
@@ -355,8 +375,10 @@ class Exchange {
   RequestContext context_;  // before what may look into it, which goes first
   BodyCallback on_body_;
   std::function<void()> on_room_;
-  std::unique_ptr<ReplyTap> tap_;         // nearly always none
-  std::unique_ptr<ExchangeState> state_;  // goes first: the callbacks may look into it
+  std::optional<TimerId> late_timer_;
+  std::vector<std::function<void()>> on_gone_;  // nearly always none
+  std::unique_ptr<ReplyTap> tap_;               // nearly always none
+  std::unique_ptr<ExchangeState> state_;        // goes first: the callbacks may look into it
 };
 
 }  // namespace TURTLE_SERVER

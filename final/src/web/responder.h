@@ -10,6 +10,7 @@
 //  * Reply() answers, once. If the client has gone by then, nothing happens.
 //  * Fail() answers what was thrown, as if the handler had thrown it on the loop.
 //  * Stream() answers in pieces.
+//  * OnGone() says when nobody waits any more.
 //  * When the last copy goes and nobody has answered, the client gets a 500.
 //
 // It holds no pointer to the exchange, but a ticket for it (web/exchange_ticket.h). The reply goes
@@ -20,6 +21,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 
 #include "web/reply_stream.h"
@@ -48,6 +50,13 @@ class Responder {
   /// @param thrown std::current_exception()
   /// @return as Reply()
   auto Fail(std::exception_ptr thrown) const -> bool;
+
+  /// Has `callback` called when nobody waits for the response any more: the client has gone before
+  /// it had all of it, the response was cut, or RouteOptions::response_timeout has passed. If that
+  /// has happened already, it is called soon. A Responder that has answered drops it. Throws
+  /// std::bad_alloc only.
+  /// @param callback on the loop's thread, once
+  void OnGone(std::function<void()> callback) const;
 
   /// Begins an answer whose body is written later. Throws std::bad_alloc only.
   /// @param head status and fields; its body is the first piece

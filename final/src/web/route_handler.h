@@ -64,7 +64,8 @@ class RouteHandler final : public LateReplies {
   template <typename Handler>
   void ReplyNow(Exchange& exchange, const ServerRequest& request, const Handler& handler);
   template <typename Handler>
-  void ReplyLater(Exchange& exchange, const ServerRequest& request, const Handler& handler);
+  void ReplyLater(Exchange& exchange, const ServerRequest& request, const RouteOptions& options,
+                  const Handler& handler);
   void Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response,
              std::size_t entered = MiddlewareChain::kAll);
   template <typename Make, typename Send>

@@ -327,6 +327,8 @@ auto Exchange::Redirect() -> bool {
   end_told_ = false;
   prefix_bytes_ = 0;
   filter_ = nullptr;
+  StopLateTimer();
+  on_gone_.clear();
   tap_.reset();
   state_.reset();
   context_.Clear();
@@ -376,6 +378,7 @@ void Exchange::Open(Session& session, std::uint32_t number) {
   end_told_ = false;
   drops_output_ = false;
   has_length_ = false;
+  probed_ = false;
   status_ = 0;
   body_bytes_ = 0;
   began_at_ = GetLooper().Now();
@@ -384,7 +387,60 @@ void Exchange::Open(Session& session, std::uint32_t number) {
   redirects_ = 0;
 }
 
+// The timer goes before the exchange does, so it may hold a pointer to it.
+void Exchange::OnLate(Clock::duration limit, std::function<void()> callback) {
+  StopLateTimer();
+  late_timer_ = GetLooper().RunAfter(limit, [this, callback = std::move(callback)] {
+    late_timer_.reset();
+    if (Begun()) {
+      return;
+    }
+    try {
+      callback();
+    } catch (...) {
+      LogException("late response");
+      Abort(500, {});
+    }
+    TellGone();
+  });
+}
+
+void Exchange::StopLateTimer() noexcept {
+  if (late_timer_) {
+    GetLooper().Cancel(*late_timer_);
+    late_timer_.reset();
+  }
+}
+
+void Exchange::OnGone(std::function<void()> callback) {
+  on_gone_.push_back(std::move(callback));
+  session_->Wake();  // it may have gone already
+}
+
+// Both look the same from here: a client that has only said its last word, and one that has gone.
+void Exchange::AskWhetherGone() {
+  if (!on_gone_.empty() && !probed_ && GetConnection().PeerFinished()) {
+    probed_ = Probe();
+  }
+}
+
+void Exchange::TellGone() noexcept {
+  for (const std::function<void()>& callback : std::exchange(on_gone_, {})) {
+    try {
+      callback();
+    } catch (...) {
+      LogException("OnGone()");
+    }
+  }
+}
+
 void Exchange::Close() noexcept {
+  StopLateTimer();
+  if (reply_ == ReplyState::kComplete) {
+    on_gone_.clear();
+  } else if (!on_gone_.empty()) {
+    TellGone();
+  }
   on_body_ = nullptr;
   on_room_ = nullptr;
   tap_.reset();

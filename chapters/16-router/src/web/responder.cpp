@@ -37,6 +37,20 @@ class Responder::Shot {
     }
   }
 
+  void OnGone(std::function<void()> callback) const {
+    if (fired_.load(std::memory_order_relaxed)) {
+      return;
+    }
+    const auto shared = std::make_shared<std::function<void()>>(std::move(callback));
+    static_cast<void>(ticket_.Post(  // a loop that has ended has no clients
+        [shared](Exchange* exchange) {
+          if (exchange != nullptr) {
+            exchange->OnGone(std::move(*shared));
+          }
+        },
+        [shared] { (*shared)(); }));
+  }
+
   auto Stream(ServerResponse head) -> ReplyStream {
     if (fired_.exchange(true, std::memory_order_relaxed)) {
       return {};
@@ -85,6 +99,8 @@ Responder::Responder(const Exchange& exchange, LateReplies& handler)
 auto Responder::Reply(ServerResponse response) const -> bool {
   return shot_->Fire(std::move(response));
 }
+
+void Responder::OnGone(std::function<void()> callback) const { shot_->OnGone(std::move(callback)); }
 
 auto Responder::Stream(ServerResponse head) const -> ReplyStream {
   return shot_->Stream(std::move(head));

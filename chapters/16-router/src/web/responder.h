@@ -9,6 +9,7 @@
 // Interface:
 //  * Reply() answers, once. If the client has gone by then, nothing happens.
 //  * Stream() answers in pieces.
+//  * OnGone() says when nobody waits any more.
 //  * When the last copy goes and nobody has answered, the client gets a 500.
 //
 // It holds no pointer to the exchange, but a ticket for it (web/exchange_ticket.h). The reply goes
@@ -18,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "web/reply_stream.h"
@@ -40,6 +42,13 @@ class Responder {
   /// @return false: an answer was given before, and this one is dropped; or the server has ended.
   ///     True does not mean that the client is still there.
   auto Reply(ServerResponse response) const -> bool;
+
+  /// Has `callback` called when nobody waits for the response any more: the client has gone before
+  /// it had all of it, the response was cut, or RouteOptions::response_timeout has passed. If that
+  /// has happened already, it is called soon. A Responder that has answered drops it. Throws
+  /// std::bad_alloc only.
+  /// @param callback on the loop's thread, once
+  void OnGone(std::function<void()> callback) const;
 
   /// Begins an answer whose body is written later. Throws std::bad_alloc only.
   /// @param head status and fields; its body is the first piece

@@ -153,7 +153,7 @@ void RouteHandler::Begin(Exchange& exchange, const RouteMatch& match,
     return;
   }
   if (const auto* streaming = std::get_if<StreamingHandler>(&route.action)) {
-    ReplyLater(exchange, request, [&](const Responder& responder) {
+    ReplyLater(exchange, request, route.options, [&](const Responder& responder) {
       (*streaming)(request, RequestBody(exchange, *this), responder);
     });
   } else if (const auto* upload = std::get_if<UploadAction>(&route.action)) {
@@ -218,12 +218,12 @@ void RouteHandler::Receive(Exchange& exchange, const ServerRequest& request,
 
 void RouteHandler::Run(Exchange& exchange, const RouteMatch& match, std::string_view body) {
   const ServerRequest request(exchange, match.parameters, body, fields_);
-  const RouteAction& action = routes_.All()[match.route].action;
-  if (const auto* later = std::get_if<AsyncHandler>(&action)) {
-    ReplyLater(exchange, request,
+  const Routes::Route& route = routes_.All()[match.route];
+  if (const auto* later = std::get_if<AsyncHandler>(&route.action)) {
+    ReplyLater(exchange, request, route.options,
                [&](const Responder& responder) { (*later)(request, responder); });
   } else {
-    ReplyNow(exchange, request, [&] { std::get<SyncHandler>(action)(request, response_); });
+    ReplyNow(exchange, request, [&] { std::get<SyncHandler>(route.action)(request, response_); });
   }
 }
 
@@ -241,8 +241,12 @@ void RouteHandler::ReplyNow(Exchange& exchange, const ServerRequest& request,
 
 template <typename Handler>
 void RouteHandler::ReplyLater(Exchange& exchange, const ServerRequest& request,
-                              const Handler& handler) {
+                              const RouteOptions& options, const Handler& handler) {
   const Responder responder(exchange, *this);
+  if (options.response_timeout) {
+    exchange.OnLate(*options.response_timeout,
+                    [this, &exchange] { TryRefuse(exchange, 503, "The response took too long."); });
+  }
   try {
     handler(responder);
   } catch (...) {

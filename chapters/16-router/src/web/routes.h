@@ -13,11 +13,13 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -73,6 +75,11 @@ struct RouteOptions {
   /// refused by 413: at once if its length is declared, else when it exceeds the limit. An
   /// UploadAction has its own limit, and the smaller one counts.
   std::optional<std::uint64_t> max_body_bytes{};
+
+  /// How long a handler that answers later may take, from its call until the response begins: then
+  /// the client gets 503, and a later answer is dropped. Handlers that answer at once have no
+  /// limit. Not below a millisecond.
+  std::optional<std::chrono::milliseconds> response_timeout{};
 };
 
 /// What is done around the handlers of all routes, or of a group's (web/route_group.h). Each
@@ -125,9 +132,14 @@ class Routes {
     return groups_.size() - 1;
   }
 
-  /// Adds a route. Throws std::invalid_argument as Router::Add().
+  /// Adds a route. Throws std::invalid_argument as Router::Add(), or for options that are none.
   void Add(Method method, std::string pattern, RouteAction action, RouteOptions options = {},
            std::size_t group = kServer) {
+    if (options.response_timeout && options.response_timeout->count() < 1) {
+      throw std::invalid_argument("route \"" + pattern + "\": response_timeout " +
+                                  std::to_string(options.response_timeout->count()) +
+                                  " ms: less than a millisecond");
+    }
     check_.Add(method, pattern);
     if (const auto* upload = std::get_if<UploadAction>(&action)) {
       constexpr auto kNone = std::numeric_limits<std::uint64_t>::max();
