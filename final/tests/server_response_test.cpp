@@ -47,6 +47,21 @@ TEST(ServerResponse, OtherTextsAreCopied) {
   EXPECT_FALSE(response.Head().ErrorDetail());
 }
 
+TEST(ServerResponse, APartOfItselfMayBecomeTheBody) {
+  const std::string text(500, 'x');
+  ServerResponse response;
+  response.Page(404, text);
+  response.Text(response.Body());
+  EXPECT_NE(response.Body().find(text), std::string::npos);
+  response.Page(404, text);
+  response.Page(503, *response.Head().ErrorDetail());
+  EXPECT_EQ(response.Head().ErrorDetail(), text);
+  response.Text(text);
+  response.Page(502, response.Body());
+  EXPECT_EQ(response.Head().ErrorDetail(), text);
+  EXPECT_NE(response.Body().find(text), std::string::npos);
+}
+
 TEST(ServerResponse, TheWholeHasThePageOrTheBody) {
   ServerResponse response;
   response.Set("X-One", "1").Text("text");

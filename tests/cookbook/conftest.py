@@ -30,7 +30,7 @@ class Reply:
     body: bytes
 
     def json(self):
-        assert self.headers["Content-Type"] == "application/json"
+        assert self.headers["Content-Type"] in ("application/json", "application/problem+json")
         return json.loads(self.body)
 
 

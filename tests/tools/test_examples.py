@@ -50,12 +50,14 @@ READERS = {
     "http/request_json.h": (["<nlohmann/json.hpp>", '"web/server_request.h"'], "", "const ServerRequest& req"),
     "log/logging.h": ([], "", "const LoggingOptions& options"),
     "task/task_pool.h": ([], "auto CalculateOn() -> bool;", "TaskPool& pool"),
+    "web/error_formats.h": (['"web/http_server.h"'], "", "HttpServer& server"),
     "web/event_channel.h": (['"web/http_server.h"'], "void Keep(EventChannel channel);", "HttpServer& server"),
     "files/route_files.h": (
         ['"web/http_server.h"'],
         "void RequireLogin(const ServerRequest& req);",
         "HttpServer& server",
     ),
+    "web/prefix_map.h": ([], "", ""),
     "web/route_group.h": (
         ['"web/http_server.h"'],
         """auto JsonErrors() -> Middleware;

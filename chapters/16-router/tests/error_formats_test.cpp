@@ -1,11 +1,13 @@
 // One format for all errors under a prefix, of routes, mounts and the parser.
 #include "web/error_formats.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "http/http_error.h"
 #include "support/captured_stderr.h"
@@ -196,6 +198,38 @@ TEST(ErrorFormats, AFormatterThatThrowsLeavesThePage) {
   EXPECT_EQ(reply.Field("Content-Type"), "text/html; charset=utf-8");
   EXPECT_EQ(reply.Field("X-Half"), "");
   EXPECT_NE(captured.Text().find("error format threw: no memory for errors"), std::string::npos);
+}
+
+// A file may be the body, for bytes that are no request as well; a page that stays is not formatted
+// again.
+TEST(ErrorFormats, AFormatterIsCalledOnceAndMaySendAFile) {
+  const test::SiteFolder folder;
+  folder.Write("oops.html", "<p>oops");
+  RunningServer server([&](HttpServer& http) {
+    http.ErrorFormat("/", [&](int, std::string_view, ServerResponse& res) {
+      UniqueFd file(::open(folder.Path("oops.html").c_str(), O_RDONLY | O_CLOEXEC));
+      res.Body(OwnFileSlice(std::move(file), 0, 7), "text/html");
+    });
+    http.ErrorFormat("/page", [](int, std::string_view, ServerResponse& res) {
+      res.Add("X-Format", "once");  // the page stays
+    });
+    http.Use({nullptr, [](const ServerRequest&, ServerResponse&) {}, nullptr});
+    http.Get("/page/throw",
+             [](const ServerRequest&, ServerResponse&) { throw HttpError(400, "detail"); });
+    http.Get("/throw", [](const ServerRequest&, ServerResponse&) { throw HttpError(400); });
+  });
+  for (const char* request : {"GET /throw HTTP/1.1\r\nHost: t\r\n\r\n", "\x16\x03\r\n\r\n",
+                              "GET /nothing HTTP/1.1\r\nHost: t\r\n\r\n"}) {
+    const HttpReply reply = HttpClient(server.Port()).Ask(request);
+    EXPECT_EQ(reply.body, "<p>oops") << request;
+    EXPECT_TRUE(reply.complete) << request;
+  }
+  for (const std::string path : {"/page/throw", "/page/nothing"}) {
+    const HttpReply reply = HttpClient(server.Port()).Ask(Get(path));
+    EXPECT_EQ(reply.head.find("X-Format"), reply.head.rfind("X-Format")) << reply.head;
+    EXPECT_EQ(reply.Field("X-Format"), "once");
+    EXPECT_NE(reply.body.find("<h1>"), std::string::npos);
+  }
 }
 
 TEST(ErrorFormats, RefusesWhatIsNoPrefixAndNoFunction) {

@@ -270,6 +270,36 @@ TEST(GroupHandlerCache, KeepsTheHandlersOwnResponse) {
   EXPECT_LE(calls, 6);
 }
 
+TEST(GroupHandlerCache, KeepsNoResponseOfAHandlerThatHasThrown) {
+  std::atomic<int> calls{0};
+  RunningServer server([&](HttpServer& http) {
+    http.Group("").Use(Named("g")).Mount("/", Cached({}, test::Answering([&](Exchange&) {
+                                                       ++calls;
+                                                       throw HttpError(404, "not yet");
+                                                     })));
+  });
+  for (int i = 1; i < 4; ++i) {
+    const HttpReply reply = HttpClient(server.Port()).Ask(Get("/"));
+    EXPECT_EQ(reply.status, 404);
+    EXPECT_EQ(reply.Field("X-Error"), "gnot yet");
+    EXPECT_EQ(calls, i);
+  }
+}
+
+// As a route may, with middleware and without.
+TEST(GroupHandler, AMountMayThrowAnHttpError) {
+  RunningServer server([](HttpServer& http) {
+    http.Mount("/", test::Answering([](Exchange&) { throw HttpError(410, "gone for good"); }));
+    http.Group("/group").Mount("", test::Answering([](Exchange&) { throw HttpError(410); }));
+  });
+  test::CapturedStderr captured;
+  const HttpReply reply = HttpClient(server.Port()).Ask(Get("/"));
+  EXPECT_EQ(reply.status, 410);
+  EXPECT_NE(reply.body.find("gone for good"), std::string::npos);
+  EXPECT_EQ(HttpClient(server.Port()).Ask(Get("/group")).status, 410);
+  EXPECT_EQ(captured.Text(), "");
+}
+
 TEST(GroupHandlerPrefix, WhatIsNoPathOfAMountIsRefused) {
   HttpServer server(NetAddress("127.0.0.1", 0));
   const HandlerFactory factory = test::Answering(Respond);

@@ -365,7 +365,7 @@ TEST(OffloadTest, WhoseTurnDoesNotComeInTimeIsTold) {
   options.deadline = milliseconds(500);
   options.retry_after = std::chrono::seconds(3);
   Routes routes;
-  const ErrorFormats errors;
+  ErrorFormats errors;
   routes.Add(Method::kGet, "/", Offload(pool, options, [](const ServerRequest&, ServerResponse&) {
                ADD_FAILURE() << "it was too late";
              }));
@@ -391,7 +391,7 @@ TEST(OffloadTest, ThePoolLooksAtTheDeadlineAsWell) {
   OffloadOptions options;
   options.deadline = milliseconds(500);
   Routes routes;
-  const ErrorFormats errors;
+  ErrorFormats errors;
   routes.Add(Method::kGet, "/", Offload(pool, options, [](const ServerRequest&, ServerResponse&) {
                ADD_FAILURE() << "it was too late";
              }));

@@ -132,20 +132,21 @@ auto Response::AddBody(BodyPiece piece) -> Response& {
 }
 
 auto Response::ErrorPage(std::string_view detail) -> Response& {
+  std::string kept(detail);  // it may be a part of what goes now
   std::string title = std::to_string(status_);
   if (const std::string_view phrase = ReasonPhrase(status_); !phrase.empty()) {
     title.append(" ").append(phrase);
   }
   std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>";
   page.append(title).append("</title></head>\n<body>\n<h1>").append(title).append("</h1>\n");
-  if (!detail.empty()) {
+  if (!kept.empty()) {
     page += "<p>";
-    AppendEscaped(detail, page);
+    AppendEscaped(kept, page);
     page += "</p>\n";
   }
   page += "</body>\n</html>\n";
   Set("Content-Type", "text/html; charset=utf-8").Body(std::move(page));
-  error_detail_ = detail;
+  error_detail_ = std::move(kept);
   return *this;
 }
 

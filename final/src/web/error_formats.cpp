@@ -18,19 +18,22 @@ void ErrorFormats::Add(std::string prefix, ErrorFormatter formatter) {
   formatters_.Add(std::move(prefix), std::move(formatter));
 }
 
-void ErrorFormats::Format(std::string_view path, ServerResponse& response) const noexcept {
-  const std::optional<std::string>& detail = response.Head().ErrorDetail();
+auto ErrorFormats::Find(std::string_view path, const Response& response) const noexcept
+    -> const ErrorFormatter* {
   const int status = response.Status();
-  if (!detail || status < 400 || status > 599) {
-    return;
-  }
-  const ErrorFormatter* formatter = formatters_.Find(path).value;
+  const bool is_page = response.ErrorDetail() && status >= 400 && status <= 599;
+  return is_page ? formatters_.Find(path).value : nullptr;
+}
+
+void ErrorFormats::Format(std::string_view path, ServerResponse& response) const noexcept {
+  const ErrorFormatter* formatter = Find(path, response.Head());
   if (formatter == nullptr) {
     return;
   }
   try {
+    const std::string detail = response.TakeErrorDetail().value_or("");
     ServerResponse formatted = response;
-    (*formatter)(status, *detail, formatted);
+    (*formatter)(response.Status(), detail, formatted);
     response = std::move(formatted);
   } catch (...) {
     LogException("error format");
@@ -39,7 +42,7 @@ void ErrorFormats::Format(std::string_view path, ServerResponse& response) const
 
 auto ErrorFormats::Formatted(std::string_view path, const Response& response) const noexcept
     -> std::optional<Response> {
-  if (!response.ErrorDetail() || response.Status() < 400) {
+  if (Find(path, response) == nullptr) {
     return std::nullopt;
   }
   try {

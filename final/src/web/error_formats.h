@@ -54,6 +54,9 @@ class ErrorFormats {
       -> std::optional<Response>;
 
  private:
+  [[nodiscard]] auto Find(std::string_view path, const Response& response) const noexcept
+      -> const ErrorFormatter*;
+
   PrefixMap<ErrorFormatter> formatters_;
 };
 

@@ -104,8 +104,7 @@ void Exchange::RefuseReply(int status) const {
 void Exchange::Reply(const Response& response) {
   const std::optional<Response> formatted = Formatted(response);
   const Response& whole = formatted ? *formatted : response;
-  const std::optional<Response> filtered = Filtered(whole);
-  Send(filtered ? *filtered : whole);
+  SendFiltered(whole);
   if (tap_) {
     TellTap(whole);  // the handler's own: what a cache sends is filtered again
   }
@@ -116,14 +115,18 @@ auto Exchange::Formatted(const Response& response) const noexcept -> std::option
                                    : std::nullopt;
 }
 
-// Shows a response to the filter. @return nullopt: there is none
-auto Exchange::Filtered(const Response& response) -> std::optional<Response> {
-  if (filter_ == nullptr || Begun()) {
-    return std::nullopt;
-  }
-  ServerResponse seen(response);
-  std::exchange(filter_, nullptr)->OnReply(*this, seen);
+auto Exchange::Filtered(Response response) -> Response {
+  ServerResponse seen(std::move(response));
+  TakeFilter().OnReply(*this, seen);
   return seen.Whole();
+}
+
+void Exchange::SendFiltered(const Response& whole) {
+  if (HasFilter()) {
+    Send(Filtered(whole));
+  } else {
+    Send(whole);
+  }
 }
 
 void Exchange::Send(const Response& whole) {
@@ -151,16 +154,28 @@ void Exchange::Reply(const ReadyReply& reply) {
 }
 
 void Exchange::Reply(int status, std::string_view start, const ReadyReply& reply) {
-  if (filter_ != nullptr && !Begun()) {
-    const Response response = Unready(status, start, reply);
-    Send(Filtered(response).value_or(response));
+  if (Begun() || has_filter_ || status < 200) {
+    ReplyUnusually(status, start, reply);
     return;
   }
-  Begin(status);
+  Move(ReplyState::kBegun);
+  status_ = status;
   SendReady(status, start, reply);
   body_bytes_ = request_.method == Method::kHead ? 0 : reply.body_bytes;
   Move(ReplyState::kComplete);
   session_->Wake();
+}
+
+void Exchange::ReplyUnusually(int status, std::string_view start, const ReadyReply& reply) {
+  if (!HasFilter()) {
+    RefuseReply(status);
+  }
+  Send(Filtered(Unready(status, start, reply)));
+}
+
+auto Exchange::TakeFilter() noexcept -> ReplyFilter& {
+  has_filter_ = false;
+  return *rare_->filter;
 }
 
 // For protocols that have no use for the text of HTTP/1.1.
@@ -184,7 +199,7 @@ void Exchange::HoldBody(bool hold) {
 void Exchange::BeginFiltered(const Response& head, std::optional<std::uint64_t> length) {
   ServerResponse seen(head);
   static_cast<void>(seen.WithoutBody());
-  std::exchange(filter_, nullptr)->OnReply(*this, seen);
+  TakeFilter().OnReply(*this, seen);
   std::unique_ptr<ReplyTap> tap = std::move(tap_);
   if (!seen.Head().Pieces().empty() || !seen.Body().empty()) {
     Reply(seen.Whole());  // what the handler writes is dropped, and the tap hears nothing
@@ -198,7 +213,7 @@ void Exchange::BeginFiltered(const Response& head, std::optional<std::uint64_t> 
 }
 
 void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> length) {
-  if (filter_ != nullptr && !Begun()) {
+  if (HasFilter()) {
     BeginFiltered(head, length);
     return;
   }
@@ -291,12 +306,7 @@ void Exchange::End() {
 void Exchange::Abort(int status, std::string_view detail) {
   if (!Begun()) {
     try {
-      const Response page = ErrorResponse(status, detail);
-      const Response whole = Formatted(page).value_or(page);
-      Send(Filtered(whole).value_or(whole));
-      if (tap_) {
-        tap_->OnAbort(status);
-      }
+      Abort(ErrorResponse(status, detail));
       return;
     } catch (const std::bad_alloc&) {
       LogException("error page");
@@ -305,6 +315,14 @@ void Exchange::Abort(int status, std::string_view detail) {
   if (!Replied()) {
     Move(ReplyState::kCut);
     Cut();
+  }
+}
+
+void Exchange::Abort(const Response& page) {
+  const std::optional<Response> formatted = Formatted(page);
+  SendFiltered(formatted ? *formatted : page);
+  if (tap_) {
+    tap_->OnAbort(page.Status());
   }
 }
 
@@ -326,9 +344,9 @@ auto Exchange::Redirect() -> bool {
   body_held_ = false;
   end_told_ = false;
   prefix_bytes_ = 0;
-  filter_ = nullptr;
   StopLateTimer();
-  on_gone_.clear();
+  has_filter_ = false;
+  rare_.reset();
   tap_.reset();
   state_.reset();
   context_.Clear();
@@ -371,14 +389,12 @@ auto Exchange::GetLooper() const noexcept -> Looper& { return session_->GetLoope
 void Exchange::Open(Session& session, std::uint32_t number) {
   session_ = &session;
   prefix_bytes_ = 0;
-  filter_ = nullptr;
   number_ = number;
   reply_ = ReplyState::kNone;
   body_held_ = false;
   end_told_ = false;
   drops_output_ = false;
   has_length_ = false;
-  probed_ = false;
   status_ = 0;
   body_bytes_ = 0;
   began_at_ = GetLooper().Now();
@@ -387,59 +403,73 @@ void Exchange::Open(Session& session, std::uint32_t number) {
   redirects_ = 0;
 }
 
+auto Exchange::RareParts() -> Rare& {
+  if (!rare_) {
+    rare_ = std::make_unique<Rare>();
+  }
+  return *rare_;
+}
+
 // The timer goes before the exchange does, so it may hold a pointer to it.
 void Exchange::OnLate(Clock::duration limit, std::function<void()> callback) {
   StopLateTimer();
-  late_timer_ = GetLooper().RunAfter(limit, [this, callback = std::move(callback)] {
-    late_timer_.reset();
-    if (Begun()) {
+  RareParts().late_timer = GetLooper().RunAfter(limit, [this, callback = std::move(callback)] {
+    rare_->late_timer.reset();
+    const bool is_there = GetLooper().Find(GetConnection().Id()) != nullptr;
+    if (Begun() || new_target_ || !is_there) {
       return;
     }
     try {
       callback();
     } catch (...) {
-      LogException("late response");
+      LogException(request_.Title("time limit of a response").data());
       Abort(500, {});
     }
-    TellGone();
+    if (rare_) {
+      TellEnd();
+    }
   });
 }
 
 void Exchange::StopLateTimer() noexcept {
-  if (late_timer_) {
-    GetLooper().Cancel(*late_timer_);
-    late_timer_.reset();
+  if (rare_ && rare_->late_timer) {
+    GetLooper().Cancel(*rare_->late_timer);
+    rare_->late_timer.reset();
   }
 }
 
-void Exchange::OnGone(std::function<void()> callback) {
-  on_gone_.push_back(std::move(callback));
-  session_->Wake();  // it may have gone already
+void Exchange::OnEnd(EndCallback callback) {
+  RareParts().on_end.push_back(std::move(callback));
+  session_->Wake();  // the client may have gone already
 }
 
 // Both look the same from here: a client that has only said its last word, and one that has gone.
 void Exchange::AskWhetherGone() {
-  if (!on_gone_.empty() && !probed_ && GetConnection().PeerFinished()) {
-    probed_ = Probe();
+  if (rare_ && !rare_->on_end.empty() && !rare_->probed && GetConnection().PeerFinished()) {
+    rare_->probed = Probe();
   }
 }
 
-void Exchange::TellGone() noexcept {
-  for (const std::function<void()>& callback : std::exchange(on_gone_, {})) {
+void Exchange::TellEnd() noexcept {
+  for (const EndCallback& callback : std::exchange(rare_->on_end, {})) {
     try {
-      callback();
+      callback(reply_);
     } catch (...) {
-      LogException("OnGone()");
+      LogException("OnEnd()");
     }
   }
 }
 
-void Exchange::Close() noexcept {
+void Exchange::CloseRareParts() noexcept {
   StopLateTimer();
-  if (reply_ == ReplyState::kComplete) {
-    on_gone_.clear();
-  } else if (!on_gone_.empty()) {
-    TellGone();
+  TellEnd();
+  has_filter_ = false;
+  rare_.reset();
+}
+
+void Exchange::Close() noexcept {
+  if (rare_) {
+    CloseRareParts();
   }
   on_body_ = nullptr;
   on_room_ = nullptr;

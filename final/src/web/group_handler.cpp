@@ -9,7 +9,7 @@
 namespace TURTLE_SERVER {
 
 GroupHandler::GroupHandler(MiddlewareChain chain, std::unique_ptr<RequestHandler> handler)
-    : chain_(std::move(chain)), handler_(std::move(handler)) {}
+    : chain_(std::move(chain)), has_after_(chain_.HasAfter()), handler_(std::move(handler)) {}
 
 void GroupHandler::Handle(Exchange& exchange) {
   const ServerRequest request(exchange, {}, {}, fields_);
@@ -19,7 +19,9 @@ void GroupHandler::Handle(Exchange& exchange) {
     exchange.Reply(response.Whole());
     return;
   }
-  exchange.Filter(this);
+  if (has_after_) {
+    exchange.Filter(this);
+  }
   try {
     handler_->Handle(exchange);
   } catch (...) {
@@ -27,7 +29,7 @@ void GroupHandler::Handle(Exchange& exchange) {
       throw;  // nothing can be said any more: the exchange is cut
     }
     chain_.Catch(request, response);
-    exchange.Reply(response.Whole());  // by OnReply()
+    exchange.Abort(response.Whole());  // by OnReply()
   }
 }
 

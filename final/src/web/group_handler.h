@@ -32,6 +32,7 @@ class GroupHandler final : public RequestHandler, private ReplyFilter {
   void OnReply(Exchange& exchange, ServerResponse& response) noexcept override;
 
   const MiddlewareChain chain_;
+  const bool has_after_;
   const std::unique_ptr<RequestHandler> handler_;
   RequestFields fields_;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
-#include <variant>
 
 #include "core/acknowledged.h"
 #include "core/min_rate.h"
@@ -174,9 +173,7 @@ void HttpSession::SendLast(Connection& connection, Http1Shared& loop, const Resp
   response.AppendHead(context, head);
   connection.WriteToWriteBuffer(head);
   if (method != Method::kHead) {
-    for (const BodyPiece& piece : response.Pieces()) {
-      connection.WriteToWriteBuffer(std::get<std::string>(piece));
-    }
+    WriteBody(connection, response);
   }
 }
 

@@ -52,7 +52,7 @@ class HttpSession : public Session {
   /// Queues a response after which nothing comes, whatever was asked.
   /// @param connection which the caller closes
   /// @param loop of the connection
-  /// @param response with text only
+  /// @param response whole
   /// @param method of the request, as far as it is known: HEAD gets no body
   static void SendLast(Connection& connection, Http1Shared& loop, const Response& response,
                        Method method = Method::kOther);

@@ -1,7 +1,7 @@
 // The middleware around a handler, from outside to inside.
 //
-// It is an onion: the middleware that a request has entered is left in the opposite order, whatever
-// has happened in between.
+// It is an onion: the middleware that a request has entered is left in the opposite order, with
+// whatever response there is.
 //
 // Interface:
 //  * Enter() calls `before` of each; Leave() calls `after` of those that were entered.
@@ -53,6 +53,9 @@ class MiddlewareChain {
   /// @param request whose handler has thrown
   /// @param response is written over
   void Catch(const ServerRequest& request, ServerResponse& response) const;
+
+  /// True if Leave() has something to call.
+  [[nodiscard]] auto HasAfter() const noexcept -> bool;
 
   /// True if there is no middleware.
   [[nodiscard]] auto Empty() const noexcept -> bool { return around_.empty(); }

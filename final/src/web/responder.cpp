@@ -41,19 +41,7 @@ class Responder::Shot {
     }
   }
 
-  void OnGone(std::function<void()> callback) const {
-    if (fired_.load(std::memory_order_relaxed)) {
-      return;
-    }
-    const auto shared = std::make_shared<std::function<void()>>(std::move(callback));
-    static_cast<void>(ticket_.Post(  // a loop that has ended has no clients
-        [shared](Exchange* exchange) {
-          if (exchange != nullptr) {
-            exchange->OnGone(std::move(*shared));
-          }
-        },
-        [shared] { (*shared)(); }));
-  }
+  static void OnGone(const std::shared_ptr<Shot>& shot, const Task& callback);
 
   auto Stream(ServerResponse head) -> ReplyStream {
     if (fired_.exchange(true, std::memory_order_relaxed)) {
@@ -71,6 +59,21 @@ class Responder::Shot {
         send(*exchange);
       }
     });
+  }
+
+  // Calls `callback` if this has fired nothing.
+  void CallIfOwed(const Task& callback) const noexcept {
+    if (!fired_.load(std::memory_order_relaxed)) {
+      Call(callback);
+    }
+  }
+
+  static void Call(const Task& callback) noexcept {
+    try {
+      callback();
+    } catch (...) {
+      LogException("OnGone()");
+    }
   }
 
   void Drop() noexcept {
@@ -91,6 +94,27 @@ class Responder::Shot {
   std::atomic<bool> fired_{false};
 };
 
+// The exchange must not keep the last copy of a Responder: nobody would see that it was dropped.
+void Responder::Shot::OnGone(const std::shared_ptr<Shot>& shot, const Task& callback) {
+  const Task gone = [shot, callback] { shot->CallIfOwed(callback); };
+  const auto watch = [shot, callback](Exchange* exchange) {
+    if (exchange == nullptr) {
+      shot->CallIfOwed(callback);
+      return;
+    }
+    exchange->OnEnd([weak = std::weak_ptr<Shot>(shot), callback](ReplyState reply) {
+      if (reply != ReplyState::kComplete) {
+        Call(callback);
+      } else if (const std::shared_ptr<Shot> owed = weak.lock()) {
+        owed->CallIfOwed(callback);  // somebody else has replied
+      }
+    });
+  };
+  if (!shot->ticket_.Post(watch, gone)) {
+    gone();
+  }
+}
+
 Responder::Responder(const Exchange& exchange, LateReplies& handler)
     : shot_(std::make_shared<Shot>(exchange, handler)) {}
 
@@ -110,7 +134,7 @@ auto Responder::Fail(std::exception_ptr thrown) const -> bool {
   });
 }
 
-void Responder::OnGone(std::function<void()> callback) const { shot_->OnGone(std::move(callback)); }
+void Responder::OnGone(const Task& callback) const { Shot::OnGone(shot_, callback); }
 
 auto Responder::Stream(ServerResponse head) const -> ReplyStream {
   return shot_->Stream(std::move(head));

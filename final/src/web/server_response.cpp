@@ -39,8 +39,8 @@ auto ServerResponse::Body(std::string_view bytes, std::string_view type) -> Serv
   if (!type.empty()) {
     head_.Set("Content-Type", type);
   }
+  body_.assign(bytes);  // first: it may be a part of a page
   DropPieces();
-  body_.assign(bytes);
   return *this;
 }
 
@@ -83,8 +83,8 @@ auto ServerResponse::Redirect(std::string_view location, int status) -> ServerRe
 
 auto ServerResponse::Page(int status, std::string_view detail) -> ServerResponse& {
   Status(status);
+  head_.ErrorPage(detail);  // first: it may be a part of the body
   body_.clear();
-  head_.ErrorPage(detail);
   return *this;
 }
 
@@ -97,11 +97,10 @@ void ServerResponse::Reset() {
 }
 
 auto ServerResponse::Whole() -> Response {
-  Response whole = head_;
+  Response whole = std::exchange(head_, Response(200));
   if (whole.Pieces().empty()) {
-    whole.Body(std::move(body_));
+    whole.Body(TakeBody());
   }
-  body_.clear();
   return whole;
 }
 

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -97,6 +98,11 @@ class Response {
   /// The detail of ErrorPage(), while that page is the body; nullopt for any other body.
   [[nodiscard]] auto ErrorDetail() const noexcept -> const std::optional<std::string>& {
     return error_detail_;
+  }
+
+  /// The same, once: the page stays, and counts as any other body.
+  [[nodiscard]] auto TakeErrorDetail() noexcept -> std::optional<std::string> {
+    return std::exchange(error_detail_, std::nullopt);
   }
 
   /// The size of the body in bytes.

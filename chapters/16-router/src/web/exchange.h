@@ -7,7 +7,7 @@
 //  * BeginReply(), Write() and End() answer it in pieces, as they become known.
 //  * ReplyFrom() has another path of this server answer it.
 //  * Tap() lets a listener hear the response, Filter() lets middleware change it.
-//  * OnLate() and OnGone() tell a handler that takes its time what has become of it meanwhile.
+//  * OnLate() and OnEnd() tell a handler that takes its time what has become of it meanwhile.
 //  * Upgrade() answers by handing the connection to another protocol.
 //  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
 //    latest when the client is gone.
@@ -119,6 +119,9 @@ enum class ReplyState : std::uint8_t {
   kCut,       ///< it ends in the middle, and the connection with it
 };
 
+/// How far the response came before its exchange has ended.
+using EndCallback = std::function<void(ReplyState reply)>;
+
 /// One request and the place for its reply. Owned by its session.
 class Exchange {
  public:
@@ -204,6 +207,9 @@ class Exchange {
   /// @param detail for its text
   void Abort(int status, std::string_view detail);
 
+  /// The same with an error page of the caller's own.
+  void Abort(const Response& page);
+
   /// Has this server answer as if the client had asked for `target` by GET (or HEAD): a local
   /// redirect, RFC 3875, section 6.2.2. Whatever is attached to the exchange goes, and unread
   /// bytes of the body are dropped. Throws std::logic_error if a response has begun. Too many
@@ -218,24 +224,28 @@ class Exchange {
   /// nothing. The callback may throw, as Handle(); it can't replace itself.
   void OnRoom(std::function<void()> callback) { on_room_ = std::move(callback); }
 
-  /// Calls `callback`, and then those of OnGone(), if the response has not begun after `limit`.
+  /// Calls `callback`, and then those of OnEnd(), if the response has not begun after `limit`.
   /// Replaces an earlier one. An exception is answered by a logged 500. ReplyFrom() drops it.
   /// @param limit from now on
   /// @param callback on the loop's thread
   void OnLate(Clock::duration limit, std::function<void()> callback);
 
-  /// Calls `callback` if the exchange ends without a complete response: the client has gone, or the
-  /// response was cut. A client that has closed its end is asked by Probe() whether it is there. An
-  /// exception is logged. ReplyFrom() drops it.
+  /// Calls `callback` when the exchange ends. If the response is not complete by then, the client
+  /// has gone, or it was cut. A client that has closed its end is asked by Probe() whether it is
+  /// there. An exception is logged. ReplyFrom() drops it.
   /// @param callback on the loop's thread; not to use the exchange, which is ending
-  void OnGone(std::function<void()> callback);
+  void OnEnd(EndCallback callback);
 
   /// Has `tap` hear the response, in place of the one that was to hear it. Before it begins.
   void Tap(std::unique_ptr<ReplyTap> tap) noexcept { tap_ = std::move(tap); }
 
-  /// Has `filter` change the response before it begins. ReplyFrom() removes it.
+  /// Has `filter` change the response before it begins, in place of another filter. ReplyFrom()
+  /// removes it, and Upgrade() does not ask it.
   /// @param filter outlives the exchange
-  void Filter(ReplyFilter* filter) noexcept { filter_ = filter; }
+  void Filter(ReplyFilter* filter) {
+    RareParts().filter = filter;
+    has_filter_ = filter != nullptr;
+  }
 
   /// True if the client asks for another protocol on this connection, and the server can change to
   /// it now: RFC 9110, section 7.8. False once the server is about to stop.
@@ -321,6 +331,14 @@ class Exchange {
  private:
   friend class LoopHttp;  // it calls the handlers
 
+  // Few exchanges have these: those of mounts with middleware, and those that take their time.
+  struct Rare {
+    ReplyFilter* filter = nullptr;
+    std::optional<TimerId> late_timer;
+    std::vector<EndCallback> on_end;
+    bool probed = false;  // the client has been asked whether it is there
+  };
+
   // What the protocol does for a reply.
 
   // Sends a whole response.
@@ -343,28 +361,33 @@ class Exchange {
   void Begin(int status);
   [[noreturn]] void RefuseReply(int status) const;
   [[nodiscard]] auto Formatted(const Response& response) const noexcept -> std::optional<Response>;
-  auto Filtered(const Response& response) -> std::optional<Response>;
+  auto Filtered(Response response) -> Response;
   void BeginFiltered(const Response& head, std::optional<std::uint64_t> length);
+  void SendFiltered(const Response& whole);
   void Send(const Response& whole);
   void TellTap(const Response& whole) noexcept;
+  auto RareParts() -> Rare&;
+  [[nodiscard]] auto HasFilter() const noexcept -> bool { return has_filter_ && !Begun(); }
+  auto TakeFilter() noexcept -> ReplyFilter&;
+  [[gnu::cold]] void ReplyUnusually(int status, std::string_view start, const ReadyReply& reply);
   void StopLateTimer() noexcept;
+  void CloseRareParts() noexcept;
   void AskWhetherGone();
-  void TellGone() noexcept;
+  void TellEnd() noexcept;
   void Move(ReplyState to) noexcept;
   auto Allow(std::uint64_t bytes) noexcept -> std::uint64_t;
 
   Session* session_ = nullptr;
   const ErrorFormats* error_formats_ = nullptr;  // if there are any
-  ReplyFilter* filter_ = nullptr;                // nearly always none
   Request request_;                              // its memory is used again by the next exchange
   std::size_t prefix_bytes_ = 0;
   std::uint32_t number_ = 0;
   ReplyState reply_ = ReplyState::kNone;
+  bool has_filter_ = false;  // rare_ has it, and it has not been called
   bool body_held_ = false;
   bool end_told_ = false;         // the handler has been given the last piece
   bool drops_output_ = false;     // HEAD, or a status without a body
   bool has_length_ = false;       // of the response's body: promised_ counts
-  bool probed_ = false;           // its client has been asked whether it is there
   int status_ = 0;                // of the response
   std::uint64_t body_bytes_ = 0;  // of the response, given to the connection
   TimePoint began_at_{};
@@ -375,10 +398,9 @@ class Exchange {
   RequestContext context_;  // before what may look into it, which goes first
   BodyCallback on_body_;
   std::function<void()> on_room_;
-  std::optional<TimerId> late_timer_;
-  std::vector<std::function<void()>> on_gone_;  // nearly always none
-  std::unique_ptr<ReplyTap> tap_;               // nearly always none
-  std::unique_ptr<ExchangeState> state_;        // goes first: the callbacks may look into it
+  std::unique_ptr<ReplyTap> tap_;         // nearly always none
+  std::unique_ptr<Rare> rare_;            // likewise
+  std::unique_ptr<ExchangeState> state_;  // goes first: the callbacks may look into it
 };
 
 }  // namespace TURTLE_SERVER

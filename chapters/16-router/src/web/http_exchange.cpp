@@ -21,6 +21,8 @@ auto WithoutLineEnds(std::string_view input) -> std::string_view {
   return input;
 }
 
+}  // namespace
+
 void WriteBody(Connection& connection, const Response& response) {
   for (const BodyPiece& piece : response.Pieces()) {
     if (const auto* text = std::get_if<std::string>(&piece)) {
@@ -30,8 +32,6 @@ void WriteBody(Connection& connection, const Response& response) {
     }
   }
 }
-
-}  // namespace
 
 auto Http1Shared::HeadScratch() noexcept -> std::string& {
   head_.clear();

@@ -38,6 +38,9 @@ namespace TURTLE_SERVER {
 
 class Http1Shared;
 
+/// Queues the body of a response, whatever it is made of.
+void WriteBody(Connection& connection, const Response& response);
+
 /// One request of HTTP/1.1 and its response.
 class HttpExchange final : public Exchange {
  public:

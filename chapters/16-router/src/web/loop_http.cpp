@@ -4,6 +4,7 @@
 #include <ctime>
 #include <utility>
 
+#include "http/http_error.h"
 #include "log/log.h"
 
 namespace TURTLE_SERVER {
@@ -66,6 +67,12 @@ void LoopHttp::Guard(Exchange& exchange, const Callback& callback) {
   try {
     callback();
     return;
+  } catch (const HttpError& error) {
+    if (!exchange.Begun()) {
+      exchange.Abort(error.Status(), error.what());
+      return;
+    }
+    LogException(exchange.GetRequest().Title("request handler").data());
   } catch (...) {
     LogException(exchange.GetRequest().Title("request handler").data());
   }

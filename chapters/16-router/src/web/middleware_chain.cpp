@@ -37,6 +37,11 @@ auto MiddlewareChain::Enter(const ServerRequest& request, ServerResponse& respon
   return std::nullopt;
 }
 
+auto MiddlewareChain::HasAfter() const noexcept -> bool {
+  return std::any_of(around_.begin(), around_.end(),
+                     [](const Middleware* each) { return each->after != nullptr; });
+}
+
 auto MiddlewareChain::Leave(const ServerRequest& request, ServerResponse& response,
                             std::size_t entered) const -> bool {
   bool is_given = true;

@@ -19,9 +19,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
+#include "core/mailbox.h"
 #include "web/reply_stream.h"
 #include "web/server_response.h"
 
@@ -44,11 +44,11 @@ class Responder {
   auto Reply(ServerResponse response) const -> bool;
 
   /// Has `callback` called when nobody waits for the response any more: the client has gone before
-  /// it had all of it, the response was cut, or RouteOptions::response_timeout has passed. If that
-  /// has happened already, it is called soon. A Responder that has answered drops it. Throws
-  /// std::bad_alloc only.
-  /// @param callback on the loop's thread, once
-  void OnGone(std::function<void()> callback) const;
+  /// it had all of it, the response was cut, RouteOptions::response_timeout has passed, or a body
+  /// was refused. If that has happened already, it is called soon. A Responder that has answered
+  /// before drops it. Throws std::bad_alloc only.
+  /// @param callback called once, on the loop's thread; if the loop has ended, at once on this one
+  void OnGone(const Task& callback) const;
 
   /// Begins an answer whose body is written later. Throws std::bad_alloc only.
   /// @param head status and fields; its body is the first piece

@@ -80,8 +80,9 @@ class RouteGroup {
   /// Has the handlers that `factory` makes, one for each loop, respond to the requests under a path
   /// that has no route, HttpServer::Mount(), inside the middleware of this group and the outer
   /// ones. `after` is called when the response begins: it sees a body that was given as a whole,
-  /// and may replace any. `error` is called for an exception that leaves Handle(). A body that is
-  /// declared too long is refused before.
+  /// and may replace any. `error` is called for an exception that leaves Handle(). `after` is not
+  /// called if the handler calls ReplyFrom() or Upgrade(). A body that is declared too long is
+  /// refused before all middleware.
   /// @param prefix follows the group's: "/files", or "" for that prefix itself. Neither may have
   ///     parameters.
   /// @param factory as HttpServer::Mount()

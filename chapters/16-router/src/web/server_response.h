@@ -146,13 +146,18 @@ class ServerResponse {
   /// Makes it 200 and empty again.
   void Reset();
 
+  /// The detail of a Page() that is the body, Response::TakeErrorDetail().
+  [[nodiscard]] auto TakeErrorDetail() noexcept -> std::optional<std::string> {
+    return head_.TakeErrorDetail();
+  }
+
   /// Status and fields; with a body if that is a page or a part of a file.
   [[nodiscard]] auto Head() const noexcept -> const Response& { return head_; }
 
-  /// The body, if it is no part of a file. This object is left without one.
+  /// The body, if Head() has none. This object is left without one.
   [[nodiscard]] auto TakeBody() noexcept -> std::string { return std::exchange(body_, {}); }
 
-  /// All of it as one value. This object is left without a body.
+  /// All of it as one value. This object is left 200 and empty.
   [[nodiscard]] auto Whole() -> Response;
 
  private:

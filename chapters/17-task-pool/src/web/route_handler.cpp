@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/duration.h"
 #include "base/pin.h"
 #include "http/http_error.h"
 #include "http/multipart.h"
@@ -244,7 +245,7 @@ void RouteHandler::ReplyLater(Exchange& exchange, const ServerRequest& request,
                               const RouteOptions& options, const Handler& handler) {
   const Responder responder(exchange, *this);
   if (options.response_timeout) {
-    exchange.OnLate(*options.response_timeout,
+    exchange.OnLate(Bounded(*options.response_timeout),
                     [this, &exchange] { TryRefuse(exchange, 503, "The response took too long."); });
   }
   try {
