@@ -34,7 +34,11 @@ set(copy_headers "${CMAKE_CURRENT_LIST_DIR}/user_headers.cmake")
 set(copy_command "${CMAKE_COMMAND}" "-DFROM=${PROJECT_SOURCE_DIR}/src" "-DTO=${user_headers}/turtle"
                  -P "${copy_headers}")
 file(GLOB_RECURSE library_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.h")
-add_custom_command(OUTPUT "${user_headers}/copied" DEPENDS ${library_headers} "${copy_headers}"
+set(copied_headers "${library_headers}")  # named as outputs: what includes one waits for its copy
+list(FILTER copied_headers EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/src/app/")
+list(TRANSFORM copied_headers REPLACE "^${PROJECT_SOURCE_DIR}/src/" "${user_headers}/turtle/")
+add_custom_command(OUTPUT "${user_headers}/copied" BYPRODUCTS ${copied_headers}
+                   DEPENDS ${library_headers} "${copy_headers}"
                    COMMAND ${copy_command} COMMAND "${CMAKE_COMMAND}" -E touch "${user_headers}/copied"
                    COMMENT "Copying the headers for programs that use the library" VERBATIM)
 add_custom_target(turtle_headers DEPENDS "${user_headers}/copied")

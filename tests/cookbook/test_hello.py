@@ -48,3 +48,7 @@ def test_it_builds_the_sources_with_its_own(way):
     installed.configure(COOKBOOK / way, build, *options, *as_final())
     installed.build(build, "hello")
     greets(build / "hello")
+    if (build / "build.ninja").exists():  # a header that has changed is copied before anything is compiled
+        library = {"embedded": "turtle", "fetched": "_deps/turtle-build"}[way]
+        query = ["ninja", "-C", build, "-t", "query", f"{library}/include/turtle/web/http_server.h"]
+        assert "CUSTOM_COMMAND" in subprocess.run(query, capture_output=True, text=True, check=True).stdout
