@@ -33,7 +33,7 @@ TEST(LogWriterMemoryTest, LinesThatDontFitIntoMemoryAreMissingAndCounted) {
     EXPECT_NE(text.find("WARN 3 lines of log are missing here\n" + Line('d')), std::string::npos)
         << text;
     EXPECT_EQ(text.find(Line('a')), std::string::npos);
-    EXPECT_EQ(errors.Text(), "") << "whoever reads stderr may make us wait";
+    EXPECT_EQ(errors.Text(), "") << "the reader of stderr may make us wait";
   }
 }
 

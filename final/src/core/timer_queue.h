@@ -21,7 +21,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Names a timer for ever.
+/// Identifies a timer; ids are never reused.
 struct TimerId {
   TimePoint when{};          ///< its deadline
   std::uint64_t number = 0;  ///< never used twice; 0 is no timer

@@ -3,7 +3,7 @@
 // With a thread, the caller puts its lines into a queue and goes on. A slow disk, or a stalled
 // reader of stderr, makes only that thread wait. The queue is bounded. WhenFull chooses what
 // happens when it is full: the oldest lines are dropped and counted, or the caller waits. Nobody
-// waits for ever: a reader that has taken nothing for LogWriterOptions::patience is given up.
+// waits forever: a reader that has taken nothing for LogWriterOptions::patience is given up.
 //
 // Interface:
 //  * Write() takes lines.

@@ -72,7 +72,7 @@ struct ConnectionCallbacks {
   ConnectionCallback on_stop{};
 };
 
-/// Names a watch of one loop for ever.
+/// Identifies a watch of one loop; ids are never reused.
 struct WatchId {
   int fd;                    ///< the watched descriptor
   std::uint32_t generation;  ///< which of the users of that number

@@ -88,7 +88,7 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors)
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to reopen
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
+  std::signal(SIGXFSZ, SIG_IGN);  // write(2) reports a file that may not grow, too: EFBIG
   IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
   Logging logging(options.log);
   ServerOptions threads;

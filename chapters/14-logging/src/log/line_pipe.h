@@ -1,6 +1,6 @@
 // Lines into a descriptor that others read, such as stderr, even if they have stopped reading.
 //
-// A pipe holds 64 KiB. When its reader has stopped, write(2) waits, perhaps for ever, and the
+// A pipe holds 64 KiB. When its reader has stopped, write(2) waits, perhaps forever, and the
 // thread with it. Making the descriptor non-blocking is no way out: that flag belongs to the open
 // file description, which we share with our parent and our children, fcntl(2). Asking poll(2) first
 // is none either: a terminal says "writable" when there is room for a byte, and of a pipe others

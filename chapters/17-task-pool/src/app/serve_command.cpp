@@ -51,7 +51,7 @@ void IgnoreSignals() {
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
+  std::signal(SIGXFSZ, SIG_IGN);  // write(2) reports a file that may not grow, too: EFBIG
   IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
 }
 

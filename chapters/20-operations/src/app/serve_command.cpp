@@ -62,7 +62,7 @@ void IgnoreSignals(bool hands_over) {
   if (hands_over) {
     std::signal(SIGUSR2, SIG_IGN);
   }
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(2), too: EFBIG
+  std::signal(SIGXFSZ, SIG_IGN);  // write(2) reports a file that may not grow, too: EFBIG
   IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
 }
 

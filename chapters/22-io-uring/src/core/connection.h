@@ -46,7 +46,7 @@ struct RecvResult {
   bool exit;         ///< nothing more will come: the client has finished, or the line is broken
 };
 
-/// Names a connection of one loop for ever: a number that comes back has another generation.
+/// Identifies a connection of one loop: a number that comes back has another generation.
 struct ConnectionId {
   int fd;                    ///< the number by which the loop knows the connection
   std::uint32_t generation;  ///< which of the connections that had this number
