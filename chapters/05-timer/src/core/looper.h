@@ -20,10 +20,7 @@
 // can't come back among them. In later rounds the generation in the event's token tells it from its
 // predecessor.
 //
-// A deleted connection's last bytes are not lost. If the kernel does not take them at once, the
-// loop goes on sending for as long as the client goes on reading. If the client is still sending,
-// the loop half-closes and reads on for a while. Otherwise close(2) with unread input would reset
-// the connection, and the reset destroys the response on its way (RFC 9112, section 9.6).
+// A deleted connection's last bytes are not lost: core/connection_closer.h.
 //
 // Thread: the loop's, but for Stop(), Post(), GetMailbox(), ConnectionCount() and InLoop(). Before
 // and after Loop() any one thread. A debug build aborts if another one interferes.
@@ -43,6 +40,7 @@
 #include "base/unique_fd.h"
 #include "core/clock.h"
 #include "core/connection.h"
+#include "core/connection_closer.h"
 #include "core/deadline_heap.h"
 #include "core/mailbox.h"
 #include "core/min_rate.h"
@@ -83,9 +81,9 @@ class Looper {
  public:
   /// How long the client of a deleted connection may take fewer of its last bytes than kMinRate,
   /// as long as SetFlushRate() was not called.
-  static constexpr std::chrono::seconds kFlushTime{10};
+  static constexpr std::chrono::seconds kFlushTime = ConnectionCloser::kFlushTime;
   /// How long a deleted connection's client may take to stop sending, after the last byte.
-  static constexpr std::chrono::seconds kLingerTime{5};
+  static constexpr std::chrono::seconds kLingerTime = ConnectionCloser::kLingerTime;
   /// The stop timeout as long as SetStopTimeout() was not called.
   static constexpr std::chrono::seconds kStopTimeout{5};
 
@@ -115,7 +113,7 @@ class Looper {
 
   /// Limits how slowly the client of a deleted connection may take its last bytes.
   void SetFlushRate(MinRate rate) noexcept {
-    flush_rate_ = {rate.bytes_per_second, Bounded(rate.grace)};
+    closer_.SetFlushRate({rate.bytes_per_second, Bounded(rate.grace)});
   }
 
   /// Runs `task` when the loop is asked to end, before any `on_stop`: to stop accepting, say.
@@ -222,16 +220,17 @@ class Looper {
 
   /// Of the connections that are not destroyed yet, those that have been deleted and are sending
   /// their last bytes.
-  [[nodiscard]] auto PartingCount() const noexcept -> std::size_t { return parting_count_; }
+  [[nodiscard]] auto PartingCount() const noexcept -> std::size_t { return closer_.Parting(); }
 
   /// The room that this loop's connections read into; for Connection.
   [[nodiscard]] auto GetScratch() const noexcept -> ReadScratch& { return *scratch_; }
 
  private:
+  using CloserStep = ClosingStep (ConnectionCloser::*)(Connection&);
+
   // The meaning of a descriptor's number in this loop: a connection, a watch, or nothing.
   struct Slot {
     std::uint32_t generation = 0;  // grows when the number is given up
-    Closing closing = Closing::kAuto;
     std::unique_ptr<Connection> connection;
     std::unique_ptr<WatchCallback> watch;
     TimePoint deadline = TimePoint::max();
@@ -245,7 +244,6 @@ class Looper {
   auto Timeout() const -> std::optional<std::chrono::milliseconds>;
   void ExpireDeadlines();
   void Expire(const DeadlineHeap::Entry& due);
-  void ExpireParting(Connection& connection);
   void SetDeadline(int fd, TimePoint when);
   void Dispatch(const PollEvent& event);
   void RunTasks(const std::vector<Task>& tasks);
@@ -254,10 +252,8 @@ class Looper {
   void ServeReady();
   void Serve(Connection& connection);
   auto Register(Connection& connection) -> bool;
-  void ServeParting(Connection& connection);
   void ReapDeleted();
-  void FlushForClose(int fd, void (Looper::*how)(Connection&));
-  void BeginClose(Connection& connection);
+  void GoOnClosing(Connection& connection, CloserStep step);
   void Destroy(int fd);
   auto RunAt(TimePoint when, Task task) -> TimerId;
   void BeginStop();
@@ -287,14 +283,13 @@ class Looper {
   std::size_t held_ = 0;
   bool stopping_ = false;
   std::chrono::milliseconds stop_timeout_ = kStopTimeout;
-  MinRate flush_rate_{kMinRate, kFlushTime};
   TimePoint stop_deadline_ = TimePoint::max();
   std::vector<Task> at_stop_;
   std::vector<Slot> slots_;  // by descriptor
   std::vector<ConnectionId> ready_;
   std::vector<ConnectionId> serving_;
+  ConnectionCloser closer_;
   std::vector<int> dying_;  // deleted, to be buried in this round
-  std::size_t parting_count_ = 0;
   std::size_t watch_count_ = 0;
   std::vector<std::unique_ptr<WatchCallback>> retired_;  // ended, may be running in this round
 };

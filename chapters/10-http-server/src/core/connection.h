@@ -226,6 +226,7 @@ class Connection {
 
  private:
   friend class Looper;
+  friend class ConnectionCloser;
 
   // Reads once. A client's bytes meet the kernel here and in Flush(), and nowhere else.
   auto Fill() -> IoResult;
@@ -261,6 +262,7 @@ class Connection {
   const std::uint32_t generation_;
   LineState line_ = LineState::kOpen;
   ConnectionPhase phase_ = ConnectionPhase::kOpen;
+  Closing closing_ = Closing::kAuto;  // once it is deleted
   // Facts from the kernel.
   bool readable_ : 1;     // there may be something for Recv() to report
   bool end_known_ : 1;    // the poller has reported a FIN: a short read is not the last

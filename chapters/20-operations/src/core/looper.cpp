@@ -1,7 +1,5 @@
 #include "core/looper.h"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -12,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/acknowledged.h"
 #include "core/read_scratch.h"
 #include "log/log.h"
 
@@ -47,29 +44,6 @@ void MakeRoom(std::vector<Element>& vector, std::size_t count) {
   if (vector.capacity() < count) {
     vector.reserve(std::max(count, 2 * vector.capacity()));
   }
-}
-
-// Replaces the user's state of a parting connection, once its first time is used up.
-struct Parting : ConnectionState {
-  std::uint32_t acknowledged = 0;  // when it was last looked at
-};
-
-// How much more time a parting connection has earned. The first look has nothing to compare with:
-// all that was ever acknowledged counts there, which earns most of them a whole grace.
-auto TimeEarned(Connection& connection, const MinRate& rate) -> Clock::duration {
-  if (connection.State() == nullptr) {
-    connection.SetState(std::make_unique<Parting>());
-  }
-  auto& parting = static_cast<Parting&>(*connection.State());
-  const std::uint32_t before = parting.acknowledged;
-  parting.acknowledged = AcknowledgedBytes(connection.GetFd());
-  return rate.TimeFor(parting.acknowledged - before);
-}
-
-// The next close(2) drops what the kernel still has to send, and tells the client so.
-void ResetOnClose(int fd) noexcept {
-  const linger at_once{1, 0};
-  setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
 }  // namespace
@@ -151,7 +125,7 @@ void Looper::DeleteConnection(int fd, Closing closing) {
   const auto index = static_cast<std::size_t>(fd);  // without a connection it may be anything
   if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->Deleted()) {
     slots_[index].connection->Move(ConnectionPhase::kDeleted);
-    slots_[index].closing = closing;
+    slots_[index].connection->closing_ = closing;
     dying_.push_back(fd);
   }
 }
@@ -296,7 +270,7 @@ void Looper::ExpireDeadlines() {
 }
 
 // Has the deadline of this number passed, or was it moved since? If it has passed, the user's
-// callback decides, or ExpireParting().
+// callback decides, or the closer.
 void Looper::Expire(const DeadlineHeap::Entry& due) {
   Slot& slot = SlotOf(due.fd);
   if (slot.armed != due.when) {
@@ -309,7 +283,7 @@ void Looper::Expire(const DeadlineHeap::Entry& due) {
   }
   slot.deadline = TimePoint::max();
   if (slot.connection && slot.connection->Parting()) {
-    ExpireParting(*slot.connection);
+    GoOnClosing(*slot.connection, &ConnectionCloser::Expire);
   } else if (slot.connection && !slot.connection->Deleted()) {
     Connection* connection = slot.connection.get();
     const ConnectionCallback& on_timeout = connection->callbacks_.on_timeout;
@@ -317,26 +291,6 @@ void Looper::Expire(const DeadlineHeap::Entry& due) {
       DeleteConnection(due.fd);
     }
   }
-}
-
-// The deadline of a parting connection has passed: it gets the time that it has earned, or is given
-// up. One that has only failed to stop sending has had its time.
-void Looper::ExpireParting(Connection& connection) {
-  const int fd = connection.GetFd();
-  if (connection.phase_ == ConnectionPhase::kHalfClosed) {
-    Destroy(fd);  // everything was sent, and the client still has not finished
-    return;
-  }
-  Clock::duration more = Clock::duration::zero();
-  const bool looked = Guarded("deadline", [&] {
-    more = TimeEarned(connection, flush_rate_);
-    SetDeadline(fd, now_ + more);
-  });
-  if (looked && more > Clock::duration::zero()) {
-    return;
-  }
-  ResetOnClose(fd);  // or the kernel would keep for minutes what nobody reads
-  Destroy(fd);
 }
 
 void Looper::Dispatch(const PollEvent& event) {
@@ -388,7 +342,7 @@ void Looper::ServeReady() {
     }
     connection->listed_ = false;
     if (connection->Parting()) {
-      FlushForClose(id.fd, &Looper::ServeParting);
+      GoOnClosing(*connection, &ConnectionCloser::Serve);
     } else if (!connection->Deleted()) {
       Serve(*connection);
     }
@@ -431,7 +385,7 @@ auto Looper::Register(Connection& connection) -> bool {
 
 void Looper::ReapDeleted() {
   for (std::size_t i = 0; i < dying_.size(); ++i) {  // by number: a destructor may delete others
-    FlushForClose(dying_[i], &Looper::BeginClose);
+    GoOnClosing(*SlotOf(dying_[i]).connection, &ConnectionCloser::Begin);
   }
   dying_.clear();
   while (!retired_.empty()) {  // one by one: what a callback holds may end other watches
@@ -440,69 +394,24 @@ void Looper::ReapDeleted() {
   }
 }
 
-// The last words. Most connections have said theirs, and nothing came that they did not read:
-// they are closed without another system call.
-void Looper::BeginClose(Connection& connection) {
-  connection.SetState(nullptr);
-  connection.SendQueued();
-  Slot& slot = SlotOf(connection.GetFd());
-  if (slot.closing == Closing::kReset) {
-    ResetOnClose(connection.GetFd());
-    Destroy(connection.GetFd());
-    return;
-  }
-  const bool done = connection.UnsentBytes() == 0 && !connection.readable_;
-  const bool quick = slot.closing == Closing::kAuto || connection.line_ == LineState::kEnded;
-  if (connection.line_ == LineState::kBroken || (done && quick)) {
-    Destroy(connection.GetFd());
-    return;
-  }
-  connection.ClearReadBuffer();
-  connection.Move(ConnectionPhase::kParting);
-  ++parting_count_;
-  SetDeadline(connection.GetFd(), now_ + flush_rate_.grace);
-  ServeParting(connection);
-}
-
-// Out of memory while closing: drop the connection. The loop goes on.
-void Looper::FlushForClose(int fd, void (Looper::*how)(Connection&)) {
-  if (!Guarded("parting", [&] { (this->*how)(*SlotOf(fd).connection); })) {
-    Destroy(fd);
-  }
-}
-
-// The handler of a parting connection: sends the queued bytes, and reads and discards the input,
-// one read per round. When all is sent it is closed, or half-closed if it lingers.
-void Looper::ServeParting(Connection& connection) {
-  const int fd = connection.GetFd();
-  Slot& slot = SlotOf(fd);
-  connection.SendQueued();
-  if (connection.line_ == LineState::kOpen) {
-    const IoResult unread = connection.Fill();
-    connection.ClearReadBuffer();
-    if (unread.status == IoStatus::kBytes) {
-      slot.closing = Closing::kLinger;  // the client is still sending
+// Without memory to close it in good order, the connection is dropped. The loop goes on.
+void Looper::GoOnClosing(Connection& connection, CloserStep step) {
+  bool over = true;
+  Guarded("closing", [&] {
+    const ClosingStep next = (closer_.*step)(connection);
+    if (next.over || !Register(connection)) {
+      return;
     }
-    if (unread.status == IoStatus::kEnd) {
-      connection.Move(LineState::kEnded);
-    } else if (unread.status == IoStatus::kError) {
-      connection.Move(LineState::kBroken);
+    if (next.deadline) {
+      SetDeadline(connection.GetFd(), now_ + *next.deadline);
     }
-  }
-  const bool ended = connection.line_ == LineState::kEnded;
-  const bool sent = connection.UnsentBytes() == 0;
-  const bool done = sent && (ended || slot.closing == Closing::kAuto);
-  if (connection.line_ == LineState::kBroken || done || !Register(connection)) {
-    Destroy(fd);
-    return;
-  }
-  if (sent && connection.phase_ == ConnectionPhase::kParting) {
-    connection.Move(ConnectionPhase::kHalfClosed);
-    connection.socket_.ShutdownWrite();
-    SetDeadline(fd, now_ + kLingerTime);
-  }
-  if (connection.readable_ && !ended) {
-    List(connection);
+    if (next.again) {
+      List(connection);
+    }
+    over = false;
+  });
+  if (over) {
+    Destroy(connection.GetFd());
   }
 }
 
@@ -510,7 +419,7 @@ void Looper::Destroy(int fd) {
   Slot& slot = SlotOf(fd);
   const std::unique_ptr<Connection> dead = std::move(slot.connection);
   ++slot.generation;
-  parting_count_ -= dead->Parting() ? 1 : 0;
+  closer_.Forget(*dead);
   slot.deadline = TimePoint::max();
   connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
   // Closing the descriptor, which happens here, takes it out of the poller too.

@@ -248,6 +248,7 @@ class Connection {
 
  private:
   friend class Looper;
+  friend class ConnectionCloser;
 
   // A channel, and what has passed it.
   struct Sealing {
@@ -306,6 +307,7 @@ class Connection {
   const std::uint32_t generation_;
   LineState line_ = LineState::kOpen;
   ConnectionPhase phase_ = ConnectionPhase::kOpen;
+  Closing closing_ = Closing::kAuto;  // once it is deleted
   // Facts from the kernel.
   bool readable_ : 1;     // there may be something for Recv() to report
   bool end_known_ : 1;    // the poller has reported a FIN: a short read is not the last

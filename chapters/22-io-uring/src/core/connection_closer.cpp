@@ -1,0 +1,101 @@
+#include "core/connection_closer.h"
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "core/acknowledged.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// Takes the place of the user's state in a parting connection.
+struct PartingState : ConnectionState {
+  std::uint32_t acknowledged = 0;  // bytes, when its time was last up
+};
+
+// The next close(2) drops what the kernel still has to send, and tells the client so.
+void ResetOnClose(int fd) noexcept {
+  const linger at_once{1, 0};
+  setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+}  // namespace
+
+// Most connections have said their last words, and nothing came that they did not read: they are
+// closed without another system call.
+auto ConnectionCloser::Begin(Connection& connection) -> ClosingStep {
+  connection.SetState(nullptr);
+  if (connection.sealing_ != nullptr && connection.closing_ != Closing::kReset) {
+    connection.EndOutput();
+  }
+  connection.SendQueued();
+  if (connection.closing_ == Closing::kReset) {
+    ResetOnClose(connection.GetFd());
+    return {true};
+  }
+  const bool done = connection.UnsentBytes() == 0 && !connection.readable_;
+  const bool quick = connection.closing_ == Closing::kAuto || connection.line_ == LineState::kEnded;
+  if (connection.line_ == LineState::kBroken || (done && quick)) {
+    return {true};
+  }
+  connection.ClearReadBuffer();
+  connection.SetState(std::make_unique<PartingState>());
+  connection.Move(ConnectionPhase::kParting);
+  ++parting_;
+  ClosingStep next = Serve(connection);
+  if (!next.deadline) {
+    next.deadline = flush_rate_.grace;
+  }
+  return next;
+}
+
+// One read in each round. When all is sent, a connection is done, or half-closed if it lingers.
+auto ConnectionCloser::Serve(Connection& connection) -> ClosingStep {
+  connection.SendQueued();
+  if (connection.line_ != LineState::kEnded && connection.line_ != LineState::kBroken) {
+    const IoResult unread = connection.Fill();
+    connection.ClearReadBuffer();
+    if (unread.status == IoStatus::kBytes) {
+      connection.closing_ = Closing::kLinger;  // the client is still sending
+    }
+    if (unread.status == IoStatus::kEnd) {
+      connection.Move(LineState::kEnded);
+    } else if (unread.status == IoStatus::kError) {
+      connection.Move(LineState::kBroken);
+    }
+  }
+  const bool ended = connection.line_ == LineState::kEnded;
+  const bool sent = connection.UnsentBytes() == 0;
+  ClosingStep next;
+  next.over = connection.line_ == LineState::kBroken ||
+              (sent && (ended || connection.closing_ == Closing::kAuto));
+  next.again = connection.readable_ && !ended;
+  if (!next.over && sent && connection.phase_ == ConnectionPhase::kParting) {
+    connection.Move(ConnectionPhase::kHalfClosed);
+    connection.socket_.ShutdownWrite();
+    next.deadline = kLingerTime;
+  }
+  return next;
+}
+
+// One that has only failed to stop sending has had its time. At the first look there is nothing to
+// compare with: all that was ever acknowledged counts, which earns most of them a whole grace.
+auto ConnectionCloser::Expire(Connection& connection) -> ClosingStep {
+  if (connection.phase_ == ConnectionPhase::kHalfClosed) {
+    return {true};
+  }
+  auto& state = static_cast<PartingState&>(*connection.State());
+  const std::uint32_t now = AcknowledgedBytes(connection.GetFd());
+  const Clock::duration earned = flush_rate_.TimeFor(now - std::exchange(state.acknowledged, now));
+  if (earned > Clock::duration::zero()) {
+    return {false, earned};
+  }
+  ResetOnClose(connection.GetFd());  // or the kernel would keep for minutes what nobody reads
+  return {true};
+}
+
+}  // namespace TURTLE_SERVER
