@@ -17,7 +17,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <optional>
 
 #include "core/clock.h"
 #include "core/connection.h"
@@ -27,9 +26,9 @@ namespace TURTLE_SERVER {
 
 /// The loop's next step with a connection that is being closed.
 struct ClosingStep {
-  bool over = false;                          ///< destroys it, and the rest means nothing
-  std::optional<Clock::duration> deadline{};  ///< gives it so much time from now on
-  bool again = false;                         ///< serves it in the next round: it may have input
+  Clock::duration deadline{};  ///< gives it so much time from now on; zero: as it was
+  bool over = false;           ///< destroys it, and the rest means nothing
+  bool again = false;          ///< serves it in the next round: it may have input
 };
 
 /// Closes the deleted connections of one loop.

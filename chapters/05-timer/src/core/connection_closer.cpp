@@ -17,6 +17,8 @@ struct PartingState : ConnectionState {
   std::uint32_t acknowledged = 0;  // bytes, when its time was last up
 };
 
+constexpr ClosingStep kOver{Clock::duration::zero(), true};
+
 // The next close(2) drops what the kernel still has to send, and tells the client so.
 void ResetOnClose(int fd) noexcept {
   const linger at_once{1, 0};
@@ -32,19 +34,19 @@ auto ConnectionCloser::Begin(Connection& connection) -> ClosingStep {
   connection.SendQueued();
   if (connection.closing_ == Closing::kReset) {
     ResetOnClose(connection.GetFd());
-    return {true};
+    return kOver;
   }
   const bool done = connection.UnsentBytes() == 0 && !connection.readable_;
   const bool quick = connection.closing_ == Closing::kAuto || connection.line_ == LineState::kEnded;
   if (connection.line_ == LineState::kBroken || (done && quick)) {
-    return {true};
+    return kOver;
   }
   connection.ClearReadBuffer();
   connection.SetState(std::make_unique<PartingState>());
   connection.Move(ConnectionPhase::kParting);
   ++parting_;
   ClosingStep next = Serve(connection);
-  if (!next.deadline) {
+  if (next.deadline == Clock::duration::zero()) {
     next.deadline = flush_rate_.grace;
   }
   return next;
@@ -83,16 +85,16 @@ auto ConnectionCloser::Serve(Connection& connection) -> ClosingStep {
 // compare with: all that was ever acknowledged counts, which earns most of them a whole grace.
 auto ConnectionCloser::Expire(Connection& connection) -> ClosingStep {
   if (connection.phase_ == ConnectionPhase::kHalfClosed) {
-    return {true};
+    return kOver;
   }
   auto& state = static_cast<PartingState&>(*connection.State());
   const std::uint32_t now = AcknowledgedBytes(connection.GetFd());
   const Clock::duration earned = flush_rate_.TimeFor(now - std::exchange(state.acknowledged, now));
   if (earned > Clock::duration::zero()) {
-    return {false, earned};
+    return {earned};
   }
   ResetOnClose(connection.GetFd());  // or the kernel would keep for minutes what nobody reads
-  return {true};
+  return kOver;
 }
 
 }  // namespace TURTLE_SERVER

@@ -377,8 +377,8 @@ void Looper::GoOnClosing(Connection& connection, CloserStep step) {
     if (next.over || !Register(connection)) {
       return;
     }
-    if (next.deadline) {
-      SetDeadline(connection.GetFd(), now_ + *next.deadline);
+    if (next.deadline != Clock::duration::zero()) {
+      SetDeadline(connection.GetFd(), now_ + next.deadline);
     }
     if (next.again) {
       List(connection);
