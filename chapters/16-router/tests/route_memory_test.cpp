@@ -11,6 +11,7 @@
 #include "support/failing_new.h"
 #include "support/http_client.h"
 #include "support/running_server.h"
+#include "web/reply_stream.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -90,6 +91,32 @@ TEST(RouteMemoryTest, WithoutMemoryAReplyIsWholeOrNone) {
       EXPECT_TRUE(right || told || cut)
           << path << first << ": " << reply.status << ", " << reply.body.size() << " bytes";
     }
+  }
+}
+
+// The end of the connection is all that tells a client of HTTP/1.0 where a body ends.
+TEST(RouteMemoryTest, AStreamWithAMissingPieceIsNotTakenForAWhole) {
+  const test::CapturedStderr errors;
+  const std::string piece(std::size_t{20} * 1024, 'x');
+  RunningServer server([&](HttpServer& http) {
+    http.Get("/stream/{n:int}", [&](const ServerRequest& req, const Responder& responder) {
+      const ReplyStream stream = responder.Stream(ServerResponse());
+      FailAllocations(static_cast<std::size_t>(req.Integer("n")));
+      stream.Write(piece);
+      stream.Write("the end");
+      stream.End();
+    });
+  });
+  for (int first = 1; first <= 30; ++first) {
+    HttpClient client(server.Port());
+    const HttpReply reply =
+        client.Ask("GET /stream/" + std::to_string(first) + " HTTP/1.0\r\n\r\n");
+    server.Ask([] { StopFailing(); });
+    const bool right = reply.status == 200 && reply.complete && reply.body == piece + "the end";
+    const bool told = reply.status == 500 && reply.complete;
+    const bool cut = client.WasReset() || (reply.status == 0 && client.Ended());
+    EXPECT_TRUE(right || told || cut)
+        << first << ": " << reply.status << ", " << reply.body.size() << " bytes";
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/ascii.h"
 #include "core/looper.h"
+#include "http/http_error.h"
 #include "log/log.h"
 #include "web/error_formats.h"
 #include "web/server_response.h"
@@ -326,6 +327,21 @@ void Exchange::Abort(const Response& page) {
   }
 }
 
+void Exchange::AbortThrown() {
+  try {
+    throw;
+  } catch (const HttpError& error) {
+    if (!Begun()) {
+      Abort(error.Status(), error.what());
+      return;
+    }
+    LogException(request_.Title("request handler").data());
+  } catch (...) {
+    LogException(request_.Title("request handler").data());
+  }
+  Abort(500, {});
+}
+
 void Exchange::ReplyFrom(std::string target) {
   if (Begun()) {
     throw std::logic_error("ReplyFrom() after a reply has begun");
@@ -422,8 +438,7 @@ void Exchange::OnLate(Clock::duration limit, std::function<void()> callback) {
     try {
       callback();
     } catch (...) {
-      LogException(request_.Title("time limit of a response").data());
-      Abort(500, {});
+      AbortThrown();
     }
     if (rare_) {
       TellEnd();

@@ -4,9 +4,6 @@
 #include <ctime>
 #include <utility>
 
-#include "http/http_error.h"
-#include "log/log.h"
-
 namespace TURTLE_SERVER {
 
 auto LoopHttp::HandlerFor(std::string_view path) const noexcept -> Match {
@@ -66,17 +63,9 @@ template <typename Callback>
 void LoopHttp::Guard(Exchange& exchange, const Callback& callback) {
   try {
     callback();
-    return;
-  } catch (const HttpError& error) {
-    if (!exchange.Begun()) {
-      exchange.Abort(error.Status(), error.what());
-      return;
-    }
-    LogException(exchange.GetRequest().Title("request handler").data());
   } catch (...) {
-    LogException(exchange.GetRequest().Title("request handler").data());
+    exchange.AbortThrown();
   }
-  exchange.Abort(500, {});
 }
 
 void LoopHttp::BringBody(Exchange& exchange, std::string_view piece, bool last) {

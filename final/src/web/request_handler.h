@@ -19,7 +19,7 @@ class RequestHandler {
   virtual ~RequestHandler() = default;
 
   /// Answers `exchange`, by Exchange::Reply() before it returns or later. It may throw: the client
-  /// then gets a 500.
+  /// then gets an error page.
   virtual void Handle(Exchange& exchange) = 0;
 
  protected:

@@ -126,6 +126,11 @@ void Exchange::Abort(int status, std::string_view detail) {
   }
 }
 
+void Exchange::AbortThrown() {
+  LogException(request_.Title("request handler").data());
+  Abort(500, {});
+}
+
 auto Exchange::CanWrite() const noexcept -> bool { return !GetConnection().Paused(); }
 
 auto Exchange::WantsBody() const noexcept -> bool {

@@ -134,6 +134,9 @@ class Exchange {
   /// @param detail for its text
   void Abort(int status, std::string_view detail);
 
+  /// The same for a handler that has thrown, within the catch block: by 500, and a line in the log.
+  void AbortThrown();
+
   /// False while so much is unsent that a handler should wait for OnRoom().
   [[nodiscard]] auto CanWrite() const noexcept -> bool;
 

@@ -206,6 +206,11 @@ void Exchange::Abort(int status, std::string_view detail) {
   }
 }
 
+void Exchange::AbortThrown() {
+  LogException(request_.Title("request handler").data());
+  Abort(500, {});
+}
+
 void Exchange::ReplyFrom(std::string target) {
   if (Begun()) {
     throw std::logic_error("ReplyFrom() after a reply has begun");

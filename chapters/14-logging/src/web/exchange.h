@@ -158,6 +158,9 @@ class Exchange {
   /// @param detail for its text
   void Abort(int status, std::string_view detail);
 
+  /// The same for a handler that has thrown, within the catch block: by 500, and a line in the log.
+  void AbortThrown();
+
   /// Has this server answer as if the client had asked for `target` by GET (or HEAD): a local
   /// redirect, RFC 3875, section 6.2.2. Whatever is attached to the exchange goes, and unread
   /// bytes of the body are dropped. Throws std::logic_error if a response has begun. Too many

@@ -4,8 +4,6 @@
 #include <ctime>
 #include <utility>
 
-#include "log/log.h"
-
 namespace TURTLE_SERVER {
 
 void LoopHttp::Mount(std::string prefix, std::unique_ptr<RequestHandler> handler) {
@@ -67,11 +65,9 @@ template <typename Callback>
 void LoopHttp::Guard(Exchange& exchange, const Callback& callback) {
   try {
     callback();
-    return;
   } catch (...) {
-    LogException(exchange.GetRequest().Title("request handler").data());
+    exchange.AbortThrown();
   }
-  exchange.Abort(500, {});
 }
 
 void LoopHttp::BringBody(Exchange& exchange, std::string_view piece, bool last) {

@@ -73,8 +73,7 @@ void ReplyWaiters::ServeThoseWhoCan() {
     try {
       serve_(exchange, waits);
     } catch (...) {
-      LogException(exchange.GetRequest().Title("request handler").data());
-      exchange.Abort(500, {});
+      exchange.AbortThrown();
     }
   }
 }

@@ -210,6 +210,10 @@ class Exchange {
   /// The same with an error page of the caller's own.
   void Abort(const Response& page);
 
+  /// The same for a handler that has thrown, within the catch block: an HttpError by its status,
+  /// anything else by 500 and a line in the log.
+  void AbortThrown();
+
   /// Has this server answer as if the client had asked for `target` by GET (or HEAD): a local
   /// redirect, RFC 3875, section 6.2.2. Whatever is attached to the exchange goes, and unread
   /// bytes of the body are dropped. Throws std::logic_error if a response has begun. Too many

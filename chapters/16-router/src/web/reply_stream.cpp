@@ -90,10 +90,15 @@ template <typename Action>
 auto ReplyStream::Body::Post(Action action) -> bool {
   const bool posted = ticket_.Post(
       [body = shared_from_this(), action = std::move(action)](Exchange* exchange) mutable {
-        if (exchange != nullptr && !body->gone_) {
-          action(*body, *exchange);
-        } else {
+        if (exchange == nullptr || body->gone_) {
           body->gone_ = true;
+          return;
+        }
+        try {
+          action(*body, *exchange);
+        } catch (...) {  // a piece is missing: what follows must not be taken for the whole
+          body->gone_ = true;
+          exchange->AbortThrown();
         }
       },
       [body = shared_from_this()] { body->gone_ = true; });
@@ -126,11 +131,16 @@ auto ReplyStream::Body::Write(std::string_view bytes) -> StreamState {
   if (!gone_ && !bytes.empty()) {
     const std::size_t size = bytes.size();
     under_way_ += size;
-    Post([text = std::string(bytes)](Body& body, Exchange& exchange) {
-      body.under_way_ -= text.size();
-      exchange.Write(text);
-      body.full_ = !exchange.CanWrite();
-    });
+    try {
+      Post([text = std::string(bytes)](Body& body, Exchange& exchange) {
+        body.under_way_ -= text.size();
+        exchange.Write(text);
+        body.full_ = !exchange.CanWrite();
+      });
+    } catch (...) {
+      under_way_ -= size;
+      throw;
+    }
   }
   return State();
 }
@@ -217,7 +227,12 @@ class ReplyStream::Owner {
 
   void End() {
     if (!ended_.exchange(true)) {
-      body_->End();
+      try {
+        body_->End();
+      } catch (...) {
+        ended_ = false;  // out of memory: the last copy aborts it
+        throw;
+      }
     }
   }
 
