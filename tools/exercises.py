@@ -257,7 +257,8 @@ def prove(chapter: Chapter, folder: pathlib.Path) -> Proof:
         layout(folder, chapter, exercises, solved=True)
         own = [path for path in chapter.files() if path in programs and not path.startswith("tests/next/")]
         own += tests_of_programs(chapter, exercises, {*own, *tests})
-        stubs.build(folder / "tree", folder, quiet=True, targets=[programs[path] for path in (*tests, *own)])
+        targets = ["all_examples", *(programs[path] for path in (*tests, *own))]
+        stubs.build(folder / "tree", folder, quiet=True, targets=targets)
     except (ExerciseError, stubs.StubError) as error:
         proof.faults.append(f"solved: {error}")
         return proof

@@ -44,6 +44,7 @@ SOURCES = (
     "examples/*.cpp",
     "examples/cgi-bin/*.cpp",
     "tests/**/*_test.cpp",
+    "tests/support/turtle_rot13.cpp",
     "bench/turtle_bench/src/bench/*.cpp",
     "bench/turtle_bench/tests/*_test.cpp",
 )

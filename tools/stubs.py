@@ -513,7 +513,8 @@ def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT, new_only
             considered.append(path)
     try:
         if new_only:
-            build(tree, folder, targets=[programs[path] for path in considered], options=[setup.PRECOMPILE])
+            targets = ["all_examples", *(programs[path] for path in considered)]
+            build(tree, folder, targets=targets, options=[setup.PRECOMPILE])
         else:
             build(tree, folder, options=[setup.PRECOMPILE])
     except StubError as error:

@@ -1,8 +1,9 @@
 """Programs for CGI: what they see, what becomes of them, and what they may not do."""
 
+import contextlib
 import http.client
-import urllib.request
 
+import channel
 import pytest
 import victims
 from conftest import PATIENCE
@@ -18,9 +19,12 @@ KNOWN = """
 
 
 def ask(server, name, **fields):
-    request = urllib.request.Request(f"{server.url}/cgi-bin/{name}", headers=fields)
-    with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
-        return reply.read().decode()
+    with contextlib.closing(channel.HttpConnection("127.0.0.1", server.port, timeout=PATIENCE)) as client:
+        client.request("GET", f"/cgi-bin/{name}", headers={"Connection": "close", **fields})
+        reply = client.getresponse()
+        said = reply.read().decode()
+    assert reply.status == 200, said
+    return said
 
 
 def test_the_environment_is_made_and_not_inherited(start, site, program):

@@ -1,10 +1,10 @@
 """Somebody swaps files and links while clients ask: never a byte of what lies outside."""
 
 import contextlib
-import http.client
 import os
 import threading
 
+import channel
 import pytest
 
 ASKED = 400  # times, by each of two clients
@@ -56,7 +56,7 @@ def test_nothing_outside_is_ever_sent(start, site, outside, check, swap, path):
     stop, found = threading.Event(), []
 
     def ask():
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as client:
+        with contextlib.closing(channel.HttpConnection("127.0.0.1", server.port, timeout=60)) as client:
             for _ in range(ASKED):
                 client.request("GET", path)
                 reply = client.getresponse()

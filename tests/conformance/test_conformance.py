@@ -2,10 +2,12 @@
 
 import collections
 import random
+import socket
 
 import pytest
 
 import cases
+import channel
 import runner
 from row import HIDDEN
 from row_server import explain
@@ -65,6 +67,17 @@ def test_pieces_make_no_difference(turtle):
     answers = runner.run(turtle.port, jobs)
     faults = {key: runner.fault_of(rows[key], answers[key], turtle.etag) for key in jobs}
     assert not {key: str(fault) for key, fault in faults.items() if fault}
+
+
+def test_the_wire_has_the_bytes_of_the_channel(turtle):
+    """Otherwise the rows would show nothing of it."""
+    said = b""
+    with socket.create_connection(("127.0.0.1", turtle.port), timeout=runner.PATIENCE) as wire:
+        wire.sendall(channel.on_the_wire(runner.CANARY))
+        while data := wire.recv(1 << 16):
+            said += data
+    assert said.startswith(b"UGGC/1.1 200 " if channel.NAME else b"HTTP/1.1 200 ")
+    assert said.endswith(b"\r\n\r\npnanel\n" if channel.NAME else b"\r\n\r\ncanary\n")
 
 
 def test_every_row_is_named_and_sent_once():

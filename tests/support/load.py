@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 
+import channel
 from serving import PATIENCE
 
 
@@ -71,7 +72,7 @@ class Load:
         self.clients = [Client(self, i, i < keeping) for i in range(keeping + fresh)]
 
     def connect(self):
-        connection = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+        connection = channel.connect(self.port, timeout=PATIENCE)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         stream = connection.makefile("rwb")
         connection.close()  # the stream has it

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 
+import channel
 from reader import Cut, Fault, Reader, demand
 from row import Row
 
@@ -27,7 +28,7 @@ def pieces_of(row: Row, etag: str) -> list:
 async def exchange(port: int, pieces: list, half_close: bool) -> bytes:
     """Everything that the server says to `pieces` until it closes the connection. A piece that is
     ANSWER is none: what follows waits for the server's first byte."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    reader, writer = await channel.open_stream(port)
     writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     answered = asyncio.Event()
 

@@ -1,7 +1,9 @@
 """`turtle serve` and the examples for every suite: started on a port of the system's choice, and
 ended.
 
-TURTLE_BINARY  the program; without it build/final/turtle, a Release build
+TURTLE_BINARY   the program; without it build/final/turtle, a Release build
+TURTLE_CHANNEL  what it has between its clients and their sockets (channel.py); with rot13, the
+                program is turtle_rot13 by default
 """
 
 from __future__ import annotations
@@ -16,8 +18,11 @@ import subprocess
 import tempfile
 import time
 
+import channel
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BINARY = pathlib.Path(os.environ.get("TURTLE_BINARY", ROOT / "build/final/turtle")).resolve()
+PROGRAM = f"turtle_{channel.NAME}" if channel.NAME else "turtle"
+BINARY = pathlib.Path(os.environ.get("TURTLE_BINARY", ROOT / "build/final" / PROGRAM)).resolve()
 PATIENCE = 20.0  # seconds that anything may take that has to happen
 
 
@@ -91,8 +96,8 @@ class Server:
         return pid if is_server or not children else int(children[0])
 
     def connect(self, host="127.0.0.1") -> socket.socket:
-        """A plain socket to it."""
-        return socket.create_connection((host, self.port), timeout=self.patience)
+        """A socket to it."""
+        return channel.connect(self.port, host, self.patience)
 
     def signal(self, number=signal.SIGTERM) -> None:
         os.kill(self.pid, number)

@@ -25,6 +25,10 @@ SERVER = ROOT / "build" / "serve" / "turtle"
 SOON = ("-DCMAKE_BUILD_TYPE=None", "-DBUILD_TESTING=OFF")
 SITE = ROOT / "build" / "site"
 BUILT = "final: Release"
+# The program over a channel, for the suites that test the program.
+ROT13_SOURCE = "tests/support/turtle_rot13.cpp"
+ROT13 = PROGRAM.with_name("turtle_rot13")
+ROT13_BUILT = "final: turtle_rot13"
 
 
 def serve(address: str, port: int) -> int:
@@ -56,9 +60,19 @@ def build_server(runner: Runner) -> bool:
 
 def build_program(runner: Runner) -> bool:
     """The program as its users have it."""
-    options = [*RELEASE, "-DTURTLE_INLINE_EXAMPLES=OFF"]  # nobody measures the examples
-    make = [setup.configure(FINAL, PROGRAM.parent, *options), setup.build(PROGRAM.parent)]
+    make = [configure_release(), setup.build(PROGRAM.parent)]
     return runner.step(BUILT, make, needs=["set up: packages"], seconds=900, inputs=[FINAL], makes=make)
+
+
+def build_rot13(runner: Runner) -> bool:
+    """The same over a channel: of the Release build, one more file and a link."""
+    make = [configure_release(), setup.build(ROT13.parent, ROT13.name)]
+    return runner.step(ROT13_BUILT, make, needs=[BUILT], seconds=900, inputs=[FINAL], makes=make)
+
+
+def configure_release() -> list[str]:
+    options = [*RELEASE, "-DTURTLE_INLINE_EXAMPLES=OFF"]  # nobody measures the examples
+    return setup.configure(FINAL, PROGRAM.parent, *options)
 
 
 def build_site(runner: Runner) -> bool:

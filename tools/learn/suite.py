@@ -146,7 +146,26 @@ def test_finished(runner: Runner, is_ci: bool = False) -> None:
             test_suite(runner, name, seconds, has_program, is_ci=is_ci)
     if has_program and not io_uring.why_not():
         for name in ("system", "conformance", "attack", "soak"):
-            test_suite(runner, name, SUITES[name], has_program, RING, is_ci=is_ci)
+            test_suite(runner, name, SUITES[name], has_program, RING, " on io_uring", is_ci=is_ci)
+    if has_program and (FINAL / serve.ROT13_SOURCE).is_file():
+        test_over_a_channel(runner, is_ci)
+
+
+def test_over_a_channel(runner: Runner, is_ci: bool) -> None:
+    """The suites that know every byte of a connection, with a channel between the program and its sockets."""
+    serve.build_rot13(runner)
+    for name in ("conformance", "attack"):
+        test_suite(
+            runner,
+            name,
+            SUITES[name],
+            has_program=True,
+            more={"TURTLE_CHANNEL": "rot13"},
+            how=" over a channel",
+            is_ci=is_ci,
+            program=serve.ROT13,
+            made_by=serve.ROT13_BUILT,
+        )
 
 
 def test_newcomer(runner: Runner) -> None:
@@ -315,7 +334,9 @@ def test_programs(runner: Runner, chapter: Chapter, targets: Sequence[str] = (),
     """The test programs of a chapter's build, all or those with these names."""
     folder = TESTED / chapter.number
     options = QUICK if shutil.which("clang++") else QUICK[1:]
-    make = [setup.configure(chapter.folder, folder, *options), setup.build(folder, *targets)]
+    # All examples, too: a page shows what they print, and those that no test of these starts have to compile.
+    built = [*targets, "all_examples"] if targets else []
+    make = [setup.configure(chapter.folder, folder, *options), setup.build(folder, *built)]
 
     def work() -> None:
         for command in make:
@@ -519,11 +540,15 @@ def test_suite(
     seconds: float,
     has_program: bool,
     more: Mapping[str, str] = types.MappingProxyType({}),
+    how: str = "",
     is_ci: bool = False,
     program: pathlib.Path = serve.PROGRAM,
     made_by: str = serve.BUILT,
 ) -> None:
-    """One of the suites below tests/, with a program that the step `made_by` has made."""
+    """One of the suites below tests/, with a program that the step `made_by` has made.
+
+    `more` is added to the environment, and `how` tells in the step's name what that changes.
+    """
     folder = ROOT / "tests" / name
     if not any(folder.rglob("test_*.py")):
         return
@@ -544,7 +569,7 @@ def test_suite(
             command += ["--ignore", folder / "test_fresh_root.py"]
 
     runner.step(
-        f"tests/{name}" + (" on io_uring" if more else ""),
+        f"tests/{name}{how}",
         lambda: runner.run(command, env=environment),
         needs=needs,
         seconds=seconds,
@@ -555,7 +580,7 @@ def test_suite(
         no_skips=is_ci and has_program and name != "cost",
         inputs=suite_parts(name) if NEEDED_SOURCES.get(name) == MAIN else whole(),
         options=[*map(str, command), *map(str, environment.items())],
-        advice=f"build/venv/bin/python -m pytest tests/{name}",
+        advice=" ".join([*map("=".join, more.items()), f"build/venv/bin/python -m pytest tests/{name}"]),
     )
 
 

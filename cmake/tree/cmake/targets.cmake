@@ -169,6 +169,23 @@ const char* const kExamplesDir = \"@CMAKE_BINARY_DIR@/examples\";
   include("${CMAKE_CURRENT_LIST_DIR}/precompile.cmake")
   turtle_precompiled(precompiled)
 endif()
+
+# From chapter 22 on: the program over a channel, for the suites that test the program. A build
+# without tests makes it only when it is asked for, and links it without another minute of inlining.
+set(rot13_main "${PROJECT_SOURCE_DIR}/tests/support/turtle_rot13.cpp")
+if(TARGET turtle_app AND EXISTS "${rot13_main}")
+  add_executable(turtle_rot13 "${rot13_main}")
+  target_include_directories(turtle_rot13 PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(turtle_rot13 PRIVATE turtle_app)
+  if(inline_across_files)
+    target_link_options(turtle_rot13 PRIVATE "$<$<CONFIG:Release>:-fno-lto>")
+  endif()
+  set_target_properties(turtle_rot13 PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+  if(NOT tests)
+    set_target_properties(turtle_rot13 PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endif()
+
 foreach(file IN LISTS tests)
   get_filename_component(name "${file}" NAME_WE)
   add_executable(${name} "${file}")
@@ -184,7 +201,13 @@ foreach(file IN LISTS tests)
     target_link_libraries(${name} PRIVATE SQLite::SQLite3)
     target_compile_definitions(${name} PRIVATE TURTLE_WITH_SQLITE)
   endif()
-  add_dependencies(${name} all_examples)
+  # The names of support/child.h by which a test finds an example; "../turtle" is the program.
+  file(STRINGS "${PROJECT_SOURCE_DIR}/${file}" examples_used
+       REGEX "ExamplePath\\(|ExampleServer|kExamplesDir")
+  list(FILTER examples_used EXCLUDE REGEX "\"[.][.]/turtle\"")
+  if(examples_used)
+    add_dependencies(${name} all_examples)
+  endif()
   if(TARGET turtle)
     add_dependencies(${name} turtle)
   endif()

@@ -85,6 +85,8 @@ struct ServeOptions {
   MariaDbOptions mysql;         ///< --mysql-…
   std::string operations;       ///< --operations: SplitList() of places; empty: none.
   std::chrono::seconds stuck_after{10};  ///< --stuck-after: so long a loop's round may take.
+  /// ServerOptions::channel. No setting has it: a program that calls Serve() may set it.
+  decltype(ServerOptions::channel) channel{};
 };
 
 /// The program's task.

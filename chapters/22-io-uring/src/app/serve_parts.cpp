@@ -59,6 +59,7 @@ auto ServerOf(const ServeOptions& options) -> ServerOptions {
   server.cpu_affinity = options.cpu_affinity;
   server.accept = options.accept;
   server.poller = options.poller;
+  server.channel = options.channel;
   return server;
 }
 
