@@ -1,4 +1,4 @@
-// A cached handler that throws: whoever waited gets the same error as whoever came first.
+// A cached handler that throws: the clients that waited get the same error as the first.
 #include <gtest/gtest.h>
 
 #include <string>
