@@ -1,5 +1,5 @@
-// Wherever memory runs out while a server begins, or hands over: it serves, and one attempt to hand
-// over is given up at most.
+// Wherever memory runs out while a server begins, hands over or drains: it serves, one attempt to
+// hand over is given up at most, and a drain ends.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -129,6 +129,46 @@ TEST(TurtleServerMemoryTest, EveryLoopBeginsWithoutMemoryForItsThread) {
   test::failing_from_birth.fail = 0;
   EXPECT_TRUE(was_ready) << "a loop did not begin: " << errors.Text();
   EXPECT_EQ(errors.Text(), "");
+}
+
+// Drains a server of two loops, which has a client on each, while memory runs out on the first
+// loop's thread from allocation `first` on. @return how many allocations failed
+auto DrainOnce(std::size_t first, std::size_t count) -> std::size_t {
+  ServerOptions options;
+  options.threads = 2;
+  options.stop_timeout = options.last_chance = std::chrono::milliseconds(20);
+  TurtleServer server(NetAddress("127.0.0.1", 0), options);
+  std::size_t failed = 0;
+  bool in_time = true;
+  server.OnHandle(test::Echo);
+  Looper& looper = *server.Loopers().front();
+  const test::Client one(server.LocalAddress().Port());
+  const test::Client two(server.LocalAddress().Port());
+  looper.RunAfter(std::chrono::milliseconds(0), [&] {
+    FailAllocations(first, count);
+    server.Drain();
+  });
+  looper.RunAfter(test::kPatience, [&] {
+    in_time = false;
+    server.Stop();
+  });
+  looper.AtStop([&] { failed = StopFailing(); });
+  server.Begin();
+  EXPECT_TRUE(in_time);
+  EXPECT_TRUE(server.IsLeaving());
+  return failed;
+}
+
+TEST(TurtleServerMemoryTest, ADrainWithoutMemoryEnds) {
+  const test::CapturedStderr errors;
+  for (const std::size_t count : {std::size_t{1}, kAll}) {
+    std::size_t first = 1;
+    while (DrainOnce(first, count) != 0) {
+      ASSERT_FALSE(HasFailure()) << "from allocation " << first << " on, " << count << " fail";
+      ++first;
+    }
+    EXPECT_GT(first, 3U) << "hardly anything was allocated";
+  }
 }
 
 }  // namespace

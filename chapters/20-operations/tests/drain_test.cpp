@@ -269,6 +269,14 @@ TEST(Drain, AfterTheStopItIsNothingAndBeforeTheBeginningItWaits) {
   EXPECT_TRUE(running.Ends());
 }
 
+// The loops' tasks run when they go, and the drain is among them.
+TEST(Drain, AServerThatCouldNotBeginGoesWithoutIt) {
+  TurtleServer server(NetAddress("127.0.0.1", 0), Patient(2));
+  server.OnHandle(test::Echo).AlsoListen(Socket(UniqueFd()));
+  server.Drain();
+  EXPECT_ANY_THROW(server.Begin());
+}
+
 TEST(Drain, ARawServerServesWhoWaitsInTheQueue) {
   TurtleServer server(NetAddress("127.0.0.1", 0), Patient(2));
   server.OnHandle(test::Echo);

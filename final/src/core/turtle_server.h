@@ -33,6 +33,7 @@
 #include "core/looper.h"
 #include "core/net_address.h"
 #include "core/refusal_log.h"
+#include "core/server_drain.h"
 #include "core/server_options.h"
 #include "core/socket.h"
 
@@ -42,13 +43,6 @@ namespace TURTLE_SERVER {
 struct Refusals {
   std::uint64_t blocked = 0;           ///< by TurtleServer::Block()
   std::vector<std::uint64_t> no_room;  ///< by ServerOptions::max_connections, by loop
-};
-
-/// Which server serves the clients that the kernel has let in and nobody has accepted, when a
-/// server drains.
-enum class ListenQueue : std::uint8_t {
-  kOurs,       ///< This server does: with its listener the queue would go, by a reset for each.
-  kHandedOver  ///< Another process, which has the same listener and accepts already.
 };
 
 /// A TCP server on several event loops.
@@ -137,18 +131,18 @@ class TurtleServer {
   }
 
   /// Is it about to end? True from Drain() or Stop() on. Any thread.
-  [[nodiscard]] auto IsLeaving() const noexcept -> bool {
-    return leaving_.load(std::memory_order_acquire) != Leaving::kNo;
-  }
+  [[nodiscard]] auto IsLeaving() const noexcept -> bool { return drain_.IsLeaving(); }
 
   /// Is it about to end because another process has its listeners, and accepts? So new clients are
   /// served, though not here. Any thread.
   [[nodiscard]] auto IsHandedOver() const noexcept -> bool {
-    return leaving_.load(std::memory_order_acquire) == Leaving::kHandedOver;
+    return drain_.GetEnding() == Ending::kHandOver;
   }
 
   /// Was Drain() called? For handlers, on any loop; outlived by the server.
-  [[nodiscard]] auto Draining() const noexcept -> const std::atomic<bool>& { return draining_; }
+  [[nodiscard]] auto Draining() const noexcept -> const std::atomic<bool>& {
+    return drain_.Draining();
+  }
 
   /// The listeners' descriptors, in the order in which they came; still the server's. Before
   /// Begin().
@@ -164,8 +158,6 @@ class TurtleServer {
   [[nodiscard]] auto GetRefusals() const -> Refusals;
 
  private:
-  enum class Leaving : std::uint8_t { kNo, kYes, kHandedOver };
-
   // The loop that lets clients in, and those that it refuses. The loop's thread, once it runs; any
   // reads what is counted.
   struct alignas(kCacheLine) LoopAdmission {
@@ -176,26 +168,16 @@ class TurtleServer {
     RefusalLog refusals;
   };
 
-  auto BeginLeaving(Leaving how) noexcept -> bool;
   void Open(std::vector<Socket>& listeners);
   [[nodiscard]] auto EachAccepts(std::size_t listeners) const noexcept -> bool;
   void Prefer(std::size_t index, bool this_cpu) const;
   void RunLooper(std::size_t index);
-  template <typename Step>
-  void OrStop(const Step& step) noexcept;
-  void BeginDrain(ListenQueue queue);
-  void CloseListeners(ListenQueue queue);
-  void EmptyQueues(std::size_t index, ListenQueue queue, TimePoint until);
-  void AwaitLastClients(std::size_t index, TimePoint until);
   void Admit(Connection* client);
   void Refuse(Connection* client, Looper& looper, std::size_t limit);
 
-  std::atomic<std::size_t> max_connections_;    // any thread
-  std::atomic<Leaving> leaving_{Leaving::kNo};  // any thread: the first of Drain() and Stop()
-  std::atomic<bool> draining_{false};           // any thread: of the two, Drain() was the first
-  std::atomic<std::size_t> started_{0};         // any thread: loops
-  std::atomic<std::size_t> ended_{0};           // any thread: loops, but for the first
-  std::vector<LoopAdmission> admissions_;       // by loop
+  std::atomic<std::size_t> max_connections_;  // any thread
+  std::atomic<std::size_t> started_{0};       // any thread: loops
+  std::vector<LoopAdmission> admissions_;     // by loop
 
   // Const after Begin().
   const ServerOptions options_;
@@ -209,6 +191,8 @@ class TurtleServer {
 
   // By loop, each on its thread, once it runs.
   std::vector<std::vector<std::unique_ptr<Acceptor>>> acceptors_;
+
+  ServerDrain drain_{options_, loopers_, acceptors_};
 };
 
 }  // namespace TURTLE_SERVER

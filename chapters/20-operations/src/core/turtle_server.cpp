@@ -1,7 +1,6 @@
 #include "core/turtle_server.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <iterator>
 #include <optional>
@@ -16,13 +15,6 @@
 #include "task/thread_pool.h"
 
 namespace TURTLE_SERVER {
-
-namespace {
-
-// How often a draining server looks whether anybody is left.
-constexpr std::chrono::milliseconds kLook{10};
-
-}  // namespace
 
 TurtleServer::TurtleServer(ServerOptions options)
     : max_connections_(options.max_connections), options_(options) {
@@ -148,7 +140,9 @@ void TurtleServer::RunLooper(std::size_t index) {
     }
   }
   loopers_[index]->Loop();
-  ended_.fetch_add(index == 0 ? 0 : 1);
+  if (index != 0) {
+    drain_.OtherEnded();
+  }
   refusals_[index].Tell();
 }
 
@@ -184,87 +178,9 @@ auto TurtleServer::GetRefusals() const -> Refusals {
   return refusals;
 }
 
-// @return false: it was leaving already
-auto TurtleServer::BeginLeaving(Leaving how) noexcept -> bool {
-  Leaving no = Leaving::kNo;
-  return leaving_.compare_exchange_strong(no, how);
-}
+void TurtleServer::Stop() noexcept { drain_.Stop(); }
 
-void TurtleServer::Stop() noexcept {
-  BeginLeaving(Leaving::kYes);
-  loopers_.front()->Stop();
-}
-
-void TurtleServer::Drain(ListenQueue queue) {
-  if (!BeginLeaving(queue == ListenQueue::kOurs ? Leaving::kYes : Leaving::kHandedOver)) {
-    return;
-  }
-  draining_.store(true);
-  OrStop([this, queue] {
-    static_cast<void>(
-        loopers_.front()->Post([this, queue] { OrStop([&] { BeginDrain(queue); }); }));
-  });
-}
-
-// Less gently, for which no memory is needed.
-template <typename Step>
-void TurtleServer::OrStop(const Step& step) noexcept {
-  try {
-    step();
-  } catch (...) {
-    LogException("drain");
-    Stop();
-  }
-}
-
-void TurtleServer::BeginDrain(ListenQueue queue) {
-  if (queue == ListenQueue::kOurs && options_.drain_time.count() > 0) {
-    loopers_.front()->RunAfter(options_.drain_time,
-                               [this, queue] { OrStop([&] { CloseListeners(queue); }); });
-  } else {
-    CloseListeners(queue);
-  }
-}
-
-void TurtleServer::CloseListeners(ListenQueue queue) {
-  if (queue == ListenQueue::kHandedOver) {
-    acceptors_.clear();
-  }
-  EmptyQueues(loopers_.front()->Now() + std::min(options_.last_chance, options_.stop_timeout));
-}
-
-// Out of descriptors, it waits for a client to leave.
-void TurtleServer::EmptyQueues(TimePoint until) {
-  Looper& home = *loopers_.front();
-  acceptors_.erase(std::remove_if(acceptors_.begin(), acceptors_.end(),
-                                  [](const auto& acceptor) { return acceptor->AcceptWaiting(); }),
-                   acceptors_.end());
-  if (!acceptors_.empty() && home.Now() < until) {
-    home.RunAfter(kLook, [this, until] { OrStop([&] { EmptyQueues(until); }); });
-    return;
-  }
-  acceptors_.clear();
-  // After the clients that were handed over: posts of one thread keep their order.
-  for (std::size_t i = 1; i < loopers_.size(); ++i) {
-    static_cast<void>(
-        loopers_[i]->Post([this, i, until] { OrStop([&] { AwaitLastClients(i, until); }); }));
-  }
-  AwaitLastClients(0, until);
-}
-
-// The first loop stops the others, so it is the last to go.
-void TurtleServer::AwaitLastClients(std::size_t index, TimePoint until) {
-  Looper& looper = *loopers_[index];
-  const bool others = index == 0 && ended_.load() + 1 < loopers_.size();
-  if ((looper.ConnectionCount() == 0 && !others) || looper.Now() >= until) {
-    looper.SetStopTimeout(options_.stop_timeout -
-                          std::min(options_.last_chance, options_.stop_timeout));
-    looper.Stop();
-  } else {
-    looper.RunAfter(kLook,
-                    [this, index, until] { OrStop([&] { AwaitLastClients(index, until); }); });
-  }
-}
+void TurtleServer::Drain(ListenQueue queue) { drain_.Begin(queue); }
 
 auto TurtleServer::ListenerFds() const -> std::vector<int> {
   std::vector<int> fds;

@@ -32,6 +32,7 @@
 #include "core/looper.h"
 #include "core/net_address.h"
 #include "core/refusal_log.h"
+#include "core/server_drain.h"
 #include "core/server_options.h"
 #include "core/socket.h"
 
@@ -41,13 +42,6 @@ namespace TURTLE_SERVER {
 struct Refusals {
   std::uint64_t blocked = 0;           ///< by TurtleServer::Block()
   std::vector<std::uint64_t> no_room;  ///< by ServerOptions::max_connections, by loop
-};
-
-/// Which server serves the clients that the kernel has let in and nobody has accepted, when a
-/// server drains.
-enum class ListenQueue : std::uint8_t {
-  kOurs,       ///< This server does: with its listener the queue would go, by a reset for each.
-  kHandedOver  ///< Another process, which has the same listener and accepts already.
 };
 
 /// A TCP server on several event loops.
@@ -130,18 +124,18 @@ class TurtleServer {
   }
 
   /// Is it about to end? True from Drain() or Stop() on. Any thread.
-  [[nodiscard]] auto IsLeaving() const noexcept -> bool {
-    return leaving_.load(std::memory_order_acquire) != Leaving::kNo;
-  }
+  [[nodiscard]] auto IsLeaving() const noexcept -> bool { return drain_.IsLeaving(); }
 
   /// Is it about to end because another process has its listeners, and accepts? So new clients are
   /// served, though not here. Any thread.
   [[nodiscard]] auto IsHandedOver() const noexcept -> bool {
-    return leaving_.load(std::memory_order_acquire) == Leaving::kHandedOver;
+    return drain_.GetEnding() == Ending::kHandOver;
   }
 
   /// Was Drain() called? For handlers, on any loop; outlived by the server.
-  [[nodiscard]] auto Draining() const noexcept -> const std::atomic<bool>& { return draining_; }
+  [[nodiscard]] auto Draining() const noexcept -> const std::atomic<bool>& {
+    return drain_.Draining();
+  }
 
   /// The listeners' descriptors, in the order in which they came; still the server's. Before
   /// Begin().
@@ -157,25 +151,13 @@ class TurtleServer {
   [[nodiscard]] auto GetRefusals() const -> Refusals;
 
  private:
-  enum class Leaving : std::uint8_t { kNo, kYes, kHandedOver };
-
-  auto BeginLeaving(Leaving how) noexcept -> bool;
   void RunLooper(std::size_t index);
-  template <typename Step>
-  void OrStop(const Step& step) noexcept;
-  void BeginDrain(ListenQueue queue);
-  void CloseListeners(ListenQueue queue);
-  void EmptyQueues(TimePoint until);
-  void AwaitLastClients(std::size_t index, TimePoint until);
   void Admit(Connection* client);
   void Refuse(Connection* client, Looper& looper, std::size_t limit);
 
-  std::atomic<std::size_t> max_connections_;    // any thread
-  std::atomic<Leaving> leaving_{Leaving::kNo};  // any thread: the first of Drain() and Stop()
-  std::atomic<bool> draining_{false};           // any thread: of the two, Drain() was the first
-  std::atomic<std::size_t> started_{0};         // any thread: loops
-  std::atomic<std::size_t> ended_{0};           // any thread: loops, but for the first
-  CidrSet blocked_;                             // the first loop's thread, once it runs
+  std::atomic<std::size_t> max_connections_;  // any thread
+  std::atomic<std::size_t> started_{0};       // any thread: loops
+  CidrSet blocked_;                           // the first loop's thread, once it runs
   // The first loop's thread writes, any reads; away from the data that every response reads.
   alignas(kCacheLine) Counter turned_away_;
   std::vector<RefusalLog> refusals_;  // by loop, each on its thread
@@ -190,6 +172,8 @@ class TurtleServer {
   std::vector<std::unique_ptr<Looper>> loopers_;  // made in the constructor: Stop() may come early
 
   std::vector<std::unique_ptr<Acceptor>> acceptors_;  // the first loop's thread, once it runs
+
+  ServerDrain drain_{options_, loopers_, acceptors_};
 };
 
 }  // namespace TURTLE_SERVER

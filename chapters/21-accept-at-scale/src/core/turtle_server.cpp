@@ -1,7 +1,6 @@
 #include "core/turtle_server.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <iterator>
 #include <optional>
@@ -17,13 +16,6 @@
 #include "task/thread_pool.h"
 
 namespace TURTLE_SERVER {
-
-namespace {
-
-// How often a draining server looks whether anybody is left.
-constexpr std::chrono::milliseconds kLook{10};
-
-}  // namespace
 
 TurtleServer::TurtleServer(ServerOptions options)
     : max_connections_(options.max_connections), options_(options) {
@@ -190,7 +182,9 @@ void TurtleServer::RunLooper(std::size_t index) {
   }
   Prefer(index, options_.accept == Accepting::kPerCpu && pin->Error() == 0);
   loopers_[index]->Loop();
-  ended_.fetch_add(index == 0 ? 0 : 1);
+  if (index != 0) {
+    drain_.OtherEnded();
+  }
   admissions_[index].refusals.Tell();
 }
 
@@ -236,91 +230,9 @@ void TurtleServer::Block(CidrSet addresses) {
   admissions_.front().blocked = std::move(addresses);
 }
 
-// @return false: it was leaving already
-auto TurtleServer::BeginLeaving(Leaving how) noexcept -> bool {
-  Leaving no = Leaving::kNo;
-  return leaving_.compare_exchange_strong(no, how);
-}
+void TurtleServer::Stop() noexcept { drain_.Stop(); }
 
-void TurtleServer::Stop() noexcept {
-  BeginLeaving(Leaving::kYes);
-  loopers_.front()->Stop();
-}
-
-void TurtleServer::Drain(ListenQueue queue) {
-  if (!BeginLeaving(queue == ListenQueue::kOurs ? Leaving::kYes : Leaving::kHandedOver)) {
-    return;
-  }
-  draining_.store(true);
-  OrStop([this, queue] {
-    static_cast<void>(
-        loopers_.front()->Post([this, queue] { OrStop([&] { BeginDrain(queue); }); }));
-  });
-}
-
-// Less gently, for which no memory is needed.
-template <typename Step>
-void TurtleServer::OrStop(const Step& step) noexcept {
-  try {
-    step();
-  } catch (...) {
-    LogException("drain");
-    Stop();
-  }
-}
-
-void TurtleServer::BeginDrain(ListenQueue queue) {
-  if (queue == ListenQueue::kOurs && options_.drain_time.count() > 0) {
-    loopers_.front()->RunAfter(options_.drain_time,
-                               [this, queue] { OrStop([&] { CloseListeners(queue); }); });
-  } else {
-    CloseListeners(queue);
-  }
-}
-
-void TurtleServer::CloseListeners(ListenQueue queue) {
-  EmptyQueues(0, queue,
-              loopers_.front()->Now() + std::min(options_.last_chance, options_.stop_timeout));
-}
-
-// Out of descriptors, it waits for a client to leave. The first loop is the first: the others get
-// what it has accepted, and go on accepting meanwhile.
-void TurtleServer::EmptyQueues(std::size_t index, ListenQueue queue, TimePoint until) {
-  Looper& looper = *loopers_[index];
-  auto& acceptors = acceptors_[index];
-  if (queue == ListenQueue::kHandedOver) {
-    acceptors.clear();
-  }
-  acceptors.erase(std::remove_if(acceptors.begin(), acceptors.end(),
-                                 [](const auto& acceptor) { return acceptor->AcceptWaiting(); }),
-                  acceptors.end());
-  if (!acceptors.empty() && looper.Now() < until) {
-    looper.RunAfter(
-        kLook, [this, index, queue, until] { OrStop([&] { EmptyQueues(index, queue, until); }); });
-    return;
-  }
-  acceptors.clear();
-  // After the clients that were handed over: posts of one thread keep their order.
-  for (std::size_t i = 1; index == 0 && i < loopers_.size(); ++i) {
-    static_cast<void>(loopers_[i]->Post(
-        [this, i, queue, until] { OrStop([&] { EmptyQueues(i, queue, until); }); }));
-  }
-  AwaitLastClients(index, until);
-}
-
-// The first loop stops the others, so it is the last to go.
-void TurtleServer::AwaitLastClients(std::size_t index, TimePoint until) {
-  Looper& looper = *loopers_[index];
-  const bool others = index == 0 && ended_.load() + 1 < loopers_.size();
-  if ((looper.ConnectionCount() == 0 && !others) || looper.Now() >= until) {
-    looper.SetStopTimeout(options_.stop_timeout -
-                          std::min(options_.last_chance, options_.stop_timeout));
-    looper.Stop();
-  } else {
-    looper.RunAfter(kLook,
-                    [this, index, until] { OrStop([&] { AwaitLastClients(index, until); }); });
-  }
-}
+void TurtleServer::Drain(ListenQueue queue) { drain_.Begin(queue); }
 
 auto TurtleServer::ListenerFds() const -> std::vector<int> {
   std::vector<int> fds;

@@ -1,0 +1,125 @@
+// Ends a server without turning away a client that is already there.
+//
+// A drain has four phases, in this order:
+//  1. Drain time: the server is no longer ready, and serves as before. A hand-over skips it.
+//  2. Empty queues: the clients that the kernel has let in are accepted, and the listeners are
+//     closed; those of the first loop before those of the others, for which it may have clients. In
+//     a hand-over they are closed at once, since the queue is the successor's.
+//  3. Last chance: each loop serves as before, and ends once it has no connection left. The first
+//     loop stops the others, so it waits for them.
+//  4. Stop: Looper::Stop(). Requests under way have the rest of the stop timeout.
+// The second and third together last for ServerOptions::last_chance at most; all that follows the
+// first, for ServerOptions::stop_timeout.
+//
+// Interface:
+//  * Begin() starts a drain, Stop() ends the server without one or cuts one short.
+//  * GetEnding(), IsLeaving() and Draining() say how the server ends.
+//  * OtherEnded() counts the loops, so that the first one knows when it is the last.
+//
+// The first call decides how the server ends, and it remembers that. If memory runs out, a drain
+// becomes a Stop(), which needs none.
+//
+// Thread: Begin() and the questions, any; Stop(), any, and signal handlers. Each phase is run by
+// the loops, on their threads.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/acceptor.h"
+#include "core/clock.h"
+#include "core/looper.h"
+#include "core/server_options.h"
+
+namespace TURTLE_SERVER {
+
+/// Which server serves the clients that the kernel has let in and nobody has accepted, when a
+/// server drains.
+enum class ListenQueue : std::uint8_t {
+  kOurs,       ///< This server does: with its listener the queue would go, by a reset for each.
+  kHandedOver  ///< Another process, which has the same listener and accepts already.
+};
+
+/// How a server ends. It moves once, and never back:
+///
+///     kNotYet ──> kStop | kDrain | kHandOver
+enum class Ending : std::uint8_t {
+  kNotYet,   ///< it serves
+  kStop,     ///< by ServerDrain::Stop()
+  kDrain,    ///< by a drain that empties the listeners' queues
+  kHandOver  ///< by a drain that leaves the queues to a successor
+};
+
+/// The way in which one server ends.
+class ServerDrain {
+ public:
+  /// The acceptors of a server, by loop.
+  using Acceptors = std::vector<std::vector<std::unique_ptr<Acceptor>>>;
+
+  /// Borrows all three for as long as it lives. Each loop's acceptors are used on its thread.
+  /// @param options the times of a drain
+  /// @param loopers the loops, not empty when the first function is called
+  /// @param acceptors whatever listens; closed and removed by a drain
+  ServerDrain(const ServerOptions& options, const std::vector<std::unique_ptr<Looper>>& loopers,
+              Acceptors& acceptors)
+      : options_(options), loopers_(loopers), acceptors_(acceptors) {}
+
+  ServerDrain(const ServerDrain&) = delete;
+  auto operator=(const ServerDrain&) -> ServerDrain& = delete;
+
+  /// Before the loops. A loop that never ran still has its tasks, and runs them when it goes.
+  ~ServerDrain() { *lives_ = false; }
+
+  /// Starts the first phase. Repeated, or after Stop(), nothing happens. Before the loops run, they
+  /// drain once they do. Any thread.
+  /// @param queue which server serves the clients that wait
+  void Begin(ListenQueue queue) noexcept;
+
+  /// Stops the first loop, which stops the others. Any thread, and signal handlers.
+  void Stop() noexcept;
+
+  /// Counts a loop that has ended, other than the first. On its thread.
+  void OtherEnded() noexcept { ended_.fetch_add(1); }
+
+  /// How the server ends. Any thread.
+  [[nodiscard]] auto GetEnding() const noexcept -> Ending {
+    return ending_.load(std::memory_order_acquire);
+  }
+
+  /// True from the first Begin() or Stop() on. Any thread.
+  [[nodiscard]] auto IsLeaving() const noexcept -> bool { return GetEnding() != Ending::kNotYet; }
+
+  /// True from Begin() on, if that was the first call. For handlers, on any loop.
+  [[nodiscard]] auto Draining() const noexcept -> const std::atomic<bool>& { return draining_; }
+
+ private:
+  auto Decide(Ending ending) noexcept -> bool;
+  template <typename Step>
+  void OrStop(const Step& step) noexcept;
+  template <typename Step>
+  void Post(std::size_t index, Step step);
+  void BeginDrain();
+  void CloseListeners();
+  void EmptyQueues(std::size_t index);
+  void AwaitLastClients(std::size_t index);
+
+  std::atomic<Ending> ending_{Ending::kNotYet};  // any thread
+  std::atomic<bool> draining_{false};            // any thread; follows from ending_
+  std::atomic<std::size_t> ended_{0};            // any thread: loops, but for the first
+
+  const ServerOptions& options_;
+  const std::vector<std::unique_ptr<Looper>>& loopers_;
+  Acceptors& acceptors_;  // by loop, each on its thread
+
+  // Set by the first loop when it closes the listeners, before it posts to the others.
+  TimePoint chance_end_;  // of the last chance
+  TimePoint end_;         // of the stop timeout
+
+  // Shared with tasks on their way, which may run after this object has gone.
+  const std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);
+};
+
+}  // namespace TURTLE_SERVER
