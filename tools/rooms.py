@@ -52,7 +52,6 @@ CIRCLES = tuple(
     for room, names in (
         ("app", "listening operations_server options serve_check serve_settings"),
         ("cgi", "cgi cgi_run"),
-        ("cgi", "child_plan child_process"),
         ("core", "connection looper"),
         ("db", "db_connection prepared_sql"),
         ("log", "line_pipe log log_file log_writer logging"),
