@@ -51,7 +51,6 @@ CIRCLES = tuple(
     frozenset(f"{room}/{name}" for name in names.split())
     for room, names in (
         ("app", "listening operations_server options serve_check serve_settings"),
-        ("cgi", "cgi cgi_run"),
         ("core", "connection looper"),
         ("db", "db_connection prepared_sql"),
         ("log", "line_pipe log log_file log_writer logging"),
