@@ -53,7 +53,6 @@ CIRCLES = tuple(
         ("app", "listening operations_server options serve_check serve_settings"),
         ("core", "connection looper"),
         ("db", "db_connection prepared_sql"),
-        ("log", "line_pipe log log_file log_writer logging"),
         ("response_cache", "caching_handler response_cache"),
     )
 )  # fmt: skip
