@@ -50,7 +50,6 @@ LAYERS = (
 CIRCLES = tuple(
     frozenset(f"{room}/{name}" for name in names.split())
     for room, names in (
-        ("app", "listening operations_server options serve_check serve_settings"),
         ("core", "connection looper"),
         ("db", "db_connection prepared_sql"),
         ("response_cache", "caching_handler response_cache"),
