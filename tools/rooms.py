@@ -51,7 +51,6 @@ CIRCLES = tuple(
     frozenset(f"{room}/{name}" for name in names.split())
     for room, names in (
         ("core", "connection looper"),
-        ("db", "db_connection prepared_sql"),
         ("response_cache", "caching_handler response_cache"),
     )
 )  # fmt: skip
