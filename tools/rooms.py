@@ -51,7 +51,6 @@ CIRCLES = tuple(
     frozenset(f"{room}/{name}" for name in names.split())
     for room, names in (
         ("core", "connection looper"),
-        ("response_cache", "caching_handler response_cache"),
     )
 )  # fmt: skip
 
