@@ -8,8 +8,7 @@
 
 LAYERS has the rooms from top to bottom; a room includes only rooms of lower layers. The picture has
 the arrows that no other way replaces: `web --> http --> base` includes `web --> base`. A circle of
-files within a room is a fault unless CIRCLES knows it: that list only shrinks. Python's standard
-library only.
+files within a room is a fault unless CIRCLES knows it. Python's standard library only.
 """
 
 from __future__ import annotations
@@ -46,19 +45,9 @@ LAYERS = (
     ("base",),
 )
 
-# Units (a header and its .cpp) that still include each other, in final.
-CIRCLES = tuple(
-    frozenset(f"{room}/{name}" for name in names.split())
-    for room, names in (
-        ("app", "listening operations_server options serve_check serve_settings"),
-        ("cgi", "cgi cgi_run"),
-        ("cgi", "child_plan child_process"),
-        ("core", "connection looper"),
-        ("db", "db_connection prepared_sql"),
-        ("log", "line_pipe log log_file log_writer logging"),
-        ("response_cache", "caching_handler response_cache"),
-    )
-)  # fmt: skip
+# Units (a header and its .cpp) that may include each other. A loop owns its connections and closes them, and a
+# connection asks its loop to be served.
+CIRCLES = (frozenset(("core/connection", "core/connection_closer", "core/looper")),)
 
 
 def sources(number: str, root: pathlib.Path = ROOT) -> dict[str, pathlib.Path]:

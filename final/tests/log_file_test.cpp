@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "log/log.h"
 #include "support/captured_stderr.h"
 #include "support/log_folder.h"
 
@@ -354,7 +355,7 @@ TEST(LogFileTest, ItsTroublesCanBeToldByLog) {
   const LogFolder folder;
   std::filesystem::create_directory(folder.Path("logs"));
   const test::CapturedStderr captured;
-  LogFile file(folder.Path("logs/a.json"), 0, ErrorSink::kByLog);
+  LogFile file(folder.Path("logs/a.json"), 0, Log);
   std::filesystem::rename(folder.Path("logs"), folder.Path("moved"));
   file.Reopen();
   {

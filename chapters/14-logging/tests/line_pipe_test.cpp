@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "base/unique_fd.h"
+#include "log/log.h"
 #include "support/captured_stderr.h"
 #include "support/client.h"
 #include "support/log_folder.h"
@@ -85,7 +86,7 @@ TEST(LinePipeTest, TellsWhatIsMissingAsSoonAsThereIsRoom) {
 
 TEST(LinePipeTest, WhatIsMissingCanBeToldByLog) {
   Pipe pipe;
-  LinePipe lines(pipe.writer.Get(), ErrorSink::kByLog);
+  LinePipe lines(pipe.writer.Get(), Log);
   while (Take(lines, Line())) {
   }
   lines.CountLost(3);

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/options.h"
+#include "app/serve_options.h"
 #include "core/reuse_port.h"
 #include "log/log.h"
 

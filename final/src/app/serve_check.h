@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options.h"
+#include "app/serve_options.h"
 
 namespace TURTLE_SERVER {
 

@@ -7,6 +7,7 @@
 #include "cgi/cgi.h"
 #include "files/root_folder.h"
 #include "files/static_files.h"
+#include "log/log.h"
 #include "response_cache/response_cache.h"
 
 namespace TURTLE_SERVER {
@@ -99,7 +100,7 @@ auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
   writer.file = options.access_log.file;
   writer.by = WriteBy::kThread;
   writer.queue_size = std::min(writer.queue_size, options.access_log.queue_size);
-  writer.error_sink = ErrorSink::kByLog;
+  writer.error_sink = Log;
   return std::make_shared<LogWriter>(writer);
 }
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "app/options.h"
+#include "app/serve_options.h"
 #include "app/setting.h"
 
 namespace TURTLE_SERVER {

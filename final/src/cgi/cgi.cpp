@@ -1,195 +1,33 @@
 #include "cgi/cgi.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <array>
-#include <cerrno>
 #include <memory>
+#include <optional>
 #include <utility>
 
-#include "cgi/cgi_environment.h"
 #include "cgi/cgi_run.h"
-#include "cgi/pipe_io.h"
 #include "http/response.h"
-#include "log/log.h"
 #include "web/exchange.h"
 
 namespace TURTLE_SERVER {
 
-namespace {
-
-// Where the kernel can't report a program's end (ChildProcess::ExitFd), we ask this often.
-constexpr std::chrono::milliseconds kPollTime{50};
-
-// One read(2) of output that is dropped.
-constexpr std::size_t kDrainBytes = std::size_t{16} * 1024;
-
-// 200: there is a program of this name; else the status that says why there is none. A symbolic
-// link is none: its target may be outside the directory.
-auto LookFor(int folder, const std::string& name) -> int {
-  struct stat status {};
-  if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
-    return S_ISREG(status.st_mode) ? 200 : 404;
-  }
-  switch (errno) {
-    case ENOMEM:
-      return 503;
-    case EACCES:  // the directory may not be searched
-      return 403;
-    case EIO:
-    case EOVERFLOW:
-      return 500;
-    default:
-      return 404;
-  }
-}
-
-}  // namespace
-
-Cgi::Cgi(Looper& looper, CgiOptions options)
-    : looper_(looper),
-      options_(std::move(options)),
-      directory_(options_.directory, "CGI directory"),
-      inherited_(InheritVariables(options_.inherit)) {}
-
-Cgi::~Cgi() {
-  for (Leaving& leaving : leaving_) {
-    Forget(leaving);
-  }
-}
+Cgi::Cgi(Looper& looper, CgiOptions options) : programs_(looper, std::move(options)) {}
 
 void Cgi::Handle(Exchange& exchange) {
   std::optional<CgiTarget> target =
       ParseCgiTarget(exchange.SubPath(), exchange.GetRequest().uri.RawPath());
-  const int found = target ? Find(target->program) : 404;
+  const int found = target ? programs_.Find(target->program) : 404;
   if (found != 200) {
     exchange.Abort(found, {});  // the server's own word, and no program's
   } else if (exchange.GetRequest().method == Method::kTrace) {
     exchange.Reply(ErrorResponse(405).Set("Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"));
-  } else if (Full()) {
+  } else if (programs_.Full()) {
     exchange.Reply(TooManyPrograms());  // before the client sends its body
   } else {
-    auto run = std::make_unique<CgiRun>(*this, exchange, std::move(*target));
+    auto run = std::make_unique<CgiRun>(programs_, exchange, std::move(*target));
     CgiRun& begun = *run;
     exchange.Attach(std::move(run));
     begun.Begin();
   }
-}
-
-// A program whose request is over may still be at work. It has `time_left` for that; none if there
-// is no memory to wait for its end. As long as `output` is open, one of its group may be writing,
-// so the program is not collected before: Kill() needs its number.
-void Cgi::TakeLeave(ChildProcess child, UniqueFd output, Clock::duration time_left) noexcept {
-  if (time_left <= Clock::duration::zero()) {
-    child.Kill();
-    output.Reset();
-  }
-  if (!output && child.TryReap()) {
-    return;
-  }
-  auto leaving = leaving_.end();
-  try {
-    leaving = leaving_.emplace(leaving_.end());
-    looper_.Hold();  // a program that has answered may still have to write something down
-    leaving->child = std::move(child);
-    leaving->output = std::move(output);
-    AwaitEnd(leaving, time_left);
-  } catch (...) {
-    LogException("waiting for a program's end");
-    if (leaving != leaving_.end()) {
-      Erase(leaving);
-    }
-  }
-}
-
-void Cgi::AwaitEnd(std::list<Leaving>::iterator leaving, Clock::duration time_left) {
-  if (time_left > Clock::duration::zero()) {
-    leaving->deadline = looper_.RunAfter(time_left, [this, leaving] { EndTime(leaving); });
-  }
-  if (leaving->output) {
-    leaving->watch = looper_.Watch(leaving->output.Get(), Interest::kRead,
-                                   [this, leaving](const PollEvent&) { Drain(leaving); });
-  } else {
-    AwaitExit(leaving);
-  }
-}
-
-// Reads what nobody wants to have, once for each time that the loop comes by.
-void Cgi::Drain(std::list<Leaving>::iterator leaving) {
-  std::array<char, kDrainBytes> bytes;  // not initialised
-  const IoStatus status = ReadPipe(leaving->output.Get(), bytes.data(), bytes.size()).status;
-  if (status == IoStatus::kEnd || status == IoStatus::kError) {
-    AwaitExit(leaving);
-  }
-}
-
-void Cgi::EndTime(std::list<Leaving>::iterator leaving) {
-  leaving->child.Kill();
-  if (leaving->output) {
-    AwaitExit(leaving);
-  }
-}
-
-// Without memory to wait, the program's time is over.
-void Cgi::AwaitExit(std::list<Leaving>::iterator leaving) {
-  Unwatch(*leaving);
-  leaving->output.Reset();
-  try {
-    WatchExit(leaving);
-  } catch (...) {
-    LogException("waiting for a program's end");
-    Erase(leaving);
-  }
-}
-
-void Cgi::WatchExit(std::list<Leaving>::iterator leaving) {
-  const int exit_fd = leaving->child.ExitFd();
-  if (exit_fd >= 0) {
-    leaving->watch = looper_.Watch(exit_fd, Interest::kRead,
-                                   [this, leaving](const PollEvent&) { Reap(leaving); });
-  } else {
-    Poll(leaving);
-  }
-}
-
-void Cgi::Reap(std::list<Leaving>::iterator leaving) {
-  if (leaving->child.TryReap()) {
-    Erase(leaving);
-  } else if (leaving->watch.fd < 0) {
-    Poll(leaving);
-  }
-}
-
-void Cgi::Poll(std::list<Leaving>::iterator leaving) {
-  leaving->poll = looper_.RunAfter(kPollTime, [this, leaving] { Reap(leaving); });
-}
-
-void Cgi::Unwatch(Leaving& leaving) {
-  if (leaving.watch.fd >= 0) {
-    looper_.Unwatch(std::exchange(leaving.watch, WatchId{-1, 0}));
-  }
-}
-
-// A program that the old directory lacks may be in the one that has taken its name meanwhile.
-auto Cgi::Find(const std::string& program) -> int {
-  directory_.Refresh(looper_.Now(), RootFolder::Look::kNowAndThen);
-  const int found = LookFor(directory_.Get(), program);
-  const bool another = found == 404 && directory_.Refresh(looper_.Now(), RootFolder::Look::kAtOnce);
-  return another ? LookFor(directory_.Get(), program) : found;
-}
-
-void Cgi::Erase(std::list<Leaving>::iterator leaving) {
-  Forget(*leaving);
-  leaving_.erase(leaving);
-}
-
-// Nothing will call back for it any more.
-void Cgi::Forget(Leaving& leaving) {
-  looper_.Cancel(leaving.deadline);
-  looper_.Cancel(leaving.poll);
-  Unwatch(leaving);
-  looper_.Release();
 }
 
 }  // namespace TURTLE_SERVER

@@ -2,7 +2,7 @@
 //
 // Its life: collect the body → start → read the output up to the end of its header → pass the rest
 // on → wait for the exit. It hangs on the exchange, and dies with it. A response that is complete
-// by its framing waits for nothing more; Cgi then has the rest of the program.
+// by its framing waits for nothing more; CgiPrograms then has the rest of the program.
 //
 // Thread: the loop's.
 #pragma once
@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "cgi/cgi.h"
+#include "cgi/cgi_programs.h"
+#include "cgi/child_process.h"
 #include "core/looper.h"
 #include "http/cgi_header.h"
 #include "http/response.h"
@@ -45,7 +46,7 @@ struct CgiTarget {
 class CgiRun : public ExchangeState {
  public:
   /// No program yet: one that waits for a slow client's body takes no other's place.
-  CgiRun(Cgi& cgi, Exchange& exchange, CgiTarget target);
+  CgiRun(CgiPrograms& programs, Exchange& exchange, CgiTarget target);
 
   /// Kills the program if it still runs.
   ~CgiRun() override;
@@ -74,9 +75,9 @@ class CgiRun : public ExchangeState {
   void Fail(int status, std::string_view reason);
   void StopReading();
 
-  auto GetLooper() const noexcept -> Looper& { return cgi_.looper_; }
+  auto GetLooper() const noexcept -> Looper& { return programs_.GetLooper(); }
 
-  Cgi& cgi_;
+  CgiPrograms& programs_;
   Exchange& exchange_;
   const CgiTarget target_;
   SpoolFile body_;

@@ -115,7 +115,7 @@ void FillLimits(const ChildOptions& options, ChildPlan& plan) {
 }
 
 // The end of the pipe without a byte means that execve(2) has closed the other side.
-auto ReadFailure(int fd, ChildFailure& failure) -> bool {
+auto ReadFailure(int fd, SpawnResult& failure) -> bool {
   for (;;) {
     const ssize_t count = ::read(fd, &failure, sizeof failure);
     if (count < 0 && errno == EINTR) {
@@ -204,10 +204,10 @@ auto ChildProcess::Start(const ChildOptions& options) -> SpawnResult {
   report.write_end.Reset();
   report_copy.Reset();
   pid_ = pid;
-  ChildFailure failure{};
+  SpawnResult failure;
   if (ReadFailure(report.read_end.Get(), failure)) {
     Abandon();  // it is on its way out: the report was its last act
-    return {failure.error, failure.step};
+    return failure;
   }
   exit_fd_ = OpenExitFd(pid);
   return {};
@@ -263,7 +263,7 @@ auto ChildProcess::ReapAbandoned() noexcept -> std::size_t {
 namespace {
 
 [[noreturn]] void ReportAndExit(const ChildPlan& plan, SpawnStep step) noexcept {
-  const ChildFailure failure{step, errno};
+  const SpawnResult failure{errno, step};
   [[maybe_unused]] const ssize_t written = ::write(plan.report_fd, &failure, sizeof failure);
   ::_exit(127);  // not exit(3): that would flush the parent's streams a second time
 }

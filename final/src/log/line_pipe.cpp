@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/unique_fd.h"
-#include "log/log.h"
 #include "log/quiet_write.h"
 
 namespace TURTLE_SERVER {
@@ -61,7 +60,7 @@ auto LinePipe::TryWrite(std::string_view& lines) noexcept -> bool {
     const MutexLock lock(mutex_);
     PutAll(lines, outcome);
     done = outcome == Outcome::kRefused || (outcome == Outcome::kTaken && rest_size_ == 0);
-    if (outcome == Outcome::kTaken && error_sink_ == ErrorSink::kByLog) {
+    if (outcome == Outcome::kTaken && error_sink_ != nullptr) {
       missing = std::exchange(lost_, 0);
     }
   }
@@ -69,14 +68,14 @@ auto LinePipe::TryWrite(std::string_view& lines) noexcept -> bool {
     std::array<char, 100> text{};
     std::snprintf(text.data(), text.size(), "log: %llu lines are missing in descriptor %d",
                   static_cast<unsigned long long>(missing), fd_);
-    Log(LogLevel::kWarning, text.data());
+    error_sink_(LogLevel::kWarning, text.data());
   }
   return done;
 }
 
 void LinePipe::PutAll(std::string_view& lines, Outcome& outcome) noexcept {
   PutRest(outcome);
-  if (outcome == Outcome::kTaken && lost_ != 0 && error_sink_ == ErrorSink::kInline) {
+  if (outcome == Outcome::kTaken && lost_ != 0 && error_sink_ == nullptr) {
     Put(LossLine(lost_).View(), outcome);
     if (outcome == Outcome::kTaken) {
       lost_ = 0;

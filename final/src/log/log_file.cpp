@@ -13,7 +13,6 @@
 #include <system_error>
 #include <utility>
 
-#include "log/log.h"
 #include "log/log_line.h"
 #include "log/quiet_write.h"
 
@@ -134,7 +133,7 @@ void LogFile::Flush() noexcept {
 
 // The loss is reported ahead of the first line that gets through.
 void LogFile::WriteLines(std::string_view lines) noexcept {
-  if (lost_ != 0 && error_sink_ == ErrorSink::kInline) {
+  if (lost_ != 0 && error_sink_ == nullptr) {
     const LogLine loss = LossLine(lost_);
     if (WriteOut(loss.View()) < loss.View().size()) {
       lost_ += CountLines(lines);
@@ -150,7 +149,7 @@ void LogFile::WriteLines(std::string_view lines) noexcept {
     std::array<char, LogLine::kMaxBytes> text{};
     std::snprintf(text.data(), text.size(), "log file: %llu lines are missing in %s",
                   static_cast<unsigned long long>(lost_), path_.c_str());
-    Log(LogLevel::kWarning, text.data());
+    error_sink_(LogLevel::kWarning, text.data());
     lost_ = 0;
   }
   lost_ += CountLines(lines.substr(written));
@@ -207,8 +206,8 @@ void LogFile::OpenNewFile(std::string_view what) noexcept {
 void LogFile::Complain(std::string_view what, int error) noexcept try {
   const std::string text = std::string("log file: ").append(what).append(" ").append(path_);
   const std::string trouble = text + ": " + std::generic_category().message(error);
-  if (error_sink_ == ErrorSink::kByLog) {
-    Log(LogLevel::kError, trouble);
+  if (error_sink_ != nullptr) {
+    error_sink_(LogLevel::kError, trouble);
   } else {
     pending_.append(LogLine(LogLevel::kError, trouble).View());
   }

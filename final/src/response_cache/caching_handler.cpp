@@ -311,4 +311,17 @@ void CachingHandler::End(const Making& making) noexcept {
   }
 }
 
+// Declared in response_cache/response_cache.h, which users include.
+auto Cached(const ResponseCacheOptions& options, HandlerFactory factory, CacheMade made)
+    -> HandlerFactory {
+  return [options, factory = std::move(factory), made = std::move(made),
+          table = std::make_shared<ReplyTable>()](Looper& looper) {
+    auto handler = std::make_unique<CachingHandler>(looper, options, table, factory(looper));
+    if (made) {
+      made(looper, handler->SharedStats());
+    }
+    return handler;
+  };
+}
+
 }  // namespace TURTLE_SERVER

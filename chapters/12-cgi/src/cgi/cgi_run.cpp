@@ -144,12 +144,14 @@ auto TooManyPrograms() -> Response {
   return ErrorResponse(503, "Too many programs are running.").Set("Retry-After", "1");
 }
 
-CgiRun::CgiRun(Cgi& cgi, Exchange& exchange, CgiTarget target)
-    : cgi_(cgi), exchange_(exchange), target_(std::move(target)) {}
+CgiRun::CgiRun(CgiPrograms& programs, Exchange& exchange, CgiTarget target)
+    : programs_(programs), exchange_(exchange), target_(std::move(target)) {}
 
 CgiRun::~CgiRun() {
-  cgi_.running_ -= counted_ ? 1 : 0;
-  cgi_.spooled_bytes_ -= spooled_bytes_;
+  if (counted_) {
+    programs_.RemoveRunning();
+  }
+  programs_.RemoveSpooled(spooled_bytes_);
   StopReading();
   if (exit_watch_) {
     GetLooper().Unwatch(*exit_watch_);
@@ -161,8 +163,8 @@ CgiRun::~CgiRun() {
   }
   if (child_.Pid() >= 0) {
     // If the response is complete, the program may finish. Otherwise it is killed.
-    cgi_.TakeLeave(std::move(child_), std::move(output_),
-                   complete_ ? kill_time_ - GetLooper().Now() : Clock::duration::zero());
+    programs_.LetFinish(std::move(child_), std::move(output_),
+                        complete_ ? kill_time_ - GetLooper().Now() : Clock::duration::zero());
   }
 }
 
@@ -183,8 +185,7 @@ void CgiRun::OnBody(std::string_view piece, bool last) {
     return;
   }
   spooled_bytes_ += piece.size();
-  cgi_.spooled_bytes_ += piece.size();
-  if (cgi_.spooled_bytes_ > cgi_.options_.max_spooled_bytes) {
+  if (!programs_.AddSpooled(piece.size())) {
     Fail(503, "too many bytes of bodies wait for programs");
     return;
   }
@@ -200,7 +201,7 @@ void CgiRun::OnBody(std::string_view piece, bool last) {
 }
 
 void CgiRun::Start() {
-  if (cgi_.Full()) {
+  if (programs_.Full()) {
     over_ = true;
     exchange_.Reply(TooManyPrograms());
     return;
@@ -218,7 +219,7 @@ void CgiRun::Start() {
   const std::string_view path = request.uri.Path();
   const std::string script_name =
       std::string(path.substr(0, path.size() - exchange_.SubPath().size())) + '/' + target_.program;
-  const std::string& root = cgi_.options_.document_root;
+  const std::string& root = programs_.Options().document_root;
   const std::string translated = root.empty() ? "" : root + target_.path_info;
 
   CgiRequestInfo info;
@@ -241,7 +242,8 @@ void CgiRun::Start() {
     const bool is_host = field.known == KnownField::kHost;
     info.headers.emplace_back(field.name, is_host ? request.host : field.value);
   }
-  const std::optional<CgiEnvironment> environment = CgiEnvironment::Build(info, cgi_.inherited_);
+  const std::optional<CgiEnvironment> environment =
+      CgiEnvironment::Build(info, programs_.Inherited());
   if (!environment) {
     Fail(400, "the request does not fit into an environment");
     return;
@@ -253,23 +255,23 @@ void CgiRun::Start() {
     return;
   }
   ChildOptions options;
-  options.directory_fd = cgi_.directory_.Get();
+  options.directory_fd = programs_.Directory();
   options.program = target_.program;
   options.arguments = target_.arguments;
   options.envp = environment->Envp();
   options.stdin_fd = body_.GetFd();
   options.stdout_fd = output.write_end.Get();
-  options.max_open_files = cgi_.options_.max_open_files;
+  options.max_open_files = programs_.Options().max_open_files;
   if (const SpawnResult result = child_.Start(options); !result) {
     Refuse(result);
     return;
   }
   counted_ = true;
-  ++cgi_.running_;
+  programs_.AddRunning();
   output_ = std::move(output.read_end);
   output_watch_ = GetLooper().Watch(output_.Get(), Interest::kRead, Guarded(&CgiRun::OnReadable));
-  kill_time_ = GetLooper().Now() + Bounded(cgi_.options_.timeout);
-  deadline_ = GetLooper().RunAfter(cgi_.options_.timeout, [this] { OnDeadline(); });
+  kill_time_ = GetLooper().Now() + Bounded(programs_.Options().timeout);
+  deadline_ = GetLooper().RunAfter(programs_.Options().timeout, [this] { OnDeadline(); });
   exchange_.OnRoom([this] {
     if (resting_ && output_watch_) {
       resting_ = false;
@@ -279,7 +281,7 @@ void CgiRun::Start() {
 }
 
 void CgiRun::Refuse(const SpawnResult& result) {
-  const SpawnFault fault = Explain(result, cgi_.directory_.Get(), target_.program.c_str());
+  const SpawnFault fault = Explain(result, programs_.Directory(), target_.program.c_str());
   Fail(fault.status, result.ToString() + fault.hint);
 }
 
@@ -401,8 +403,8 @@ void CgiRun::OnOutputEnd() {
     return;
   }
   exit_watch_ = GetLooper().Watch(child_.ExitFd(), Interest::kRead, Guarded(&CgiRun::OnExit));
-  grace_ =
-      GetLooper().RunAfter(Cgi::kExitGrace, [finish = Guarded(&CgiRun::Finish)] { finish({}); });
+  grace_ = GetLooper().RunAfter(CgiPrograms::kExitGrace,
+                                [finish = Guarded(&CgiRun::Finish)] { finish({}); });
 }
 
 void CgiRun::OnExit() {

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "cgi/child_process.h"
+#include "base/unique_fd.h"
 
 namespace TURTLE_SERVER {
 
@@ -26,16 +26,10 @@ struct ChildPlan {
   int stdin_fd;          ///< Becomes 0.
   int stdout_fd;         ///< Becomes 1.
   int stderr_fd;         ///< Becomes 2; -1: 2 stays what it is.
-  int report_fd;         ///< Close-on-exec; a ChildFailure is written to it.
+  int report_fd;         ///< Close-on-exec; a SpawnResult is written to it.
   bool limit_files;      ///< Whether `files` counts.
   rlimit files;          ///< RLIMIT_NOFILE of the child.
   int descriptor_bound;  ///< No descriptor of ours is that high.
-};
-
-/// The child's message to `report_fd`.
-struct ChildFailure {
-  SpawnStep step;  ///< Where it failed.
-  int error;       ///< An errno value.
 };
 
 /// Becomes the program, or reports why not and ends. Async-signal-safe.

@@ -3,7 +3,7 @@
 
 #include <iosfwd>
 
-#include "app/options.h"
+#include "app/serve_options.h"
 
 namespace TURTLE_SERVER {
 

@@ -16,6 +16,7 @@
 #include "core/signal_watch.h"
 #include "files/root_folder.h"
 #include "files/static_files.h"
+#include "log/log.h"
 #include "log/logging.h"
 #include "web/access_log.h"
 #include "web/http_server.h"
@@ -78,7 +79,7 @@ auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
   writer.file = options.access_log.file;
   writer.by = WriteBy::kThread;
   writer.queue_size = std::min(writer.queue_size, options.access_log.queue_size);
-  writer.error_sink = ErrorSink::kByLog;
+  writer.error_sink = Log;
   return std::make_shared<LogWriter>(writer);
 }
 

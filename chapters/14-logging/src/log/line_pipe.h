@@ -12,7 +12,7 @@
 //  * TryWrite() writes what there is room for.
 //  * AwaitRoom() waits for a better moment.
 //  * CountLost() has the next line that gets through preceded by one that says what is missing; or
-//    Log() says it, where the lines have their own format.
+//    an ErrorSink is told, where the lines have their own format.
 //
 // Thread: any. Lines of several threads never mix.
 #pragma once
@@ -39,8 +39,8 @@ class LinePipe {
   static constexpr std::size_t kMaxPiece = std::max<std::size_t>(PIPE_BUF, LogLine::kMaxBytes);
 
   /// @param fd stays the caller's; its open file may change
-  /// @param error_sink where missing lines are reported
-  explicit LinePipe(int fd, ErrorSink error_sink = ErrorSink::kInline) noexcept
+  /// @param error_sink reports missing lines
+  explicit LinePipe(int fd, ErrorSink error_sink = nullptr) noexcept
       : fd_(fd), error_sink_(error_sink) {}
 
   /// Writes whole lines if there is room for them. The rest of a line that a terminal or a socket

@@ -9,8 +9,8 @@
 // size, which others may have changed.
 //
 // Lines that the file does not take (the disk is full, nobody reads the FIFO) are lost and counted.
-// A line in the file reports the loss once there is room again; or Log() does, where a file has its
-// own format.
+// A line in the file reports the loss once there is room again; or an ErrorSink does, where a file
+// has its own format.
 //
 // Thread: one at a time.
 #pragma once
@@ -32,9 +32,9 @@ class LogFile {
   /// @param path of the file; its directory must be there. A FIFO or a device will do: it is never
   ///     rolled, and lines that it does not take at once are lost.
   /// @param roll_size in bytes; 0: never
-  /// @param error_sink where errors are reported
+  /// @param error_sink reports errors
   /// @throws std::system_error, which names the path
-  LogFile(std::string path, std::uint64_t roll_size, ErrorSink error_sink = ErrorSink::kInline);
+  LogFile(std::string path, std::uint64_t roll_size, ErrorSink error_sink = nullptr);
 
   /// Flushes. Losses that have not been reported by then never are.
   ~LogFile();

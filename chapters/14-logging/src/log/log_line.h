@@ -32,11 +32,10 @@ class LogLine {
   std::size_t size_;
 };
 
-/// Where a log's own errors are reported: lines that are missing, a file that can't be opened.
-enum class ErrorSink : std::uint8_t {
-  kInline,  ///< In that log, as lines like those of Log().
-  kByLog    ///< By Log(). Not for the log that Log() itself writes to.
-};
+/// Reports a log's own errors: lines that are missing, a file that can't be opened. `Log` does, but
+/// not for the log that Log() itself writes to. nullptr: they are lines of that log, like those of
+/// Log().
+using ErrorSink = void (*)(LogLevel level, std::string_view text) noexcept;
 
 /// How many lines end in `text`.
 [[nodiscard]] auto CountLines(std::string_view text) noexcept -> std::uint64_t;

@@ -62,12 +62,12 @@ enum class Urgency : std::uint8_t {
 struct LogWriterOptions {
   std::string file{};                                 ///< Path, or as DescriptorOf() has it.
   std::uint64_t roll_size = std::uint64_t{64} << 20;  ///< Bytes of a file; 0: never rolled.
-  std::chrono::seconds flush_interval{3};     ///< How long a file may lag; 0: never flushed.
-  WriteBy by = WriteBy::kCaller;              ///< Who writes.
-  std::size_t queue_size = 8192;              ///< WriteBy::kThread: calls of Write(), 1 or more.
-  WhenFull when_full = WhenFull::kDrop;       ///< WriteBy::kThread.
-  std::chrono::milliseconds patience{1000};   ///< With a reader that has stopped reading.
-  ErrorSink error_sink = ErrorSink::kInline;  ///< Where the errors of a file are reported.
+  std::chrono::seconds flush_interval{3};    ///< How long a file may lag; 0: never flushed.
+  WriteBy by = WriteBy::kCaller;             ///< Who writes.
+  std::size_t queue_size = 8192;             ///< WriteBy::kThread: calls of Write(), 1 or more.
+  WhenFull when_full = WhenFull::kDrop;      ///< WriteBy::kThread.
+  std::chrono::milliseconds patience{1000};  ///< With a reader that has stopped reading.
+  ErrorSink error_sink = nullptr;            ///< Reports the errors of a file.
 };
 
 /// Writes lines to a file or to stderr.

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "app/options.h"
+#include "app/serve_options.h"
 #include "core/server_options.h"
 #include "log/log_writer.h"
 #include "web/http_server.h"

@@ -311,4 +311,12 @@ void CachingHandler::End(const Making& making) noexcept {
   }
 }
 
+// Declared in response_cache/response_cache.h, which users include.
+auto Cached(const ResponseCacheOptions& options, HandlerFactory factory) -> HandlerFactory {
+  return [options, factory = std::move(factory),
+          table = std::make_shared<ReplyTable>()](Looper& looper) {
+    return std::make_unique<CachingHandler>(looper, options, table, factory(looper));
+  };
+}
+
 }  // namespace TURTLE_SERVER

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/options.h"
+#include "app/serve_options.h"
 
 namespace TURTLE_SERVER {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "app/options.h"
+#include "app/serve_options.h"
 #include "app/setting.h"
 #include "base/ascii.h"
 #include "log/log.h"

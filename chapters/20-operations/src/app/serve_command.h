@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options.h"
+#include "app/serve_options.h"
 #include "app/settings_reader.h"
 
 namespace TURTLE_SERVER {

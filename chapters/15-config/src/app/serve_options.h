@@ -1,15 +1,6 @@
-// The command line of `turtle`, and the file that it names.
+// The settings of `turtle serve`, as values.
 //
-// Interface:
-//  * ParseCommandLine() reads both and says what to do: serve, or print a text and end.
-//  * ReadAgain() reads the file once more.
-//
-// The settings and their names are in app/serve_settings.cpp.
-//
-// Nothing is opened or started here, and nothing is printed: the caller decides, and tests see.
-//
-// Thread: pure, but for looking at the file system and at the environment: MIN_LOG_LEVEL and
-// USE_RESP_CACHE.
+// Thread: plain data.
 #pragma once
 
 #include <chrono>
@@ -17,9 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "db/mariadb_database.h"
 #include "http/parser_limits.h"
 #include "log/logging.h"
 #include "web/access_log.h"
@@ -48,7 +37,6 @@ struct ServeOptions {
   std::string address = "127.0.0.1";     ///< --address: SplitList() of names, addresses, paths.
   std::uint16_t port = 20080;            ///< --port; 0: any free one.
   std::size_t threads = 1;               ///< --threads: loops, 1 or more. Default: one per core.
-  std::size_t task_threads = 0;          ///< --task-threads: for what takes long; 0: a loop does.
   std::size_t max_connections = 0;       ///< --max-connections of each loop; 0: any number.
   std::string blocked;                   ///< --block: SplitList() of addresses and networks.
   bool cpu_affinity = false;             ///< --cpu-affinity: each loop has its own CPU.
@@ -76,45 +64,6 @@ struct ServeOptions {
   std::string log_path = ".";               ///< --log-path: an existing directory.
   std::string log_base_name;    ///< --log-base-name: set, the log is log_path/log_base_name.log.
   AccessLogOptions access_log;  ///< --access-log…
-  bool mysql_started = false;   ///< --mysql: not without this database.
-  MariaDbOptions mysql;         ///< --mysql-…
 };
-
-/// The program's task.
-enum class CommandAction : std::uint8_t {
-  kServe,  ///< Serve as `serve` says.
-  kPrint,  ///< Print `text` to standard output and end with code 0: help or version.
-  kFail    ///< Print `text` to standard error and end with `code`.
-};
-
-/// A setting that is on the command line.
-struct GivenFlag {
-  std::string flag;   ///< As its Setting has it: "--port".
-  std::string value;  ///< As it was written.
-};
-
-/// The outcome of ParseCommandLine().
-struct CommandLine {
-  CommandAction action = CommandAction::kFail;  ///< Which of the others count.
-  ServeOptions serve{};                         ///< kServe.
-  std::string file{};                           ///< kServe: the configuration; empty: none.
-  std::vector<GivenFlag> flags{};               ///< kServe: count more than the configuration.
-  std::string text{};                           ///< kPrint, kFail; ends with a newline.
-  int code = 2;                                 ///< kFail: the program's exit code.
-  std::string warnings{};                       ///< kPrint: for standard error; lines, or none.
-};
-
-/// Reads the command line and the configuration that it names. A flag counts more than the
-/// environment, and that more than the file. Never throws for their content.
-/// @param argc as of main().
-/// @param argv as of main().
-/// @return what to do. For kFail, `text` is one line that names the option and the value, or, for
-///     a configuration, a line for each mistake.
-[[nodiscard]] auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine;
-
-/// Reads the configuration once more; the flags count as they did.
-/// @param line of ParseCommandLine(), with a configuration
-/// @return kServe or kFail, as ParseCommandLine()
-[[nodiscard]] auto ReadAgain(const CommandLine& line) -> CommandLine;
 
 }  // namespace TURTLE_SERVER
