@@ -129,4 +129,14 @@ class Headers {
   std::array<std::uint16_t, kKnownFieldCount> first_{};
 };
 
+/// Cuts the first element off a comma-separated list that holds no quoted strings.
+/// @param rest The list; becomes what follows the first comma, or "".
+/// @return The element without the whitespace around it; "" for an empty element.
+inline auto TakeListElement(std::string_view& rest) -> std::string_view {
+  const std::size_t comma = rest.find(',');
+  const std::string_view element = ascii::TrimOws(rest.substr(0, comma));
+  rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  return element;
+}
+
 }  // namespace TURTLE_SERVER

@@ -6,7 +6,7 @@
 
 #include "base/duration.h"
 #include "core/min_rate.h"
-#include "http/body_result.h"
+#include "http/chunked.h"
 #include "http/parser_limits.h"
 
 namespace TURTLE_SERVER {
