@@ -6,6 +6,7 @@
 // Interface:
 //  * ChunkedDecoder reads it: incremental, without I/O, allocation or copy. It may be given any
 //    pieces, down to single bytes; its memory of a line is a few integers.
+//  * BodyLimits and BodyResult are those of every reader of a body, http/body_reader.h.
 //  * ChunkHead, kChunkEnd and kLastChunk write it.
 //
 // Reading is strict: a lone LF, a space before the CR, a size with too many digits, or a folded

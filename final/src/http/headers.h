@@ -7,6 +7,7 @@
 //  * Find() gives the first value of a name; Count() how often it occurs.
 //  * ForEach() visits every field of a name; begin() and end() every field there is.
 //  * Add(), Clear(), RemoveIf() and Rebase() are for the one who fills it.
+//  * TakeListElement() takes a value apart that is a list: "a, b, c" (RFC 9110, section 5.6.1).
 //
 // Thread: as an std::vector: one thread at a time.
 #pragma once

@@ -19,7 +19,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/connection.h"
 #include "core/min_rate.h"
 

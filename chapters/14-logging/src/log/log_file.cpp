@@ -13,9 +13,9 @@
 #include <system_error>
 #include <utility>
 
+#include "base/sigpipe_block.h"
 #include "log/log.h"
 #include "log/log_line.h"
-#include "log/quiet_write.h"
 
 namespace TURTLE_SERVER {
 
