@@ -1,6 +1,4 @@
 // With ListenOptions::defer_accept a client counts from its first byte on.
-#include "core/deferred_accept.h"
-
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "core/acceptor.h"
+#include "core/tcp.h"
 #include "support/client.h"
 #include "support/loop_thread.h"
 

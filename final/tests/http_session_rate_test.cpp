@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "core/acknowledged.h"
+#include "core/tcp.h"
 #include "support/clocked_server.h"
 #include "support/http_client.h"
 #include "support/running_server.h"

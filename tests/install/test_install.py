@@ -168,17 +168,17 @@ def test_the_copies_follow_the_headers(tmp_path):
     build(folder, "turtle_headers")
     copies = folder / "include" / "turtle"
     untouched = (copies / "core/socket.h").stat().st_mtime_ns
-    (source / "src/core/clock.h").write_text('#include "base/mutex.h"\n')
+    (source / "src/base/clock.h").write_text('#include "base/mutex.h"\n')
     (source / "src/log/log.h").unlink()
     build(folder, "turtle_headers")
-    assert (copies / "core/clock.h").read_text() == "#include <turtle/base/mutex.h>\n"
+    assert (copies / "base/clock.h").read_text() == "#include <turtle/base/mutex.h>\n"
     assert not (copies / "log/log.h").exists()
     assert (copies / "core/socket.h").stat().st_mtime_ns == untouched
 
-    (source / "src/core/clock.h").write_text("// again\n")
+    (source / "src/base/clock.h").write_text("// again\n")
     (folder / "libturtle.a").touch()
     call("cmake", "--install", folder, "--prefix", tmp_path / "prefix")
-    assert (tmp_path / "prefix/include/turtle/core/clock.h").read_text() == "// again\n"
+    assert (tmp_path / "prefix/include/turtle/base/clock.h").read_text() == "// again\n"
 
 
 @pytest.mark.parametrize("wanted", ["99.0", "0.0"])

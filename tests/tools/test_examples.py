@@ -47,7 +47,7 @@ READERS = {
     "db/db_pool.h": ([], "", "DbPool& pool, std::int64_t id"),
     "db/sql.h": (['"db/db_connection.h"'], "", "DbConnection& connection, const std::string& id"),
     "http/metrics_text.h": ([], "", ""),
-    "http/request_json.h": (["<nlohmann/json.hpp>", '"web/server_request.h"'], "", "const ServerRequest& req"),
+    "http/json.h": (["<nlohmann/json.hpp>", '"web/server_request.h"'], "", "const ServerRequest& req"),
     "log/logging.h": ([], "", "const LoggingOptions& options"),
     "task/task_pool.h": ([], "auto CalculateOn() -> bool;", "TaskPool& pool"),
     "web/error_formats.h": (['"web/http_server.h"'], "", "HttpServer& server"),

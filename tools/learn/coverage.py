@@ -39,7 +39,6 @@ BRANCH_FILES = (
     "http/chunked.*",
     "http/conditional.*",
     "http/cookies.*",
-    "http/field_list.h",
     "http/form.*",
     "http/head_rules.*",
     "http/headers.*",

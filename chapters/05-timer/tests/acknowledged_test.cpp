@@ -1,12 +1,11 @@
 // What the other end of a connection has taken.
-#include "core/acknowledged.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
 #include <thread>
 
+#include "core/tcp.h"
 #include "support/tcp_pair.h"
 
 namespace TURTLE_SERVER {

@@ -1,11 +1,10 @@
-#include "http/request_json.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "http/http_error.h"
+#include "http/json.h"
 
 namespace TURTLE_SERVER {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/acceptor.h"
-#include "core/deferred_accept.h"
+#include "core/tcp.h"
 #include "support/client.h"
 #include "support/loop_thread.h"
 

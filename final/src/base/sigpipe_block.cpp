@@ -1,7 +1,11 @@
 #include "base/sigpipe_block.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 
 namespace TURTLE_SERVER {
 
@@ -14,6 +18,25 @@ auto IsPending() noexcept -> bool {
   sigemptyset(&pending);
   sigpending(&pending);
   return sigismember(&pending, SIGPIPE) == 1;
+}
+
+#ifdef MSG_NOSIGNAL
+constexpr int kFlags = MSG_DONTWAIT | MSG_NOSIGNAL;
+#else
+constexpr int kFlags = MSG_DONTWAIT;
+#endif
+
+template <class Call>
+auto Quietly(std::size_t size, Call call) noexcept -> ssize_t {
+  const SigpipeBlock block;
+  ssize_t count = 0;
+  do {
+    count = call();
+  } while (count < 0 && errno == EINTR);
+  if (count != static_cast<ssize_t>(size)) {  // also after a part: the reader may have gone then
+    block.TakeAway();
+  }
+  return count;
 }
 
 }  // namespace
@@ -53,6 +76,14 @@ void SigpipeBlock::TakeAway() const noexcept {
     sigwait(&sigpipe_, &number);
   }
   errno = error;
+}
+
+auto QuietWrite(int fd, std::string_view bytes) noexcept -> ssize_t {
+  return Quietly(bytes.size(), [=] { return write(fd, bytes.data(), bytes.size()); });
+}
+
+auto QuietSend(int socket, std::string_view bytes) noexcept -> ssize_t {
+  return Quietly(bytes.size(), [=] { return send(socket, bytes.data(), bytes.size(), kFlags); });
 }
 
 }  // namespace TURTLE_SERVER

@@ -4,17 +4,24 @@
 // does with a signal is not for a library to change. So the signal is blocked in this thread, and
 // what the call has raised is taken away before it is let through again.
 //
+// A log goes where somebody else reads: a pipe, a terminal, a socket. When the reader has gone,
+// write(2) raises SIGPIPE, and that ends the program.
+//
 // Interface:
 //  * A SigpipeBlock blocks the signal for as long as it lives.
 //  * TakeAway() is called when the call has failed, or has fallen short: sendfile(2) may meet the
 //    broken connection in the middle, and then it raises the signal and says how far it came.
 //  * IgnoreSigpipe() is for a program that owns the whole process: then a block makes no system
 //    calls, of which it needs two.
+//  * QuietWrite() and QuietSend() write within a block; a reader that has gone is EPIPE.
 //
-// Thread: a SigpipeBlock belongs to the thread that made it; IgnoreSigpipe() from any.
+// Thread: a SigpipeBlock belongs to the thread that made it; the functions from any.
 #pragma once
 
 #include <signal.h>
+#include <sys/types.h>
+
+#include <string_view>
 
 #include "base/namespace.h"
 
@@ -45,5 +52,12 @@ class SigpipeBlock {
   sigset_t before_{};
   bool was_pending_ = false;
 };
+
+/// As write(2), and goes on after a signal.
+/// @return bytes written; -1, and errno: EPIPE, never a SIGPIPE, when nobody reads
+auto QuietWrite(int fd, std::string_view bytes) noexcept -> ssize_t;
+
+/// As QuietWrite(), for a socket: does not wait for room, that is EAGAIN.
+auto QuietSend(int socket, std::string_view bytes) noexcept -> ssize_t;
 
 }  // namespace TURTLE_SERVER

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/acknowledged.h"
+#include "core/tcp.h"
 
 namespace TURTLE_SERVER {
 

@@ -18,7 +18,7 @@
 #include <chrono>
 #include <cstddef>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/connection.h"
 #include "core/min_rate.h"
 

@@ -39,9 +39,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/counter.h"
 #include "base/unique_fd.h"
-#include "core/clock.h"
 #include "core/connection.h"
 #include "core/connection_closer.h"
 #include "core/deadline_heap.h"

@@ -18,7 +18,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 namespace TURTLE_SERVER {
 

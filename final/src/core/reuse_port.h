@@ -13,10 +13,10 @@
 // Interface:
 //  * OpenListeners() opens one or several.
 //  * PreferThisCpu() has a listener get the clients of one CPU, PreferNoCpu() undoes that.
-//  * SharePort() lets others join a listener; the system's part is in reuse_port_linux.cpp.
+//  * SharePort() lets others join a listener; the system's part is in sys/tcp_linux.cpp.
 //
 // Other systems have options of the same name that do other things: on some the latest listener
-// gets everybody. There it is one listener (reuse_port_none.cpp).
+// gets everybody. There it is one listener (sys/tcp_bsd.cpp).
 //
 // Thread: free functions without state.
 #pragma once

@@ -16,7 +16,7 @@
 #include <map>
 #include <optional>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/mailbox.h"
 
 namespace TURTLE_SERVER {

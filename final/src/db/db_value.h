@@ -10,6 +10,7 @@
 // Thread: values.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +33,11 @@ struct Blob {
 using DbValue = std::variant<std::nullptr_t, std::int64_t, double, std::string_view, Blob>;
 
 /// "NULL", "a whole number", …
-[[nodiscard]] auto TypeName(const DbValue& value) noexcept -> std::string_view;
+[[nodiscard]] inline auto TypeName(const DbValue& value) noexcept -> std::string_view {
+  constexpr std::array<std::string_view, std::variant_size_v<DbValue>> kNames = {
+      "NULL", "a whole number", "a number", "a text", "bytes"};
+  return kNames[value.index()];
+}
 
 namespace db_value_detail {
 
@@ -47,7 +52,10 @@ inline constexpr bool kIsCharacter =
     std::is_same_v<Type, char> || std::is_same_v<Type, wchar_t> || std::is_same_v<Type, char16_t> ||
     std::is_same_v<Type, char32_t>;
 
-[[noreturn]] void FailConversion(const DbValue& value, std::string_view wanted);
+[[noreturn]] inline void FailConversion(const DbValue& value, std::string_view wanted) {
+  throw DbError(DbErrorKind::kType, "a value",
+                std::string(TypeName(value)).append(" is not ").append(wanted));
+}
 
 }  // namespace db_value_detail
 

@@ -20,8 +20,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/clock.h"
 #include "base/unique_fd.h"
-#include "core/clock.h"
 
 namespace TURTLE_SERVER {
 

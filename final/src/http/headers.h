@@ -7,6 +7,7 @@
 //  * Find() gives the first value of a name; Count() how often it occurs.
 //  * ForEach() visits every field of a name; begin() and end() every field there is.
 //  * Add(), Clear(), RemoveIf() and Rebase() are for the one who fills it.
+//  * TakeListElement() takes a value apart that is a list: "a, b, c" (RFC 9110, section 5.6.1).
 //
 // Thread: as an std::vector: one thread at a time.
 #pragma once
@@ -128,5 +129,15 @@ class Headers {
   // Valid where present_ has the bit: only that has to be forgotten between two requests.
   std::array<std::uint16_t, kKnownFieldCount> first_{};
 };
+
+/// Cuts the first element off a comma-separated list that holds no quoted strings.
+/// @param rest The list; becomes what follows the first comma, or "".
+/// @return The element without the whitespace around it; "" for an empty element.
+inline auto TakeListElement(std::string_view& rest) -> std::string_view {
+  const std::size_t comma = rest.find(',');
+  const std::string_view element = ascii::TrimOws(rest.substr(0, comma));
+  rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  return element;
+}
 
 }  // namespace TURTLE_SERVER

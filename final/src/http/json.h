@@ -3,16 +3,33 @@
 // Interface:
 //  * ParseJson() understands a body, or throws what becomes a 400 with the place of the mistake.
 //  * FormatJson() writes a value.
+//  * RequestJson is the JSON of a request, for a handler to take apart. Its at(), value() and get()
+//    are those of nlohmann::json. Value(), and the conversion, give the plain value: from there on
+//    mistakes are the handler's.
+//
+//   const int n = req.Json().at("n").get<int>();  // 400 if there is no n, or if it is no number
+//
+// An exception of nlohmann::json does not say whose JSON it is about. If a handler parses a
+// database's JSON or its own file, a member that is missing there is the server's mistake, and has
+// to be a logged 500. So what a client has sent is read by way of this class, whose functions throw
+// HttpError 400; every exception of nlohmann::json that a handler lets through is the server's own.
 //
 // Callers include <nlohmann/json.hpp>; here its name will do.
 //
-// Thread: pure functions.
+// Thread: pure functions. Copies of a RequestJson may be used by several threads: they share what
+// they look at, which never changes.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
+#include "base/namespace.h"
 #include "http/http_error.h"
 
 namespace TURTLE_SERVER {
@@ -28,5 +45,101 @@ inline constexpr int kMaxJsonDepth = 64;
 
 /// Writes `value`, on one line. Bytes in it that are no UTF-8 come out as U+FFFD.
 [[nodiscard]] auto FormatJson(const nlohmann::json& value) -> std::string;
+
+/// A value within a request's JSON.
+class RequestJson {
+ public:
+  /// Takes over `root`.
+  explicit RequestJson(nlohmann::json root);
+
+  /// The plain value. Valid as long as this object, or a copy of it.
+  [[nodiscard]] auto Value() const& noexcept -> const nlohmann::json& { return *value_; }
+
+  /// The same of an object that is about to go: a copy.
+  [[nodiscard]] auto Value() const&& -> nlohmann::json;
+
+  /// A copy of the plain value, where one is asked for.
+  operator nlohmann::json() const;  // NOLINT: it is used so
+
+  // NOLINTBEGIN(readability-identifier-naming): the names of nlohmann::json
+
+  /// The member or element `key`. Throws HttpError 400 if there is none.
+  template <typename Key, typename Json = nlohmann::json>
+  [[nodiscard]] auto at(const Key& key) const -> RequestJson {
+    const Json& node = *value_;
+    return RequestJson(root_, Read([&] { return &node.at(key); }));
+  }
+
+  /// The value as a `Wanted`. Throws HttpError 400 if it is of another type, or a number that does
+  /// not fit: 3.7 and 1e300 are no `int`.
+  template <typename Wanted, typename Json = nlohmann::json>
+  [[nodiscard]] auto get() const -> Wanted {
+    return Read([&] { return As<Wanted, Json>(*value_); });
+  }
+
+  /// The member `key` as a `Wanted`, or `otherwise` if there is none. Throws HttpError 400 if it is
+  /// of another type, or if this is no object.
+  template <typename Wanted, typename Json = nlohmann::json>
+  [[nodiscard]] auto value(const std::string& key, const Wanted& otherwise) const -> Wanted {
+    return Read([&] {
+      const Json& node = *value_;
+      return node.contains(key) ? As<Wanted, Json>(node.at(key)) : node.value(key, otherwise);
+    });
+  }
+
+  /// The same, for a text.
+  template <typename Json = nlohmann::json>
+  [[nodiscard]] auto value(const std::string& key, const char* otherwise) const -> std::string {
+    return value<std::string, Json>(key, otherwise);
+  }
+
+  /// True if this is an object that has the member `key`.
+  template <typename Json = nlohmann::json>
+  [[nodiscard]] auto contains(const std::string& key) const -> bool {
+    return static_cast<const Json&>(*value_).contains(key);
+  }
+
+  // NOLINTEND(readability-identifier-naming)
+
+ private:
+  RequestJson(std::shared_ptr<const nlohmann::json> root, const nlohmann::json* value) noexcept
+      : root_(std::move(root)), value_(value) {}
+
+  template <typename Action>
+  static auto Read(const Action& action) -> decltype(action()) {
+    try {
+      return action();
+    } catch (...) {
+      ThrowRefusal();
+    }
+  }
+
+  // A number that does not fit is none: nlohmann::json would cut it short without a word.
+  template <typename Wanted, typename Json>
+  static auto As(const Json& node) -> Wanted {
+    if constexpr (std::is_integral_v<Wanted> && !std::is_same_v<Wanted, bool>) {
+      using Limits = std::numeric_limits<Wanted>;
+      if (!node.is_number_integer()) {
+        Refuse();
+      }
+      const auto number = node.template get<std::int64_t>();
+      const bool is_negative = !node.is_number_unsigned() && number < 0;
+      if (is_negative
+              ? number < static_cast<std::int64_t>(Limits::min())
+              : node.template get<std::uint64_t>() > static_cast<std::uint64_t>(Limits::max())) {
+        Refuse();
+      }
+    }
+    return node.template get<Wanted>();
+  }
+
+  [[noreturn]] static void Refuse();
+
+  // Within a catch block: throws on, an exception of nlohmann::json as HttpError 400.
+  [[noreturn]] static void ThrowRefusal();
+
+  std::shared_ptr<const nlohmann::json> root_;  // shared with the copies, and with what is inside
+  const nlohmann::json* value_;
+};
 
 }  // namespace TURTLE_SERVER

@@ -10,8 +10,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/sigpipe_block.h"
 #include "base/unique_fd.h"
-#include "log/quiet_write.h"
 
 namespace TURTLE_SERVER {
 

@@ -31,7 +31,7 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "ops/figures_text.h"
 #include "ops/server_figures.h"
 #include "web/http_server.h"

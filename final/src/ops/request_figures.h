@@ -17,8 +17,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/counter.h"
-#include "core/clock.h"
 #include "web/exchange_observer.h"
 
 namespace TURTLE_SERVER {

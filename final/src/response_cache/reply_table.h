@@ -23,8 +23,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
-#include "core/clock.h"
 #include "response_cache/kept_reply.h"
 
 namespace TURTLE_SERVER {

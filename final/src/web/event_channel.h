@@ -28,13 +28,24 @@ class EventChannel {
   /// Begins the reply.
   /// @param responder of the request
   /// @param head fields besides Content-Type and Cache-Control
-  explicit EventChannel(const Responder& responder, ServerResponse head = ServerResponse());
+  explicit EventChannel(const Responder& responder, ServerResponse head = ServerResponse()) {
+    head.Set("Content-Type", kEventStreamType).Set("Cache-Control", "no-store");
+    stream_ = responder.Stream(std::move(head));
+  }
 
   /// Tells the client of an event. Throws as AppendEvent() and ReplyStream::Write().
-  auto Send(const ServerEvent& event) const -> StreamState;
+  auto Send(const ServerEvent& event) const -> StreamState {
+    std::string text;
+    AppendEvent(event, text);
+    return stream_.Write(text);
+  }
 
   /// Sends a comment, which pages don't see.
-  auto Comment(std::string_view text = {}) const -> StreamState;
+  auto Comment(std::string_view text = {}) const -> StreamState {
+    std::string line;
+    AppendComment(text, line);
+    return stream_.Write(line);
+  }
 
   /// Ends it; the client connects again after a while.
   void End() const { stream_.End(); }

@@ -32,8 +32,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/pin.h"
-#include "core/clock.h"
 #include "core/connection.h"
 #include "core/timer_queue.h"
 #include "http/request.h"

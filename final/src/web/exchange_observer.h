@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 namespace TURTLE_SERVER {
 

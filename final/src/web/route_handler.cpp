@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "base/pin.h"
 #include "http/http_error.h"
 #include "http/multipart.h"

@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 namespace TURTLE_SERVER {
 

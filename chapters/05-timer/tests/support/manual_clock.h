@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "support/loop_thread.h"
 
 namespace TURTLE_SERVER::test {

@@ -18,7 +18,7 @@ struct ListenOptions {
   /// descriptors or memory, or the listener was shut down.
   std::chrono::milliseconds retry{100};
   /// Not 0: a client is accepted with its first byte, or after about that long. For protocols in
-  /// which the client speaks first; core/deferred_accept.h tells the price. Where the system can't,
+  /// which the client speaks first; core/tcp.h tells the price. Where the system can't,
   /// clients are accepted at once, and the log says so.
   std::chrono::seconds defer_accept{0};
 };

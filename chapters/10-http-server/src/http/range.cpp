@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/ascii.h"
-#include "http/field_list.h"
+#include "http/headers.h"
 
 namespace TURTLE_SERVER {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "core/min_rate.h"
 #include "http/parser_limits.h"
 

@@ -13,7 +13,6 @@
 #include <string>
 #include <string_view>
 
-#include "http/body_result.h"
 #include "http/chunked.h"
 #include "http/request.h"
 

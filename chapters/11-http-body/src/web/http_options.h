@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cstdint>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "core/min_rate.h"
-#include "http/body_result.h"
+#include "http/chunked.h"
 #include "http/parser_limits.h"
 
 namespace TURTLE_SERVER {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/body_result.h"
+#include "http/chunked.h"
 
 namespace TURTLE_SERVER::test {
 

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/sigpipe_block.h"
 #include "log/log_line.h"
-#include "log/quiet_write.h"
 
 namespace TURTLE_SERVER {
 

@@ -26,8 +26,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/pin.h"
-#include "core/clock.h"
 #include "core/connection.h"
 #include "http/request.h"
 #include "http/response.h"

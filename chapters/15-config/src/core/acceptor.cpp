@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/deferred_accept.h"
+#include "core/tcp.h"
 #include "log/log.h"
 
 namespace TURTLE_SERVER {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/ascii.h"
-#include "http/field_list.h"
+#include "http/headers.h"
 
 namespace TURTLE_SERVER {
 

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "http/cache_policy.h"
 #include "http/conditional.h"
 #include "http/http_date.h"

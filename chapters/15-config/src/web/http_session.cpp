@@ -4,8 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include "core/acknowledged.h"
 #include "core/min_rate.h"
+#include "core/tcp.h"
 
 namespace TURTLE_SERVER {
 

@@ -3,8 +3,11 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <ctime>
+#include <memory>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "core/looper.h"
@@ -14,6 +17,7 @@
 #include "http/mime.h"
 #include "http/request.h"
 #include "web/exchange.h"
+#include "web/http_server.h"
 
 namespace TURTLE_SERVER {
 
@@ -193,6 +197,24 @@ auto StaticFiles::AnswerFile(const Request& request, std::string_view type, Uniq
   Response response(200);
   FillWithFile(request, type, std::move(file), status, options_.max_copied_bytes, response);
   return response;
+}
+
+// A member of the server, because users look for it there. It is implemented up here, because the
+// room `web` knows nothing of files.
+auto HttpServer::Files(std::string prefix, std::string directory) -> HttpServer& {
+  constexpr std::size_t kCacheBytes = std::size_t{64} << 20;
+  StaticFilesOptions options;
+  options.root = std::move(directory);
+  options.cache.max_bytes = kCacheBytes;
+  return Files(std::move(prefix), options);
+}
+
+auto HttpServer::Files(std::string prefix, const StaticFilesOptions& options) -> HttpServer& {
+  StaticFilesOptions share = options;
+  share.cache.max_bytes /= Loopers().size();
+  return Mount(std::move(prefix), [share = std::move(share)](Looper& looper) {
+    return std::make_unique<StaticFiles>(looper, share);
+  });
 }
 
 }  // namespace TURTLE_SERVER

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_fault.h"
+#include "http/http_error.h"
 
 namespace TURTLE_SERVER {
 
@@ -83,6 +84,25 @@ auto ParseJson(std::string_view text) -> nlohmann::json {
 
 auto FormatJson(const nlohmann::json& value) -> std::string {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+RequestJson::RequestJson(nlohmann::json root)
+    : root_(std::make_shared<const nlohmann::json>(std::move(root))), value_(root_.get()) {}
+
+auto RequestJson::Value() const&& -> nlohmann::json { return *value_; }
+
+RequestJson::operator nlohmann::json() const { return *value_; }
+
+void RequestJson::Refuse() {
+  throw HttpError(400, "The JSON is not of the form that is wanted here.");
+}
+
+void RequestJson::ThrowRefusal() {
+  try {
+    throw;
+  } catch (const nlohmann::json::exception&) {
+    Refuse();
+  }
 }
 
 }  // namespace TURTLE_SERVER

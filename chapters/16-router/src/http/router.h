@@ -32,7 +32,6 @@
 #include <vector>
 
 #include "http/method.h"
-#include "http/method_set.h"
 #include "http/route_pattern.h"
 
 namespace re2 {

@@ -7,7 +7,7 @@
 #include "base/ascii.h"
 #include "core/min_rate.h"
 #include "http/chunked.h"
-#include "http/field_list.h"
+#include "http/headers.h"
 
 namespace TURTLE_SERVER {
 

@@ -24,7 +24,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/looper.h"
 #include "http/body_reader.h"
 #include "http/http_date.h"

@@ -19,12 +19,13 @@
 // Thread: Resume() from any, the rest from the loop's.
 #pragma once
 
+#include <utility>
+
 #include "web/exchange.h"
 #include "web/exchange_ticket.h"
+#include "web/late_replies.h"
 
 namespace TURTLE_SERVER {
-
-class LateReplies;
 
 /// The right to take the body of one request. Copies share it.
 class RequestBody {
@@ -38,7 +39,9 @@ class RequestBody {
   /// Has each piece brought to `callback`, when the handler has returned. It is called at least
   /// once, and for the last time with `last`; or no more, because the request was answered or the
   /// client has gone. It may throw, as a handler. Within the handler.
-  void OnPiece(BodyCallback callback) const;
+  void OnPiece(BodyCallback callback) const {
+    handler_->BringBody(*exchange_, std::move(callback));
+  }
 
   /// Has no piece brought until Resume(). The client's time to send it does not count meanwhile.
   /// Within the handler or the callback of OnPiece().
@@ -46,7 +49,14 @@ class RequestBody {
 
   /// Has pieces brought again. Throws std::bad_alloc only. If the request has been answered, or the
   /// client has gone, nothing happens.
-  void Resume() const;
+  void Resume() const {
+    // False: the loop has ended, and nobody sends any more.
+    static_cast<void>(ticket_.Post([](Exchange* exchange) {
+      if (exchange != nullptr) {
+        exchange->HoldBody(false);
+      }
+    }));
+  }
 
  private:
   Exchange* exchange_;  // as long as it is open, which it is wherever this is used

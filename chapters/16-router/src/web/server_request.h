@@ -22,8 +22,8 @@
 #include "core/net_address.h"
 #include "http/cookies.h"
 #include "http/form.h"
+#include "http/json.h"
 #include "http/request.h"
-#include "http/request_json.h"
 #include "http/router.h"
 #include "web/request_context.h"
 

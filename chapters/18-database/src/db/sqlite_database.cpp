@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/duration.h"
+#include "base/clock.h"
 
 namespace TURTLE_SERVER {
 

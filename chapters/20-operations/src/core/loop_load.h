@@ -20,9 +20,9 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/clock.h"
 #include "base/counter.h"
 #include "base/mutex.h"
-#include "core/clock.h"
 
 namespace TURTLE_SERVER {
 

@@ -9,8 +9,8 @@
 // Thread: the loop's, or before it runs.
 #pragma once
 
+#include "base/clock.h"
 #include "base/unique_fd.h"
-#include "core/clock.h"
 #include "core/looper.h"
 
 namespace TURTLE_SERVER {

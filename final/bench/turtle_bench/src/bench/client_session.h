@@ -13,11 +13,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/clock.h"
 #include "bench/histogram.h"
 #include "bench/reply_reference.h"
 #include "bench/response_reader.h"
 #include "bench/tally.h"
-#include "core/clock.h"
 
 namespace TURTLE_SERVER {
 

@@ -18,8 +18,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/namespace.h"
-#include "core/clock.h"
 
 namespace TURTLE_SERVER {
 

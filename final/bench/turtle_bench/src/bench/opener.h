@@ -24,12 +24,12 @@
 #include <functional>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/unique_fd.h"
 #include "bench/client_session.h"
 #include "bench/connector.h"
 #include "bench/round_task.h"
 #include "bench/worker_plan.h"
-#include "core/clock.h"
 #include "core/looper.h"
 
 namespace TURTLE_SERVER {

@@ -17,8 +17,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/clock.h"
 #include "base/namespace.h"
-#include "core/clock.h"
 
 namespace TURTLE_SERVER {
 

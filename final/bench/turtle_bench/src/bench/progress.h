@@ -8,8 +8,8 @@
 
 #include <string>
 
+#include "base/clock.h"
 #include "bench/tally.h"
-#include "core/clock.h"
 
 namespace TURTLE_SERVER {
 

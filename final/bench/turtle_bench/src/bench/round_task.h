@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/looper.h"
 
 namespace TURTLE_SERVER {

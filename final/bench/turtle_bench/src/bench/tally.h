@@ -13,9 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/clock.h"
 #include "base/counter.h"
 #include "base/namespace.h"
-#include "core/clock.h"
 
 namespace TURTLE_SERVER {
 

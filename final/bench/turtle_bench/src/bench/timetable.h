@@ -18,10 +18,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/clock.h"
 #include "bench/alarm.h"
 #include "bench/histogram.h"
 #include "bench/pace.h"
-#include "core/clock.h"
 #include "core/looper.h"
 
 namespace TURTLE_SERVER {

@@ -9,11 +9,11 @@
 
 #include <cstdint>
 
+#include "base/clock.h"
 #include "bench/client_session.h"
 #include "bench/clients.h"
 #include "bench/reply_reference.h"
 #include "bench/worker_plan.h"
-#include "core/clock.h"
 #include "core/looper.h"
 
 namespace TURTLE_SERVER {

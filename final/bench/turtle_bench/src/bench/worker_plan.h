@@ -13,10 +13,10 @@
 #include <functional>
 #include <string>
 
+#include "base/clock.h"
 #include "bench/load_mode.h"
 #include "bench/options.h"
 #include "bench/reply_reference.h"
-#include "core/clock.h"
 #include "core/net_address.h"
 
 namespace TURTLE_SERVER {

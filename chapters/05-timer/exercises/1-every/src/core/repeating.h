@@ -3,7 +3,7 @@
 // Thread: the loop's.
 #pragma once
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/looper.h"
 #include "core/mailbox.h"
 

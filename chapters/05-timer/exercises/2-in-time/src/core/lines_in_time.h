@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/looper.h"
 
 namespace TURTLE_SERVER {

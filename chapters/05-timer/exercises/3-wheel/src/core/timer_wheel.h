@@ -14,7 +14,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/mailbox.h"
 
 namespace TURTLE_SERVER {

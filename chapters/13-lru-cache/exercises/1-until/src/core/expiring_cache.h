@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/lru_cache.h"
-#include "core/clock.h"
 
 namespace TURTLE_SERVER {
 

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/net_address.h"
 
 namespace TURTLE_SERVER {

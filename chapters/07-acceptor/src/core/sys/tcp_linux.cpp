@@ -1,11 +1,11 @@
-// AcknowledgedBytes() over Linux's TCP_INFO.
+// core/tcp.h over Linux's TCP_INFO and TCP_DEFER_ACCEPT.
 #ifdef __linux__
 
 #include <linux/tcp.h>  // has more in tcp_info than netinet/tcp.h
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "core/acknowledged.h"
+#include "core/tcp.h"
 
 namespace TURTLE_SERVER {
 
@@ -16,6 +16,11 @@ auto AcknowledgedBytes(int socket) noexcept -> std::uint32_t {
     return 0;
   }
   return static_cast<std::uint32_t>(info.tcpi_bytes_acked);
+}
+
+auto DeferAccept(int listener, std::chrono::seconds longest) noexcept -> bool {
+  const auto seconds = static_cast<int>(longest.count());
+  return setsockopt(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds) == 0;
 }
 
 }  // namespace TURTLE_SERVER

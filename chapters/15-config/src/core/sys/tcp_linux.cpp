@@ -1,4 +1,4 @@
-// AcknowledgedBytes() over Linux's TCP_INFO.
+// core/tcp.h over Linux's TCP_INFO and TCP_DEFER_ACCEPT.
 #ifdef __linux__
 
 #include <linux/tcp.h>  // has more in tcp_info than netinet/tcp.h
@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "core/acknowledged.h"
+#include "core/tcp.h"
 
 namespace TURTLE_SERVER {
 
@@ -28,6 +28,11 @@ auto AcknowledgedBytes(int socket) noexcept -> std::uint32_t {
     return errno == EOPNOTSUPP ? count += kPlenty : 0;
   }
   return static_cast<std::uint32_t>(info.tcpi_bytes_acked);
+}
+
+auto DeferAccept(int listener, std::chrono::seconds longest) noexcept -> bool {
+  const auto seconds = static_cast<int>(longest.count());
+  return setsockopt(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds) == 0;
 }
 
 }  // namespace TURTLE_SERVER

@@ -1,16 +1,52 @@
-// A set of request methods, and the text of an Allow field.
+// The request methods (RFC 9110, section 9), and sets of them.
 //
-// Thread: a value.
+// Thread: pure functions and plain values.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "http/method.h"
+#include "base/namespace.h"
 
 namespace TURTLE_SERVER {
+
+/// The method of a request. A method that the parser doesn't know is kOther, not an error: whether
+/// it is 501 or served by somebody is not for a parser to say.
+enum class Method : std::uint8_t {
+  kGet,
+  kHead,
+  kPost,
+  kPut,
+  kDelete,
+  kOptions,
+  kPatch,
+  kTrace,
+  kConnect,
+  kOther,
+};
+
+/// The method named by `text`. Methods have a case: "get" is kOther.
+[[nodiscard]] inline auto MethodOf(std::string_view text) -> Method {
+  switch (text.size()) {
+    case 3:
+      return text == "GET" ? Method::kGet : text == "PUT" ? Method::kPut : Method::kOther;
+    case 4:
+      return text == "HEAD" ? Method::kHead : text == "POST" ? Method::kPost : Method::kOther;
+    case 5:
+      return text == "PATCH" ? Method::kPatch : text == "TRACE" ? Method::kTrace : Method::kOther;
+    case 6:
+      return text == "DELETE" ? Method::kDelete : Method::kOther;
+    case 7:
+      return text == "OPTIONS"   ? Method::kOptions
+             : text == "CONNECT" ? Method::kConnect
+                                 : Method::kOther;
+    default:
+      return Method::kOther;
+  }
+}
 
 /// The name of a method that has routes, as it is sent; "" for those that have none: TRACE, CONNECT
 /// and what is unknown.

@@ -1,11 +1,14 @@
-// The bytes that a client has taken, as far as this machine's kernel knows.
+// Questions and options that the kernel's TCP has beyond POSIX, tcp(7).
+//
+// Interface:
+//  * AcknowledgedBytes() counts the bytes that a client has taken.
 //
 // That send(2) took bytes says nothing about the client: they may still be in the socket. And that
 // the socket has no room says nothing either: Linux reports room when a third of its buffer is
 // free, which for a slow client on a good line may be minutes from now. The truth is the count that
-// the client's kernel has acknowledged, tcp(7).
+// the client's kernel has acknowledged.
 //
-// Thread: any; a free function without state.
+// Thread: any; free functions without state.
 #pragma once
 
 #include <cstdint>

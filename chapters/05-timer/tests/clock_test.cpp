@@ -1,17 +1,15 @@
-#include "base/duration.h"
+#include "base/clock.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
-
-#include "core/clock.h"
 
 namespace TURTLE_SERVER {
 namespace {
 
 using std::chrono::milliseconds;
 
-TEST(DurationTest, OnlyWhatIsLongerThanForeverIsCut) {
+TEST(ClockTest, OnlyWhatIsLongerThanForeverIsCut) {
   EXPECT_EQ(Bounded(milliseconds(5)), milliseconds(5));
   EXPECT_EQ(Bounded(milliseconds(-5)), milliseconds(-5));
   EXPECT_EQ(Bounded(kForever), kForever);
@@ -20,7 +18,7 @@ TEST(DurationTest, OnlyWhatIsLongerThanForeverIsCut) {
   EXPECT_EQ(Bounded(Clock::duration::max()), kForever);
 }
 
-TEST(DurationTest, ForeverCanBeAddedToAnyTimeOfOurs) {
+TEST(ClockTest, ForeverCanBeAddedToAnyTimeOfOurs) {
   const TimePoint now = Clock::now();
   EXPECT_GT(now + kForever, now);
   EXPECT_GT(now + kForever + Bounded(milliseconds::max()), now + kForever) << "twice, even";

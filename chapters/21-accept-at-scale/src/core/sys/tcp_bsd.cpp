@@ -1,13 +1,16 @@
-// AcknowledgedBytes() over what macOS and FreeBSD tell: how much was sent for the first time. That
-// runs ahead of what was acknowledged by one window at most, so it goes on as long as the client
-// reads.
+// core/tcp.h for macOS and FreeBSD. They tell how much was sent for the first time. That count runs
+// ahead of what was acknowledged by one window at most, so it goes on as long as the client reads.
+// They keep no client back, and the listeners of core/reuse_port.h they do not have.
 #ifndef __linux__
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include "core/acknowledged.h"
+#include <cerrno>
+
+#include "core/reuse_port.h"
+#include "core/tcp.h"
 
 namespace TURTLE_SERVER {
 
@@ -28,6 +31,16 @@ auto AcknowledgedBytes(int socket) noexcept -> std::uint32_t {
   return info.tcpi_snd_nxt;
 #endif
 }
+
+auto DeferAccept(int /*listener*/, std::chrono::seconds /*longest*/) noexcept -> bool {
+  return false;
+}
+
+auto SharePort(int /*socket*/) noexcept -> bool { return false; }
+
+auto PreferThisCpu(int /*listener*/) noexcept -> int { return ENOTSUP; }
+
+auto PreferNoCpu(int /*listener*/) noexcept -> int { return ENOTSUP; }
 
 }  // namespace TURTLE_SERVER
 

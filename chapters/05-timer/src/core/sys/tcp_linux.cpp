@@ -1,0 +1,23 @@
+// core/tcp.h over Linux's TCP_INFO.
+#ifdef __linux__
+
+#include <linux/tcp.h>  // has more in tcp_info than netinet/tcp.h
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "core/tcp.h"
+
+namespace TURTLE_SERVER {
+
+auto AcknowledgedBytes(int socket) noexcept -> std::uint32_t {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
+    return 0;
+  }
+  return static_cast<std::uint32_t>(info.tcpi_bytes_acked);
+}
+
+}  // namespace TURTLE_SERVER
+
+#endif  // __linux__
