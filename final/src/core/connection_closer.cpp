@@ -48,16 +48,20 @@ auto ConnectionCloser::Begin(Connection& connection) -> ClosingStep {
   connection.SetState(std::make_unique<PartingState>());
   connection.Move(ConnectionPhase::kParting);
   ++parting_;
-  ClosingStep next = Serve(connection);
+  ClosingStep next = Linger(connection);
   if (next.deadline == Clock::duration::zero()) {
     next.deadline = flush_rate_.grace;
   }
   return next;
 }
 
-// One read in each round. When all is sent, a connection is done, or half-closed if it lingers.
 auto ConnectionCloser::Serve(Connection& connection) -> ClosingStep {
   connection.SendQueued();
+  return Linger(connection);
+}
+
+// One read in each round. When all is sent, a connection is done, or half-closed if it lingers.
+auto ConnectionCloser::Linger(Connection& connection) -> ClosingStep {
   if (connection.line_ != LineState::kEnded && connection.line_ != LineState::kBroken) {
     const IoResult unread = connection.Fill();
     connection.ClearReadBuffer();

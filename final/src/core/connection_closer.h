@@ -62,6 +62,8 @@ class ConnectionCloser {
   [[nodiscard]] auto Parting() const noexcept -> std::size_t { return parting_; }
 
  private:
+  static auto Linger(Connection& connection) -> ClosingStep;
+
   MinRate flush_rate_{kMinRate, kFlushTime};
   std::size_t parting_ = 0;
 };

@@ -359,11 +359,13 @@ void Looper::Serve(Connection& connection) {
       DeleteConnection(connection.GetFd());
     }
     connection.Settle();
+    if (!connection.Deleted()) {
+      connection.SendQueued();  // all that the handler wrote, by one send
+    }
   }
   if (connection.Deleted()) {
     return;
   }
-  connection.SendQueued();  // all that the handler wrote, by one send
   if (!Register(connection)) {
     DeleteConnection(connection.GetFd());
   } else if (connection.HasMore()) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "log/log.h"
 
 namespace TURTLE_SERVER {

@@ -29,8 +29,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.h"
 #include "core/acceptor.h"
-#include "core/clock.h"
 #include "core/looper.h"
 #include "core/server_options.h"
 
