@@ -79,8 +79,8 @@ class OffloadedCall : public PoolTask {
 // while all threads of the pool are at work.
 class OffloadLink : public ExchangeState {
  public:
-  OffloadLink(TaskPool& pool, std::shared_ptr<OffloadedCall> call, Exchange& exchange)
-      : pool_(pool), call_(std::move(call)), looper_(exchange.GetLooper()), exchange_(exchange) {}
+  OffloadLink(TaskPool& pool, std::shared_ptr<OffloadedCall> call, Looper& looper)
+      : pool_(pool), call_(std::move(call)), looper_(looper) {}
 
   OffloadLink(const OffloadLink&) = delete;
   auto operator=(const OffloadLink&) -> OffloadLink& = delete;
@@ -99,20 +99,10 @@ class OffloadLink : public ExchangeState {
     });
   }
 
-  // The client has said that it sends no more. Is it still there to read? Both look the same from
-  // here, but a client that has closed its end answers any byte by a reset.
-  void AskWhetherItIsThere() {
-    if (!asked_ && exchange_.GetConnection().PeerFinished()) {
-      asked_ = exchange_.Probe();
-    }
-  }
-
  private:
   TaskPool& pool_;
   const std::shared_ptr<OffloadedCall> call_;  // shared with the pool
   Looper& looper_;
-  Exchange& exchange_;  // owns this
-  bool asked_ = false;
   std::optional<TimerId> timer_;
 };
 
@@ -120,7 +110,7 @@ void Leave(TaskPool& pool, const std::shared_ptr<const Plan>& plan, const Server
            const Responder& responder) {
   Exchange& exchange = request.GetExchange();
   const auto call = std::make_shared<OffloadedCall>(plan, request, responder);
-  auto link = std::make_unique<OffloadLink>(pool, call, exchange);
+  auto link = std::make_unique<OffloadLink>(pool, call, exchange.GetLooper());
   const OffloadOptions& options = plan->options;
   TaskPool::TaskOptions how{options.priority};
   if (options.deadline.count() != 0) {
@@ -130,8 +120,8 @@ void Leave(TaskPool& pool, const std::shared_ptr<const Plan>& plan, const Server
   }
   const SubmitResult result = pool.Submit(call, how);
   if (result == SubmitResult::kAccepted) {
-    // Also called for nothing: whenever something has happened to the connection.
-    exchange.OnRoom([place = link.get()] { place->AskWhetherItIsThere(); });
+    // Besides, the exchange then looks whether a client that has closed its end is still there.
+    exchange.OnEnd([&pool, call](ReplyState) { pool.Cancel(*call); });
     exchange.Attach(std::move(link));  // in place of the collected body, which the call has
   } else {
     responder.Reply(plan->Refusal(result == SubmitResult::kFull ? kTooMany : kEnding));
