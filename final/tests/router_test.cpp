@@ -173,6 +173,15 @@ TEST(RouterTest, HeadIsGetUnlessItHasARouteOfItsOwn) {
   EXPECT_EQ(router.Find(Method::kHead, "/c").allowed.AllowField(), "POST, OPTIONS");
 }
 
+TEST(RouterTest, EachMethodIsNamedInTheOrderOfAllow) {
+  MethodSet methods;
+  EXPECT_EQ(methods.AllowField(), "OPTIONS");
+  for (const Method method : {Method::kPatch, Method::kDelete, Method::kPut, Method::kPost}) {
+    methods.Add(method);
+  }
+  EXPECT_EQ(methods.AllowField(), "POST, PUT, PATCH, DELETE, OPTIONS");
+}
+
 TEST(RouterTest, TheNamesAreThoseOfTheRouteThatIsFound) {
   Router router;
   router.Add(Method::kGet, "/u/{id}");
