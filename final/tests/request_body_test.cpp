@@ -192,7 +192,7 @@ TEST(RequestBodyTest, WhatIsThrownBehindTheHeadOfTheReplyCutsIt) {
   });
   HttpClient client(server.Port());
   ASSERT_TRUE(client.Send(Post("/cut", "Transfer-Encoding: chunked\r\n") + "2\r\nok\r\n"));
-  ASSERT_TRUE(client.HasInput(test::kPatience));  // the reply has begun
+  ASSERT_TRUE(client.HasInput(test::kPatience));  // the response has begun
   ASSERT_TRUE(client.Send("4\r\nstop\r\n"));
   const HttpReply reply = client.ReadReply();
   EXPECT_EQ(reply.status, 200);

@@ -1,4 +1,5 @@
-// Routes on a live server: what handlers are given, what becomes of their answers and exceptions.
+// Routes on a live server: the arguments of handlers, and what becomes of their responses and
+// exceptions.
 #include <gtest/gtest.h>
 
 #include <chrono>
