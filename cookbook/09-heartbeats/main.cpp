@@ -34,7 +34,7 @@ class Heartbeats {
     if (is_name && (last_.size() < kMaxNames || last_.count(name) != 0)) {
       last_[name] = now;
     } else {
-      ++refused_;  // whoever reaches the port can send anything, from any address
+      ++refused_;  // anyone who reaches the port can send anything, from any address
     }
   }
 

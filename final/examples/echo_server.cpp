@@ -35,7 +35,7 @@ auto ParseNumber(const std::string& what, std::string_view text) -> int {
 }
 
 void Serve(TurtleServer& server, milliseconds idle) {
-  const auto await = [idle](Connection* client) {  // whoever says nothing for so long is deleted
+  const auto await = [idle](Connection* client) {  // a silent client is deleted
     client->GetLooper()->SetDeadline(client, client->GetLooper()->Now() + idle);
   };
   server.OnAccept(await)

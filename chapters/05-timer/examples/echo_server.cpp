@@ -44,7 +44,7 @@ auto ParseNumber(const std::string& what, std::string_view text) -> int {
   return number;
 }
 
-// Whoever says nothing for so long is deleted.
+// A client that sends nothing for so long is deleted.
 void Await(Connection* client, milliseconds idle) {
   Looper* looper = client->GetLooper();
   looper->SetDeadline(client, looper->Now() + idle);

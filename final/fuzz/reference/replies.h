@@ -1,4 +1,4 @@
-// What a server sent, reply by reply: RFC 9112, sections 4 and 6.
+// A server's output, response by response: RFC 9112, sections 4 and 6.
 //
 // Thread: pure functions.
 #pragma once

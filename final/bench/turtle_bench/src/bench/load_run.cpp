@@ -28,8 +28,8 @@ namespace {
 constexpr std::chrono::seconds kProgress{1};
 // LoadMode::kIdle: how long it may take until all connections are held.
 constexpr std::chrono::seconds kOpeningTime{60};
-// What a worker needs besides its connections: poller, wake-up, timer. And the program: stdin,
-// stdout, stderr, its own loop, the JSON file.
+// The descriptors of a worker besides its connections: poller, wake-up, timer. And the program:
+// stdin, stdout, stderr, its own loop, the JSON file.
 constexpr std::uint64_t kDescriptorsPerThread = 4;
 constexpr std::uint64_t kDescriptorsBesides = 16;
 

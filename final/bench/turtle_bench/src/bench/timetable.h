@@ -26,7 +26,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Who takes the next request, and when.
+/// Decides which client takes the next request, and when.
 class Timetable {
  public:
   /// Starts a request that was due at `due`. @return false: this client can't, it has changed since
