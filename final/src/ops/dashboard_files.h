@@ -13,7 +13,7 @@ namespace TURTLE_SERVER {
 
 /// A file that is a part of the program.
 struct EmbeddedFile {
-  std::string_view name;  ///< without a folder
+  std::string_view name;  ///< without a directory
   std::string_view text;  ///< what is in it
 };
 

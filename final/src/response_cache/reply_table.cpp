@@ -5,8 +5,8 @@
 
 namespace TURTLE_SERVER {
 
-// A pointer to a reply may be the last one, and letting go of it locks the table. So those that
-// are taken here are declared before the lock, and go after it.
+// A pointer to a response may be the last one, and letting go of it locks the table. So the
+// pointers taken here are declared before the lock, and go after it.
 
 auto ReplyTable::Find(std::string_view key, TimePoint now) -> Kept {
   Kept kept;
