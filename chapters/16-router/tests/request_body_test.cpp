@@ -224,7 +224,7 @@ TEST(RequestBodyTest, AResponderThatIsDroppedInTheMiddleIsA500) {
   });
   HttpClient client(server.Port());
   EXPECT_EQ(client.Ask(PostOf("/forget", 1) + "x").status, 500);
-  EXPECT_NE(errors.Text().find("dropped without an answer"), std::string::npos);
+  EXPECT_NE(errors.Text().find("dropped without a response"), std::string::npos);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The command line of the floors.
 //
 // Interface:
-//  * * ParseFloorOptions() reads it; throws std::invalid_argument, which names the argument that it
+//  * ParseFloorOptions() reads it; throws std::invalid_argument, which names the argument that it
 //    can't read.
 //
 // Thread: pure.

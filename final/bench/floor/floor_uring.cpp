@@ -5,7 +5,7 @@
 //  * One submission accepts all clients, into slots instead of descriptors.
 //  * A client's first receive is for one piece; when it stays, one submission receives all that
 //    follows, into buffers that are taken only when there is data.
-//  * * The last response and the close are one linked submission.
+//  * The last response and the close are one linked submission.
 //  * One system call hands over all submissions of a round and waits for the next.
 //
 // Not a model for a server: the bytes owed to a client that does not read have no bound.

@@ -1,7 +1,7 @@
 // The responses of a floor: whole, and made before the first client comes.
 //
 // Interface:
-//  * * Replies reads small.html and big.html from a directory; ForRequest() chooses by the target's
+//  * Replies reads small.html and big.html from a directory; ForRequest() chooses by the target's
 //    first letter, which is all that a floor looks at.
 //  * CannedReply::Rest() says what to send next for a number of bytes that are still owed.
 //

@@ -16,7 +16,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Poller that stands on epoll.
+/// The Poller on epoll.
 class EpollPoller : public Poller {
  public:
   /// Opens an epoll instance. Throws std::system_error, "epoll_create1: Too many open files".

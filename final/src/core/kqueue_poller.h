@@ -17,7 +17,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Poller that stands on kqueue.
+/// The Poller on kqueue.
 class KqueuePoller : public Poller {
  public:
   /// Opens a kqueue. Throws std::system_error, "kqueue: Too many open files".

@@ -150,7 +150,7 @@ void FileCache::OnChange(std::string_view path, FileWatch::Subject subject) {
 }
 
 // Watches every directory on the way to the file: if one is renamed, the path means another file.
-// @return @return false: a change might be missed. A symbolic link, for example, is watched where
+// @return false: a change might be missed. A symbolic link, for example, is watched where
 // it is, but its destination may be anywhere.
 auto FileCache::WatchPath(const std::string& name) -> bool {
   if (!watch_.Available() || !watch_.Add("")) {

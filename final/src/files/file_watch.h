@@ -1,8 +1,8 @@
 // Reports every change in some directories, as the kernel sees it.
 //
 // Interface:
-//  * * Add() begins to watch a directory.
-//  * * Changes arrive by the callback, on the loop's thread, before any connection is served in
+//  * Add() begins to watch a directory.
+//  * Changes arrive by the callback, on the loop's thread, before any connection is served in
 //    that round: a client that changes a file and then requests it gets the new one. A round
 //    reports the changes up to its own beginning, and no more: a program that writes without a
 //    pause does not keep the loop.
@@ -45,7 +45,7 @@ class FileWatch {
   static constexpr std::size_t kMaxFolders = 4096;
 
   /// @param looper outlives this object
-  /// @param @param root the open root directory, borrowed for as long as this object lives
+  /// @param root the open root directory, borrowed for as long as this object lives
   /// @param on_change see ChangeCallback
   FileWatch(Looper& looper, int root, ChangeCallback on_change);
   ~FileWatch();
@@ -64,7 +64,7 @@ class FileWatch {
   /// Watches `folder`, a path relative to the root, "" for the root itself. If it is watched
   /// already, this only checks that the path still means that directory: a file system that is
   /// mounted there raises no event. Call it before reading what must not become stale.
-  /// @return @return false: it can't be watched, as when the limits of inotify(7) are reached, or
+  /// @return false: it can't be watched, as when the limits of inotify(7) are reached, or
   ///     this was the one too many that ended all watches
   auto Add(const std::string& folder) -> bool;
 

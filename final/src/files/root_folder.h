@@ -6,8 +6,8 @@
 // directory.
 //
 // Interface:
-//  * * Refresh() looks the name up if the last time is long enough ago, or on request.
-//  * * Get() is the directory, for openat(2) and its like.
+//  * Refresh() looks the name up if the last time is long enough ago, or on request.
+//  * Get() is the directory, for openat(2) and its like.
 //
 // The directory is only passed through: this takes the right to search it, but not to list it.
 //
@@ -40,8 +40,8 @@ class RootFolder {
   /// Throws std::system_error, which names the directory, when it can't be opened or may not be
   /// searched, or when `path` is relative and the current directory has been removed. Throws
   /// std::invalid_argument for a path with a NUL byte in it.
-  /// @param @param path of the directory; a relative one is completed now
-  /// @param @param what names it in an error: "folder"
+  /// @param path of the directory; a relative one is completed now
+  /// @param what names it in an error: "folder"
   RootFolder(const std::string& path, const std::string& what);
 
   /// The open directory, until the next Refresh().
@@ -54,7 +54,7 @@ class RootFolder {
   /// searched.
   /// @param now the loop's time
   /// @param look whether it may be put off
-  /// @return @return true: Get() is another directory from now on
+  /// @return true: Get() is another directory from now on
   auto Refresh(TimePoint now, Look look) noexcept -> bool;
 
  private:

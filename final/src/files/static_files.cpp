@@ -156,7 +156,7 @@ void StaticFiles::Answer(Exchange& exchange) {
   }
 }
 
-// @return @return true: it is another directory from now on
+// @return true: it is another directory from now on
 auto StaticFiles::LookUpRoot(RootFolder::Look look) -> bool {
   const bool another = root_.Refresh(looper_.Now(), look);
   if (another && cache_) {

@@ -14,7 +14,7 @@
 //  * GET /readyz is 200, or 503 and the reason: send no clients here now. A server whose listeners
 //    another process shares and serves is ready: clients that are sent there are served.
 //  * GET / is a page with pictures of the loops, fed by /events once a second.
-//  * * Figures() is for further statistics.
+//  * Figures() is for further statistics.
 //
 // The other server should have its own listener, where strangers can't reach it, and its own
 // thread. It then answers even when every loop of the first is stuck, and while that drains.

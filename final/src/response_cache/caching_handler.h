@@ -34,10 +34,10 @@ class CachingHandler : public RequestHandler {
   /// How long requests don't wait for each other after a response that was not to be kept.
   static constexpr std::chrono::seconds kNeverTime{10};
 
-  /// @param @param looper whose requests this handler answers
+  /// @param looper whose requests this handler answers
   /// @param options how much is kept
   /// @param table of the same cache on all loops
-  /// @param @param inner makes the responses
+  /// @param inner makes the responses
   CachingHandler(Looper& looper, const ResponseCacheOptions& options,
                  std::shared_ptr<ReplyTable> table, std::unique_ptr<RequestHandler> inner);
 

@@ -5,10 +5,10 @@
 // of the table. So the caches alone bound the memory.
 //
 // Interface:
-//  * * Find() gives a response that another loop has kept.
-//  * * Join() has the first caller make the response, and the others wait for it; Begin() has one
+//  * Find() gives a response that another loop has kept.
+//  * Join() has the first caller make the response, and the others wait for it; Begin() has one
 //    made besides. End() says that it is over, and returns the waiting loops.
-//  * * Keep() adds a response in place of an older one; Drop() says that the responses to a target
+//  * Keep() adds a response in place of an older one; Drop() says that the responses to a target
 //    are wrong.
 //
 // A response that was begun before a Drop() is not kept after it.
@@ -67,9 +67,9 @@ class ReplyTable : public std::enable_shared_from_this<ReplyTable> {
   [[nodiscard]] auto Find(std::string_view key, TimePoint now) -> std::shared_ptr<const KeptReply>;
 
   /// Waits for the response that is being made under `key`, or begins to make it.
-  /// @param @param key of the response
-  /// @param @param now a response that is fresh then is enough
-  /// @param @param waiters returned by End() among others, if another caller is making the response
+  /// @param key of the response
+  /// @param now a response that is fresh then is enough
+  /// @param waiters returned by End() among others, if another caller is making the response
   [[nodiscard]] auto Join(const std::string& key, TimePoint now, ReplyWaiters& waiters) -> Joined;
 
   /// Begins to make a response for which no request waits.

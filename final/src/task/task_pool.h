@@ -10,7 +10,7 @@
 //    Without a number of threads, the first task starts a few.
 //  * Submit() leaves a task, or refuses it at once.
 //  * Cancel() drops a task that waits, and tells one that runs; Expire() does the first only.
-//  * Figures() says how things stand.
+//  * Figures() returns the statistics.
 //
 // Each task that was accepted is either run or dropped, and it is told which: by Run() or Drop(),
 // once.

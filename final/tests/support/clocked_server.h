@@ -23,7 +23,7 @@ class ClockedServer {
   using Protocol = std::function<std::unique_ptr<Session>(Connection&, LoopHttp&)>;
 
   /// @param setup mounts the handlers, on the loop's thread
-  /// @param @param options limits and timeouts
+  /// @param options limits and timeouts
   /// @param protocol what clients speak, in place of HTTP/1.1
   explicit ClockedServer(const std::function<void(Looper&, LoopHttp&)>& setup,
                          HttpOptions options = {}, const Protocol& protocol = {})

@@ -53,7 +53,7 @@ class NobodyHere {
 class Passable {
  public:
   /// @param site outlives this
-  /// @param @param names of directories in it, the outermost first
+  /// @param names of directories in it, the outermost first
   Passable(const SiteFolder& site, std::vector<std::string> names)
       : site_(site), names_(std::move(names)) {
     for (const std::string& name : names_) {

@@ -13,7 +13,7 @@ namespace TURTLE_SERVER::test {
 /// A `turtle serve` of its own, from its first line on.
 class Turtle : public Child {
  public:
-  /// @param @param arguments those after "serve"
+  /// @param arguments those after "serve"
   explicit Turtle(std::vector<std::string> arguments)
       : Child(ExamplePath("../turtle"), WithServe(std::move(arguments))), first_line_(ReadLine()) {
     const std::size_t colon = first_line_.rfind(':');

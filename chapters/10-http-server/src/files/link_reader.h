@@ -32,8 +32,8 @@ class LinkReader {
   /// @param folder an open directory, borrowed
   explicit LinkReader(int folder) noexcept;
 
-  /// @param @param path relative to the directory
-  /// @return @return 0, or an errno: EXDEV when it leads out, even to a file that does not exist
+  /// @param path relative to the directory
+  /// @return 0, or an errno: EXDEV when it leads out, even to a file that does not exist
   [[nodiscard]] auto Resolve(std::string_view path) noexcept -> int;
 
   /// The place of the path, relative to the directory; "" is the directory itself. With a slash at

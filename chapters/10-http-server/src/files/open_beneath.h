@@ -21,7 +21,7 @@ namespace TURTLE_SERVER {
 /// Opens `path` for reading, non-blocking (a pipe in the directory can't hang the loop). Links are
 /// followed, absolute ones too, if their destination is in the directory.
 /// @param folder an open directory
-/// @param @param path relative to it: no slash at its front; "" or "." is the directory itself
+/// @param path relative to it: no slash at its front; "" or "." is the directory itself
 /// @return an owned descriptor, or an empty one and errno; EXDEV: the path leads out
 [[nodiscard]] auto OpenBeneath(int folder, const std::string& path) noexcept -> UniqueFd;
 

@@ -40,7 +40,7 @@ class LifeLine {
   /// A line of a script that takes hold.
   static constexpr const char* kHold = "exec 9>.alive; echo >&9\n";
 
-  /// @param @param folder the directory of the programs
+  /// @param folder the directory of the programs
   explicit LifeLine(const SiteFolder& folder) {
     const std::string name = folder.Path(".alive");
     if (::mkfifo(name.c_str(), 0600) != 0) {

@@ -4,7 +4,7 @@
 // another cache can calculate with both (RFC 9111, section 4.2.3).
 //
 // Interface:
-//  * * RecordedHead is the head of a response, taken apart. Its Keep() adds the body.
+//  * RecordedHead is the head of a response, taken apart. Its Keep() adds the body.
 //
 // Thread: const once it is made, so any thread may read it; Drop() and Dropped() any at any time.
 #pragma once
@@ -114,7 +114,7 @@ class KeptReply {
 class RecordedHead {
  public:
   /// @param head status and fields; not used after the call
-  /// @param @param default_ttl how long the response is fresh if it doesn't say so
+  /// @param default_ttl how long the response is fresh if it doesn't say so
   /// @param clock the loop's time
   /// @param wall the same moment as HTTP knows it
   RecordedHead(const Response& head, std::chrono::seconds default_ttl, TimePoint clock,

@@ -2,7 +2,7 @@
 //
 // Interface:
 //  * Add() has an exchange wait; it vanishes from here when its client goes.
-//  * * Tell() says, from any thread, that something is over: the exchanges that waited for it are
+//  * Tell() says, from any thread, that something is over: the exchanges that waited for it are
 //    served.
 //
 // Thread: the loop's, but for Tell().
@@ -35,7 +35,7 @@ class ReplyWaiters {
   auto operator=(const ReplyWaiters&) -> ReplyWaiters& = delete;
 
   /// Has `exchange` wait until `making` is over.
-  /// @param @param exchange not answered yet; its attachment is replaced
+  /// @param exchange not answered yet; its attachment is replaced
   /// @param making what it waits for
   /// @param waits for so many it will have waited then
   void Add(Exchange& exchange, std::shared_ptr<const Making> making, int waits);

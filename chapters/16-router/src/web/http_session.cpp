@@ -302,7 +302,8 @@ void HttpSession::OnReadTimeout() {
   }
 }
 
-// What the client has sent by now is still read and answered; OnProgress() closes what is idle.
+// Requests that the client has sent by now are still read and answered; OnProgress() closes an idle
+// connection.
 void HttpSession::OnStop() { GetLooper().Schedule(&GetConnection()); }
 
 }  // namespace TURTLE_SERVER

@@ -9,7 +9,7 @@
 //  * OnDatagram() is called with each datagram; Reply() and Send() send some.
 //  * Start() watches the socket, Stop() lets go of it and closes it. Drain() before Stop() takes
 //    what the kernel has already.
-//  * Figures() counts what came, what left, and what was lost, where.
+//  * Figures() counts datagrams that came, that left, and that were lost, where.
 //
 // A round takes one batch: one call receives up to UdpOptions::batch datagrams, the callback gets
 // one after the other, and one call sends all replies. Unread datagrams keep the socket readable,

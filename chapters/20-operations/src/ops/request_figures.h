@@ -1,7 +1,7 @@
 // One loop's count of its requests: how many, with which status, how long they took.
 //
 // Interface:
-//  * * RequestFigures holds the numbers: Begin() and End() count, Read() returns them.
+//  * RequestFigures holds the numbers: Begin() and End() count, Read() returns them.
 //  * CountRequests() is an observer that counts into them (web/exchange_observer.h).
 //
 // A client must not be able to make new numbers: they are an array, made once. Nothing is allocated

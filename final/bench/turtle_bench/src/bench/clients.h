@@ -10,7 +10,7 @@
 //
 // Interface:
 //  * Begin() sets them to work; the end of the loop ends it.
-//  * * Unanswered() and Overdue() return what was left undone; with a rate, CountWaits() counts it.
+//  * Unanswered() and Overdue() return what was left undone; with a rate, CountWaits() counts it.
 //
 // Thread: the loop's, and any when the loop has ended.
 #pragma once

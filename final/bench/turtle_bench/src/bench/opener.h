@@ -8,9 +8,9 @@
 //
 // Interface:
 //  * Start() has every client opened for the first time; Open() opens one at once.
-//  * * TakeSpare() says whether one may be opened again in this round; if not, Queue() has it
+//  * TakeSpare() says whether one may be opened again in this round; if not, Queue() has it
 //  opened in the next. Run() is that round.
-//  * * Settled() says that a client needs no care any more.
+//  * Settled() says that a client needs no care any more.
 //
 // Connections, their times and their failures are counted here.
 //

@@ -1,7 +1,7 @@
 // The results of a run, for people and for programs.
 //
 // Interface:
-//  * * Report holds the results.
+//  * Report holds the results.
 //  * PrintReport() writes them as text, WriteJson() as one JSON object.
 //
 // Thread: pure.

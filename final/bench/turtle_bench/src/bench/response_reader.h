@@ -6,9 +6,9 @@
 // run. The body is not kept; its digest is.
 //
 // Interface:
-//  * * Read() takes bytes up to the end of one response; Next() makes ready for the next.
+//  * Read() takes bytes up to the end of one response; Next() makes ready for the next.
 //  * End() says what the end of the connection means: some bodies last until then.
-//  * * Head(), BodySize() and BodyValue() describe a complete response.
+//  * Head(), BodySize() and BodyValue() describe a complete response.
 //
 // Nothing is allocated, but for a head that arrives in pieces, whose memory is then used again.
 //
@@ -58,11 +58,11 @@ class ResponseReader {
   explicit ResponseReader(HeadMemo& memo) noexcept;
 
   /// Reads on, up to the end of the response at most.
-  /// @param @param input the bytes after those that were used so far
+  /// @param input the bytes after those that were used so far
   auto Read(std::string_view input) -> ReadResult;
 
   /// The connection has ended.
-  /// @return @return kDone if that completes the response, kMore if no byte of it has come, else
+  /// @return kDone if that completes the response, kMore if no byte of it has come, else
   ///     kBad.
   [[nodiscard]] auto End() const noexcept -> ReplyState;
 

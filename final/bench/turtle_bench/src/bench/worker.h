@@ -2,7 +2,7 @@
 //
 // Interface:
 //  * Run() loops on the thread that calls it; Begin() starts the load, Stop() ends it.
-//  * * Measured(), EndTime(), … return the results. While it runs only the Tally may be read.
+//  * Measured(), EndTime(), … return the results. While it runs only the Tally may be read.
 //
 // Thread: Begin(), Stop() and the Tally any; Run() its own thread; the rest after Run().
 #pragma once
