@@ -32,7 +32,7 @@ auto Threads(std::size_t threads, std::size_t max_queued = 1024) -> TaskPoolOpti
   return options;
 }
 
-// What was run, in this order.
+// The work that was run, in this order.
 class Notes {
  public:
   auto Work(const std::string& name) -> Strand::Work {

@@ -6,9 +6,9 @@
 //   };
 //   Migrate(*connection, kSteps);
 //
-// A step that was once given to somebody is never changed any more; what is new goes behind it.
+// A step that was once released is never changed any more; new ones are added after it.
 //
-// For SQLite, where a transaction takes back a CREATE TABLE, too. MariaDB commits before one.
+// For SQLite, where a transaction can even roll back a CREATE TABLE. MariaDB commits before one.
 //
 // Thread: as DbConnection. Several processes may do it at the same time.
 #pragma once
