@@ -87,7 +87,7 @@ auto main(int argc, char** argv) -> int try {
   StatsdTable table(kMaxNames);
   UdpOptions options;
   options.max_payload = 8192;
-  options.receive_buffer = 4U << 20U;  // what comes while the loop is busy has to lie somewhere
+  options.receive_buffer = 4U << 20U;  // for datagrams that come while the loop is busy
   UdpServer server(looper, NetAddress(address, port(1, 20080)), options);
   server.OnDatagram([&table](const Datagram& told) { table.Take(told.payload, told.truncated); });
   http.Get("/metrics",

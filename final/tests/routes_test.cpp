@@ -440,7 +440,7 @@ TEST(RoutesTest, OnlyTheClientsJsonIsTheClientsMistake) {
     });
     http.Post("/after", [](const ServerRequest& req, ServerResponse&) {
       static_cast<void>(req.Json().at("title").get<std::string>());
-      static_cast<void>(nlohmann::json{{"a", 1}}.at("b"));  // what it has of its own
+      static_cast<void>(nlohmann::json{{"a", 1}}.at("b"));  // its own exception
     });
     http.Post("/pieces", [](const ServerRequest&, const RequestBody& body, const Responder&) {
       body.OnPiece([](std::string_view, bool) {

@@ -55,7 +55,7 @@ auto Connect(int port, int count) -> Clients {
   Clients clients;
   for (int i = 0; i < count; ++i) {
     clients.push_back(std::make_unique<Client>(port));
-    static_cast<void>(clients.back()->Send("hello"));  // who is refused may be closed already
+    static_cast<void>(clients.back()->Send("hello"));  // a refused client may be closed already
   }
   return clients;
 }
@@ -201,7 +201,7 @@ TEST(PerLoop, AnAddressOfOneListenerIsServedBesideByAllLoops) {
   EXPECT_EQ(server.ListenerFds().size(), 3U);
   const ServerThread running(server);
   Clients by_ipv6;
-  for (int i = 0; i < 4; ++i) {  // who stays, is counted
+  for (int i = 0; i < 4; ++i) {  // clients that stay are counted
     by_ipv6.push_back(std::make_unique<Client>(port, "::1"));
     ASSERT_TRUE(by_ipv6.back()->Send("hello"));
     EXPECT_EQ(by_ipv6.back()->Receive(5), "hello");

@@ -111,7 +111,7 @@ void Await(Connection* client, milliseconds idle) {
 
 void Echo(Connection* client, milliseconds idle) {
   const auto [read, exit] = client->Recv();
-  if (exit) {  // what is unsent is sent, for as long as the client reads
+  if (exit) {  // unsent bytes are sent, for as long as the client reads
     client->GetLooper()->DeleteConnection(client->GetFd());
   } else if (read != 0) {
     client->WriteToWriteBuffer(client->Read());

@@ -41,7 +41,7 @@ void Serve(TurtleServer& server, milliseconds idle) {
   server.OnAccept(await)
       .OnHandle([await](Connection* client) {
         const auto [read, exit] = client->Recv();
-        if (exit) {  // what is unsent is sent, for as long as the client reads
+        if (exit) {  // unsent bytes are sent, for as long as the client reads
           client->GetLooper()->DeleteConnection(client->GetFd());
         } else if (read != 0) {
           client->WriteToWriteBuffer(client->Read());

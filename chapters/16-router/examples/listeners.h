@@ -25,7 +25,8 @@ class Listeners {
   void Tell(const turtle::ServerEvent& event) {
     const turtle::MutexLock lock(mutex_);
     KeepIf([&event](const turtle::EventChannel& channel) {
-      return channel.Send(event) == turtle::StreamState::kOpen;  // who doesn't read, comes again
+      return channel.Send(event) ==
+             turtle::StreamState::kOpen;  // a client that doesn't read connects again later
     });
   }
 

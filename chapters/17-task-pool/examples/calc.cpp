@@ -49,7 +49,7 @@ auto LogarithmOfOnePlus(double x) -> double {
   for (int k = 1; k <= kTerms; ++k) {
     power *= -x;
     if (std::abs(power) < std::numeric_limits<double>::min()) {
-      power = 0;  // what is smaller is no use, and very slow
+      power = 0;  // smaller numbers are no use, and very slow
     }
     sum += power / k;
   }

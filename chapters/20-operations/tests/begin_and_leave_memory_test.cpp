@@ -50,7 +50,7 @@ class HandOverMemoryTest : public testing::Test {
 
   static auto HasNoChildren() -> bool {
     siginfo_t child{};
-    const int options = WEXITED | WNOHANG | WNOWAIT;  // whose it is, reaps it
+    const int options = WEXITED | WNOHANG | WNOWAIT;  // left for its owner to reap
     return ::waitid(P_ALL, 0, &child, options) < 0 && errno == ECHILD;
   }
 

@@ -19,7 +19,7 @@ struct Reply {
 /// All of them.
 struct Replies {
   std::vector<Reply> all;
-  std::string fault;  ///< what breaks the grammar; "" for nothing
+  std::string fault;  ///< the fault in the grammar; "" for none
 };
 
 /// Reads all that came until the end of a connection.

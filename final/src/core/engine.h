@@ -35,7 +35,7 @@ class Socket;
 
 /// The system interface that an Engine uses.
 enum class PollerKind : std::uint8_t {
-  kAuto,     ///< what TURTLE_POLLER says in the environment, or else epoll or kqueue
+  kAuto,     ///< as TURTLE_POLLER in the environment says, or else epoll or kqueue
   kEpoll,    ///< epoll(7), Linux
   kIoUring,  ///< io_uring(7), Linux 6.1 or later
   kKqueue,   ///< kqueue(2), the BSDs and macOS

@@ -159,7 +159,7 @@ class TaskPool {
 
   /// How a task is to be run.
   struct TaskOptions {
-    Priority priority = Priority::kNormal;  ///< who goes first
+    Priority priority = Priority::kNormal;  ///< higher ones go first
     TimePoint deadline = kNever;            ///< from then on it is not begun, but dropped
   };
 

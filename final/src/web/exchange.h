@@ -79,7 +79,7 @@ enum class ReadyStatus : std::uint8_t {
 
 /// A response that is ready to be sent by HTTP/1.1. Other protocols read its fields from the text.
 struct ReadyReply {
-  ReadyStatus status = ReadyStatus::kOk;  ///< what the status line says
+  ReadyStatus status = ReadyStatus::kOk;  ///< for the status line
   /// "Name: value\r\n" for each field, with Content-Length if there is a body, an empty line, and
   /// the body, unless it is in `file`.
   std::string_view text{};
@@ -393,7 +393,7 @@ class Exchange {
   TimePoint began_at_{};
   std::uint64_t promised_ = 0;             // bytes still to be written
   std::optional<std::string> new_target_;  // of ReplyFrom(), until the session has seen it
-  std::string target_text_;                // what the redirected request's views look into
+  std::string target_text_;                // the text of the redirected request's views
   int redirects_ = 0;
   RequestContext context_;  // before what may look into it, which goes first
   BodyCallback on_body_;

@@ -20,7 +20,7 @@ struct Request;
 /// bytes may still be on their way, and a client that leaves now is not seen here. All of it is
 /// valid during the call only.
 struct ExchangeRecord {
-  const Connection& connection;   ///< whose request it was; perhaps already closed
+  const Connection& connection;   ///< of the request; perhaps already closed
   std::string_view request_line;  ///< as the client sent it, any bytes; without its line end
   const Request* request;         ///< nullptr: what the client sent was none
   int status = 0;                 ///< of the response; 0: the client was gone before there was one

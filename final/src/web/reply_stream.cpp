@@ -146,7 +146,7 @@ void ReplyStream::Body::OnRoom(Task callback) {
       [body = shared_from_this(), callback](Exchange* exchange) mutable {
         if (exchange == nullptr || body->gone_) {
           body->gone_ = true;
-          TellNow(body.get(), callback);  // what it throws is no concern of this connection
+          TellNow(body.get(), callback);  // an exception does not concern this connection
         } else {
           body->on_room_ = std::move(callback);
           exchange->GetLooper().Schedule(

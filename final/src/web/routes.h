@@ -62,7 +62,7 @@ struct UploadAction {
   UploadAction(Handler what, UploadOptions limits = {})  // NOLINT: a function will do for a route
       : handler(std::move(what)), options(std::move(limits)) {}
 
-  UploadHandler handler;  ///< what answers
+  UploadHandler handler;  ///< the handler
   UploadOptions options;  ///< how much is kept, and where
 };
 
@@ -110,16 +110,16 @@ class Routes {
   struct Mount {
     std::string prefix;                ///< "/", or a path such as "/cgi-bin"
     HandlerFactory factory;            ///< makes one for each loop
-    std::optional<std::size_t> group;  ///< whose middleware is around them; nullopt: none is
+    std::optional<std::size_t> group;  ///< the group with their middleware; nullopt: none
   };
 
   /// One of them.
   struct Route {
     Method method;         ///< of the requests that it answers
     std::string pattern;   ///< their paths
-    RouteAction action;    ///< what answers
+    RouteAction action;    ///< the handler
     RouteOptions options;  ///< its limits, with those of an UploadAction
-    std::size_t group;     ///< whose middleware is around it
+    std::size_t group;     ///< the group with its middleware
   };
 
   /// The group of all routes that are in no other.

@@ -39,7 +39,7 @@ struct UploadOptions {
 
 /// One part of an upload, with its content.
 struct UploadedPart {
-  MultipartPart header;    ///< what the client calls it
+  MultipartPart header;    ///< the client's names for it
   std::uint64_t size = 0;  ///< of the content, in bytes
   std::string text;        ///< the content, unless it is on disk
   SpoolFile file;          ///< the content, if it is: GetFd() can be read from its start

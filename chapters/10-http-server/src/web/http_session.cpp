@@ -53,7 +53,7 @@ void HttpSession::OnProgress() {
 
 // Between two requests, or within the head of one.
 void HttpSession::GoOn() {
-  ServeInput();  // what has come already, before more is read
+  ServeInput();  // the input that is there, before more is read
   const bool exit = !exchange_ && !awaits_turn_ && GetConnection().Recv().exit;
   ServeInput();
   if (awaits_turn_ || GetConnection().Paused()) {

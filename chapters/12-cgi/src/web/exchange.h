@@ -231,7 +231,7 @@ class Exchange {
   bool has_length_ = false;                // of the response's body: promised_ counts
   std::uint64_t promised_ = 0;             // bytes still to be written
   std::optional<std::string> new_target_;  // of ReplyFrom(), until the session has seen it
-  std::string target_text_;                // what the redirected request's views look into
+  std::string target_text_;                // the text of the redirected request's views
   int redirects_ = 0;
   BodyCallback on_body_;
   std::function<void()> on_room_;

@@ -115,7 +115,7 @@ void ReplyTable::Drop(std::string_view key) {
     for (const std::shared_ptr<Making>& making : slot->second.makings) {
       making->dropped_ = true;
     }
-    slot->second.leader.reset();  // who waits for it has asked before; nobody else is to join them
+    slot->second.leader.reset();  // waiting requests came before; no others may join them
   }
 }
 

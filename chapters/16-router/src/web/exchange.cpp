@@ -202,7 +202,7 @@ void Exchange::BeginFiltered(const Response& head, std::optional<std::uint64_t> 
   TakeFilter().OnReply(*this, seen);
   std::unique_ptr<ReplyTap> tap = std::move(tap_);
   if (!seen.Head().Pieces().empty() || !seen.Body().empty()) {
-    Reply(seen.Whole());  // what the handler writes is dropped, and the tap hears nothing
+    Reply(seen.Whole());  // the handler's output is dropped, and the tap hears nothing
     return;
   }
   BeginReply(seen.Head(), length);

@@ -33,10 +33,10 @@ struct OffloadOptions {
   OffloadOptions(Priority first = Priority::kNormal)  // NOLINT: most need no more
       : priority(first) {}
 
-  Priority priority;  ///< whose requests go first
+  Priority priority;  ///< of the route's requests
   /// How long a request may wait for its turn; then 503. 0: as long as it takes.
   std::chrono::milliseconds deadline{0};
-  std::chrono::seconds retry_after{1};  ///< what the client of a 503 is told
+  std::chrono::seconds retry_after{1};  ///< for the client of a 503
 };
 
 /// Has `handler` called by `pool`.

@@ -102,7 +102,7 @@ class FileCache {
   static constexpr std::size_t kOpenFileBytes = std::size_t{128} * 1024;
 
   /// @param looper outlives this object
-  /// @param root the open root folder, borrowed for as long as this object lives
+  /// @param root the open root directory, borrowed for as long as this object lives
   /// @param options how much is kept
   FileCache(Looper& looper, int root, FileCacheOptions options);
 

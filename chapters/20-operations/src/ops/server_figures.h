@@ -48,8 +48,8 @@ struct LoopNow {
 /// A cache of one loop.
 struct CacheNow {
   std::string name;      ///< which cache
-  std::size_t loop = 0;  ///< whose share of it
-  LruStats stats{};      ///< what it has done
+  std::size_t loop = 0;  ///< the loop of this share
+  LruStats stats{};      ///< its statistics
 };
 
 /// How many lines of a log are missing.

@@ -73,7 +73,7 @@ class IoUringEngine final : public Engine, private Poller {
 
  private:
   enum class Act : std::uint8_t {
-    kNothing,  // what comes of it is nobody's concern
+    kNothing,  // its result does not matter
     kWatches,  // epoll has something to tell
     kAccept,
     kReceive,
@@ -87,12 +87,12 @@ class IoUringEngine final : public Engine, private Poller {
   // The state of one descriptor.
   struct Endpoint {
     std::uint64_t token = 0;
-    OutQueue* queue = nullptr;        // what is being sent
+    OutQueue* queue = nullptr;        // the queue that is being sent
     std::uint32_t generation = 0;     // kept from owner to owner
     std::uint32_t submission = 0;     // of the send
     std::uint32_t asked = 0;          // bytes of it
     int error = 0;                    // of a receive, or of a send
-    std::uint16_t first = kNoBuffer;  // what has arrived: a list
+    std::uint16_t first = kNoBuffer;  // the arrived buffers: a list
     std::uint16_t last = kNoBuffer;
     std::uint16_t arrived = 0;  // its length
     bool receiving : 1;         // requests under way
@@ -101,7 +101,7 @@ class IoUringEngine final : public Engine, private Poller {
     bool sending : 1;
     bool room : 1;
     bool full : 1;       // the kernel takes nothing more; room tells when it does
-    bool by_call : 1;    // what there is to receive has to be asked for, recv(2)
+    bool by_call : 1;    // the input has to be fetched by recv(2)
     bool ended : 1;      // the client's end came, after its last bytes
     bool last_word : 1;  // this send is to be reported in any case
     bool stopping : 1;   // the receive is being cancelled

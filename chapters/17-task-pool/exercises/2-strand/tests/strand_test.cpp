@@ -85,7 +85,7 @@ TEST(StrandTest, NeverTwoAtATime) {
   constexpr std::size_t kSubmitters = 8;
   constexpr std::size_t kEach = 300;
   struct Line {
-    std::array<std::size_t, kSubmitters> next{};  // what each submitter's next work is
+    std::array<std::size_t, kSubmitters> next{};  // each submitter's next work
     std::size_t ran = 0;
     std::atomic<bool> inside{false};
   };

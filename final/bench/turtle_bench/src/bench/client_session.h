@@ -23,7 +23,7 @@ namespace TURTLE_SERVER {
 
 /// The measurements of one worker.
 struct Measurements {
-  Tally tally;         ///< what any thread may read
+  Tally tally;         ///< the part that any thread may read
   Histogram latency;   ///< of the good replies, in nanoseconds; see Clients::CountWaits()
   MeanMax connect;     ///< from connect(2) until the connection stands
   MeanMax first_byte;  ///< from sending a request until the first byte of its response

@@ -104,7 +104,7 @@ auto LoadRun::MakeEvents() -> WorkerEvents {
 void LoadRun::Run() {
   signals_.emplace(control_, std::vector<int>{SIGINT, SIGTERM}, [this](int) {
     control_.Stop();
-    signals_.reset();  // who asks twice does not want a report
+    signals_.reset();  // a second signal means that no report is wanted
   });
   StartThreads();
   const bool posted = control_.Post([this] { Begin(); });

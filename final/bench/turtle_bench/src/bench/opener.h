@@ -95,7 +95,7 @@ class Opener {
   const OpenerEvents events_;
   Connector connector_;
   std::vector<TimePoint> begun_;     // by client: when its last attempt began
-  std::deque<std::uint32_t> queue_;  // whose connection has ended
+  std::deque<std::uint32_t> queue_;  // clients whose connection has ended
   std::uint32_t next_new_;           // the first that was never opened; beyond all: none
   std::size_t unsettled_ = 0;
   std::size_t spared_ = 0;  // descriptors that this round has done with and not closed

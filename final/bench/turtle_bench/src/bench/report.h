@@ -27,7 +27,7 @@ struct Report {
   std::size_t threads = 0;               ///< of the load generator
   double seconds = 0;                    ///< how long it took; more than 0
   double rate = 0;                       ///< requests per second that were wanted; 0: no limit
-  Totals totals{};                       ///< what was counted
+  Totals totals{};                       ///< the counts
   int connect_error = 0;                 ///< errno of the first ErrorKind::kConnect; 0: none
   MeanMax connect{};                     ///< time until a connection stood
   MeanMax first_byte{};                  ///< time from a request to the first byte of its response

@@ -63,7 +63,7 @@ class Timetable {
   const Start start_;
   std::optional<Pace> pace_;
   Alarm alarm_;
-  TimePoint alarm_time_{};             // what it is set to
+  TimePoint alarm_time_{};             // the time that it is set to
   std::deque<std::uint32_t> offered_;  // some may have changed since
   std::vector<char> is_offered_;       // by client
 };

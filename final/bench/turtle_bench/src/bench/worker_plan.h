@@ -23,10 +23,10 @@ namespace TURTLE_SERVER {
 
 /// The task of a worker.
 struct WorkerPlan {
-  NetAddress server;                     ///< whom to ask
+  NetAddress server;                     ///< the server's address
   LoadMode mode = LoadMode::kKeepAlive;  ///< how
   std::size_t connections = 1;           ///< this worker's
-  std::string requests;                  ///< what goes out at once: one request or, pipelined, more
+  std::string requests;                  ///< the text sent at once: one request or, pipelined, more
   std::uint32_t depth = 1;               ///< how many requests that are
   bool to_head = false;                  ///< the method is HEAD
   bool any_body = false;                 ///< the bodies may differ

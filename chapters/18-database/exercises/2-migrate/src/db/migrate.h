@@ -24,7 +24,7 @@ namespace TURTLE_SERVER {
 /// A step.
 struct Migration {
   std::string name;             ///< by which it is known again
-  std::vector<Sql> statements;  ///< what it does, all of it or nothing
+  std::vector<Sql> statements;  ///< run all of them or none
 };
 
 /// Does those steps that the database has not seen, in order.

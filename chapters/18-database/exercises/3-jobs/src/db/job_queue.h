@@ -30,7 +30,7 @@ namespace TURTLE_SERVER {
 /// Work that somebody has taken.
 struct Job {
   std::int64_t id = 0;  ///< of no other job, ever
-  std::string work;     ///< what is to be done
+  std::string work;     ///< the text of the work
   int attempt = 0;      ///< the how manieth this is, 1 at first
 };
 
