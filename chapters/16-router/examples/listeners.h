@@ -25,8 +25,7 @@ class Listeners {
   void Tell(const turtle::ServerEvent& event) {
     const turtle::MutexLock lock(mutex_);
     KeepIf([&event](const turtle::EventChannel& channel) {
-      return channel.Send(event) ==
-             turtle::StreamState::kOpen;  // a client that doesn't read connects again later
+      return channel.Send(event) == turtle::StreamState::kOpen;  // slow ones connect again later
     });
   }
 
