@@ -32,7 +32,7 @@ auto Value(const Router& router, std::string_view path, std::string_view name) -
       router.Find(Method::kGet, path).parameters.Find(name).value_or("(no such parameter)"));
 }
 
-// What Add() says to a pattern.
+// Returns the message of Add() for a pattern.
 auto Refusal(Router& router, std::string_view pattern, Method method = Method::kGet)
     -> std::string {
   try {
