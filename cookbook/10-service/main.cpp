@@ -17,10 +17,10 @@
 #include <utility>
 
 #include <turtle/base/argument.h>
-#include <turtle/core/inherited_listeners.h>
-#include <turtle/core/service_notifier.h>
 #include <turtle/core/signal_watch.h>
+#include <turtle/ops/inherited_listeners.h>
 #include <turtle/ops/operations.h>
+#include <turtle/ops/service_notifier.h>
 #include <turtle/web/http_server.h>
 
 using namespace turtle;

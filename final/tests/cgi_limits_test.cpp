@@ -479,6 +479,20 @@ TEST(CgiLimitsTest, BodiesThatWaitAreBoundedTogether) {
   EXPECT_EQ(late.Ask(std::string(601, 'z')).status, 200) << "the bytes of the others still count";
 }
 
+TEST(CgiLimitsTest, ABodyThatWaitsAloneMayBeAsLongAsTheServerAccepts) {
+  const ProgramFolder programs;
+  programs.Program("cat", std::string(kText) + "cat\n");
+  CgiOptions options;
+  options.max_spooled_bytes = 1000;
+  CgiServer server(programs, options);
+  const std::string body(5000, 'x');
+  HttpClient client(server.Port());
+  const test::HttpReply reply =
+      client.Ask("POST /cgi-bin/cat HTTP/1.1\r\nHost: t\r\nContent-Length: 5000\r\n\r\n" + body);
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  EXPECT_EQ(reply.body, body);
+}
+
 TEST(CgiLimitsTest, WithoutDescriptorsItIs503AndPasses) {
   const ProgramFolder programs;
   programs.Program("cat", std::string(kText) + "cat\n");

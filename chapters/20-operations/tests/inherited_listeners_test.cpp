@@ -1,6 +1,6 @@
 // The listeners that systemd or a predecessor leaves to a program: each descriptor is checked, and
 // each mistake has a name.
-#include "core/inherited_listeners.h"
+#include "ops/inherited_listeners.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

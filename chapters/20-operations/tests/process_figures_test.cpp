@@ -1,5 +1,5 @@
 // The kernel's report on this process.
-#include "core/process_figures.h"
+#include "ops/process_figures.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

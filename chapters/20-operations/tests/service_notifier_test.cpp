@@ -1,5 +1,5 @@
 // The messages that a service manager receives, by a path and by a name without one.
-#include "core/service_notifier.h"
+#include "ops/service_notifier.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

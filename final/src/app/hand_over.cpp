@@ -19,9 +19,9 @@
 
 #include "cgi/child_plan.h"
 #include "cgi/pipe_io.h"
-#include "core/inherited_listeners.h"
 #include "log/log.h"
 #include "log/log_line.h"
+#include "ops/inherited_listeners.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not all have it in a header
 

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "core/inherited_listeners.h"
 #include "core/net_address.h"
 #include "core/unix_listener.h"
+#include "ops/inherited_listeners.h"
 #include "web/http_server.h"
 
 namespace TURTLE_SERVER {

@@ -13,8 +13,8 @@
 #include <functional>
 
 #include "app/options.h"
-#include "core/service_notifier.h"
 #include "log/logging.h"
+#include "ops/service_notifier.h"
 #include "task/task_pool.h"
 #include "web/http_server.h"
 

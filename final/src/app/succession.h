@@ -13,7 +13,7 @@
 #include "app/listening.h"
 #include "app/operations_server.h"
 #include "core/mailbox.h"
-#include "core/service_notifier.h"
+#include "ops/service_notifier.h"
 #include "web/http_server.h"
 
 namespace TURTLE_SERVER {

@@ -30,7 +30,8 @@ struct CgiOptions {
   std::chrono::milliseconds timeout{30'000};       ///< from a program's start to its end
   std::size_t max_programs = 32;                   ///< at once, on each loop; beyond: 503
   std::uint64_t max_open_files = 256;              ///< for each program
-  /// Of bodies that wait for their program, on each loop together; beyond: 503.
+  /// Of bodies that wait for their program, on each loop together; beyond: 503. A body that waits
+  /// alone may be longer: the server has its own limit for that.
   std::uint64_t max_spooled_bytes = std::uint64_t{256} * 1024 * 1024;
 };
 
@@ -79,10 +80,15 @@ class CgiPrograms {
   void RemoveRunning() noexcept { --running_; }
 
   /// Counts bytes of a body that waits for its program.
-  /// @return false: there are more than CgiOptions::max_spooled_bytes now
-  [[nodiscard]] auto AddSpooled(std::uint64_t bytes) noexcept -> bool {
+  /// @param bytes that have come
+  /// @param before of the same body
+  /// @return false: with others, there would be more than CgiOptions::max_spooled_bytes
+  [[nodiscard]] auto AddSpooled(std::uint64_t bytes, std::uint64_t before) noexcept -> bool {
+    if (spooled_bytes_ != before && spooled_bytes_ + bytes > options_.max_spooled_bytes) {
+      return false;
+    }
     spooled_bytes_ += bytes;
-    return spooled_bytes_ <= options_.max_spooled_bytes;
+    return true;
   }
 
   /// The bytes of a body no longer wait.

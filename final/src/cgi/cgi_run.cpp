@@ -184,11 +184,11 @@ void CgiRun::OnBody(std::string_view piece, bool last) {
   if (over_) {
     return;
   }
-  spooled_bytes_ += piece.size();
-  if (!programs_.AddSpooled(piece.size())) {
+  if (!programs_.AddSpooled(piece.size(), spooled_bytes_)) {
     Fail(503, "too many bytes of bodies wait for programs");
     return;
   }
+  spooled_bytes_ += piece.size();
   int error = body_.Write(piece);
   if (error == 0 && last) {
     error = body_.Rewind();

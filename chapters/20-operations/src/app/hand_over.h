@@ -15,7 +15,7 @@
 //
 // The program is started by the name by which this one was, and not by /proc/self/exe: it is to be
 // the newly installed one. The listeners are handed over as sd_listen_fds(3) says, so the new one
-// takes them as it takes systemd's (core/inherited_listeners.h). The pipe's number is in
+// takes them as it takes systemd's (ops/inherited_listeners.h). The pipe's number is in
 // TURTLE_READY_FD.
 //
 // The new program keeps its end of the pipe open as long as it runs, so the pipe's end reports its

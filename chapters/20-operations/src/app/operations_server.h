@@ -16,7 +16,7 @@
 
 #include "app/hand_over.h"
 #include "app/listening.h"
-#include "core/inherited_listeners.h"
+#include "ops/inherited_listeners.h"
 #include "ops/operations.h"
 #include "web/http_server.h"
 

@@ -15,7 +15,7 @@ namespace TURTLE_SERVER {
 /// SIGINT only lets replies under way finish. A second one ends the program at once.
 ///
 /// Takes from the environment what systemd or a predecessor has left there: listeners
-/// (core/inherited_listeners.h), the socket for notices (core/service_notifier.h) and a predecessor
+/// (ops/inherited_listeners.h), the socket for notices (ops/service_notifier.h) and a predecessor
 /// that waits (app/hand_over.h).
 /// @param options checked
 /// @param out gets one line with the address as soon as clients can connect

@@ -29,7 +29,7 @@
 #include "base/lru_cache.h"
 #include "base/mutex.h"
 #include "core/loop_load.h"
-#include "core/process_figures.h"
+#include "ops/process_figures.h"
 #include "ops/request_figures.h"
 #include "task/task_pool.h"
 #include "web/http_server.h"

@@ -30,8 +30,6 @@ auto CgiOf(const ServeOptions& options) -> CgiOptions {
   // The programs run in their own directory, so a relative path would mean another one to them.
   cgi.document_root = AbsolutePath(options.directory);
   cgi.timeout = options.cgi_timeout;
-  // Or a body that the server accepts might fit nowhere.
-  cgi.max_spooled_bytes = std::max(cgi.max_spooled_bytes, options.max_body);
   return cgi;
 }
 

@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-#include "core/process_figures.h"
+#include "ops/process_figures.h"
 
 namespace TURTLE_SERVER {
 

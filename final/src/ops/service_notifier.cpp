@@ -1,4 +1,4 @@
-#include "core/service_notifier.h"
+#include "ops/service_notifier.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string>
 
-#include "core/process_figures.h"
+#include "ops/process_figures.h"
 
 namespace TURTLE_SERVER {
 

@@ -1,4 +1,4 @@
-#include "core/inherited_listeners.h"
+#include "ops/inherited_listeners.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
