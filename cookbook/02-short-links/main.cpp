@@ -98,7 +98,6 @@ auto main(int argc, char** argv) -> int try {
   server.Get("/{id:int}", Offload(tasks, {}, follow));
 
   server.StopOnSignals();
-  tasks.Start();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

@@ -71,7 +71,6 @@ auto main(int argc, char** argv) -> int try {
               {"cancelled", now.cancelled}});
   });
   server.StopOnSignals();
-  pool.Start();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

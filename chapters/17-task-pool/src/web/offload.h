@@ -5,7 +5,6 @@
 //                                                        ServerResponse& res) {
 //     res.Text(Calculate(req.Query("value").value_or("")));
 //   }));
-//   pool.Start();
 //
 // The handler is an ordinary one. It is called on a thread of the pool, with a request that owns
 // what it shows; what it answers or throws goes home by a Responder, and is sent by the loop, with
@@ -39,8 +38,9 @@ struct OffloadOptions {
 };
 
 /// Has `handler` called by `pool`.
-/// @param pool outlives the server's Begin(), and is started by its owner. Without threads: the
-///     handler is called on the loop, as if it were not offloaded.
+/// @param pool outlives the server's Begin(). Without threads: the handler is called on the loop,
+/// as
+///     if it were not offloaded.
 /// @param options priority, deadline
 /// @param handler as for any route, and without regard to the thread that calls it
 /// @return for HttpServer::Get() and its like
