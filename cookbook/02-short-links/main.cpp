@@ -24,11 +24,8 @@ using namespace turtle;
 
 namespace {
 
-auto UrlIn(const nlohmann::json& body) -> std::string {
-  if (!body.is_object() || !body.contains("url") || !body["url"].is_string()) {
-    throw HttpError(400, R"(the body must be {"url": "https://…"})");
-  }
-  std::string url = body["url"];
+auto UrlIn(const RequestJson& body) -> std::string {
+  auto url = body.at("url").get<std::string>();  // else 400, which says what is wrong with it
   Uri uri;
   const std::string page = url.substr(0, url.find('#'));  // a server is never sent what follows
   const bool is_web = url.find('#') == url.rfind('#') && !uri.Parse(page, Method::kGet) &&
