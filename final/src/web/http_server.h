@@ -153,7 +153,8 @@ class HttpServer {
 
   /// Has `formatter` write the body of each error response to a request under `prefix`, whether a
   /// route, a mount or the parser refuses the request. The longest prefix wins; without one, the
-  /// body is a page in HTML. A request that is too malformed to have a path gets the format of "/".
+  /// body is a page in HTML. A malformed path is taken as the client wrote it; a request without a
+  /// path gets the format of "/".
   /// Before Begin().
   /// @param prefix as Mount()
   /// @param formatter such as ProblemJson; not empty, else throws std::invalid_argument
