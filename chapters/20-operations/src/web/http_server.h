@@ -146,8 +146,9 @@ class HttpServer {
 
   /// The same with options of your own.
   /// @param prefix as Mount()
-  /// @param options the directory is `root`; see files/static_files.h. `cache.max_bytes` is for the
-  ///     whole server: each loop gets its share. 0: no cache.
+  /// @param options the directory is `root`. `cache.max_bytes` is for the whole server: each loop
+  ///     gets its share. 64 MiB if it is not set; 0: no cache. Include files/static_files.h for
+  ///     StaticFilesOptions.
   /// @return this
   auto Files(std::string prefix, const StaticFilesOptions& options) -> HttpServer&;
 
