@@ -14,7 +14,6 @@
 #include <turtle/base/argument.h>
 #include <turtle/db/db_pool.h>
 #include <turtle/db/sqlite_database.h>
-#include <turtle/http/http_error.h>
 #include <turtle/http/uri.h>
 #include <turtle/task/task_pool.h>
 #include <turtle/web/http_server.h>

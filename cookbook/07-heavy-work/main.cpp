@@ -12,7 +12,6 @@
 #include <string>
 
 #include <turtle/base/argument.h>
-#include <turtle/http/http_error.h>
 #include <turtle/task/task_pool.h>
 #include <turtle/web/http_server.h>
 #include <turtle/web/offload.h>

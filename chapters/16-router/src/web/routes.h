@@ -26,6 +26,7 @@
 #include <variant>
 #include <vector>
 
+#include "http/http_error.h"
 #include "http/method.h"
 #include "http/router.h"
 #include "web/prefix_map.h"
