@@ -71,7 +71,7 @@ TEST(ServerFilesTest, OptionsThatSayNothingOfTheCacheKeepIt) {
     const RunningServer server([&](HttpServer& http) { http.Files("/", options); });
     HttpClient client(server.Port());
     EXPECT_EQ(client.Ask(Get("/large")).status, 200);
-    EXPECT_EQ(client.Ask(Get("/none")).status, 404);  // by now the reply has let go of the file
+    EXPECT_EQ(client.Ask(Get("/none")).status, 404);  // by now it is sent, and the file closed
     return IsOpen(site.Path() + "/large");
   };
   StaticFilesOptions options;

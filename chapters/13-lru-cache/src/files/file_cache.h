@@ -46,8 +46,8 @@ enum class FileCheck : std::uint8_t {
 
 /// How much a FileCache keeps.
 struct FileCacheOptions {
-  /// Of everything together, bookkeeping included. 0: no cache. nullopt: what whoever makes the
-  /// cache finds right; a StaticFiles has none then.
+  /// Of everything together, bookkeeping included. 0: no cache. nullopt: the default of its user;
+  /// a StaticFiles has no cache then.
   std::optional<std::size_t> max_bytes{};
   std::size_t max_copied_bytes = 32 * 1024;  ///< a larger file is kept open instead of in memory
   FileCheck check = FileCheck::kWatch;       ///< when to look again
