@@ -97,6 +97,7 @@ void AddTodo(const ServerRequest& req, ServerResponse& res);""",
     "web/server_response.h": (["<nlohmann/json.hpp>"], "", "ServerResponse& res"),
 }
 PAGES = {
+    "chapters/16-router/README.md": (['"web/http_server.h"'], "", "HttpServer& server"),
     "chapters/18-database/README.md": (
         ["<string>", '"db/db_connection.h"'],
         "",

@@ -67,8 +67,31 @@ struct UploadAction {
   UploadOptions options;  ///< how much is kept, and where
 };
 
+/// Takes what is no handler, so that the compiler says which there are. Nothing is ever made of it.
+struct NoHandler {
+  /// True if a route takes a `Handler`.
+  template <typename Handler>
+  static constexpr bool kIsHandler =
+      std::is_convertible_v<Handler, SyncHandler> || std::is_convertible_v<Handler, AsyncHandler> ||
+      std::is_convertible_v<Handler, StreamingHandler> ||
+      std::is_convertible_v<Handler, UploadAction>;
+
+  /// Does not compile.
+  template <typename Handler,
+            typename = std::enable_if_t<!std::is_same_v<std::decay_t<Handler>, NoHandler> &&
+                                        !kIsHandler<Handler>>>
+  NoHandler(Handler&& /*what*/) {  // NOLINT: variant converts as a call does
+    static_assert(kIsHandler<Handler>,
+                  "a route's handler is a function of (const ServerRequest&, ServerResponse&), "
+                  "(const ServerRequest&, Responder), "
+                  "(const ServerRequest&, const RequestBody&, Responder) or "
+                  "(const ServerRequest&, const Upload&, ServerResponse&), and can be copied");
+  }
+};
+
 /// What answers a route; made from a function of any kind.
-using RouteAction = std::variant<SyncHandler, AsyncHandler, StreamingHandler, UploadAction>;
+using RouteAction =
+    std::variant<SyncHandler, AsyncHandler, StreamingHandler, UploadAction, NoHandler>;
 
 /// The limits of one route; the server's count where one is not set.
 struct RouteOptions {
