@@ -1,4 +1,4 @@
-// A folder of files, and an API beside it: site_and_api [PORT [FOLDER]]
+// A directory of files, and an API beside it: site_and_api [PORT [FOLDER]]
 //
 //   GET, POST /api/visits   how often somebody came by; one more
 //   GET /app/…              index.html: a page that draws itself has many addresses and one file
@@ -18,7 +18,7 @@ using namespace turtle;
 
 namespace {
 
-// Whatever is asked for under /app, the page knows what to show.
+// The page knows what to show for each path under /app.
 class OnePage : public RequestHandler {
  public:
   void Handle(Exchange& exchange) override {

@@ -28,7 +28,7 @@ using namespace turtle;
 
 namespace {
 
-// The last news, and who listens. Any thread: under the lock, all hear everything in one order.
+// The last news, and the listeners. Any thread: under the lock, all hear everything in one order.
 class Feed {
  public:
   void Publish(std::string_view text) {
@@ -37,7 +37,7 @@ class Feed {
     if (kept_.size() > kKept) {
       kept_.pop_front();
     }
-    // Who reads too slowly is let go. The browser comes back, and says what it has seen.
+    // A client that reads too slowly is let go. The browser comes back, and says what it has seen.
     const News& news = kept_.back();
     listeners_.remove_if([this, &news](const EventChannel& each) { return !Tell(each, news); });
   }
@@ -61,7 +61,7 @@ class Feed {
     listeners_.remove_if([](const auto& each) { return each.Comment() != StreamState::kOpen; });
   }
 
-  // These replies have no end of their own, and a server that stops waits for its replies.
+  // These responses have no end of their own, and a server that stops waits for its responses.
   void End() {
     const MutexLock lock(mutex_);
     for (const EventChannel& each : listeners_) {

@@ -1,6 +1,6 @@
 // A journal that forgets nothing: journal [PORT [FILE]]
 //
-//   POST /entries   a line, answered when it is on the disk
+//   POST /entries   a line, acknowledged when it is on the disk
 //   GET  /figures   {"entries": …, "syncs": …, "waiting": …}
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-// Programs of a folder, behind a password: guarded_scripts PORT FOLDER [NETWORK…]
+// Programs in a directory, protected by a password: guarded_scripts PORT FOLDER [NETWORK…]
 //
-//   GET, POST /scripts/{program}   its output, for who knows the password
+//   GET, POST /scripts/{program}   its output, if the password is right
 //
 // The password is in the environment, as clients send it: AUTHORIZATION="Basic YWRhOmR1Y2s=".
 // Clients from a NETWORK, such as 10.0.0.0/8, are not let in at all.
@@ -35,8 +35,8 @@ auto IsSame(std::string_view one, std::string_view other) -> bool {
   return difference == 0;
 }
 
-// What stands behind `Basic`, whose case does not matter, without spaces (RFC 9110, section 11.4).
-// Of another scheme: nothing.
+// Returns the part after `Basic`, whose case does not matter, without spaces (RFC 9110, section
+// 11.4). For another scheme: nothing.
 auto Credentials(std::string_view field) -> std::string_view {
   constexpr std::string_view kScheme = "basic ";
   const bool is_basic = field.size() > kScheme.size() &&

@@ -58,7 +58,8 @@ auto main(int argc, char** argv) -> int try {
   TaskPool pool(limits);
 
   OffloadOptions offload(Priority::kLow);
-  offload.deadline = std::chrono::seconds(30);  // who has waited so long gets 503 as well
+  offload.deadline =
+      std::chrono::seconds(30);  // a request that has waited so long gets a 503 as well
   offload.retry_after = std::chrono::seconds(5);
   HttpServer server(NetAddress("127.0.0.1", port));
   server.Get("/primes/{below:int}", Offload(pool, offload, CountPrimes));

@@ -83,7 +83,7 @@ void Serve(Connection* client, Store& store, std::chrono::seconds idle) {
     client->Consume(end + 1);
   }
   if (exit && !client->Paused()) {
-    client->Close();  // once its answers are sent
+    client->Close();  // once its responses are sent
   } else {
     client->GetLooper()->SetDeadline(client, client->GetLooper()->Now() + idle);
   }

@@ -34,7 +34,7 @@ class Heartbeats {
     if (is_name && (last_.size() < kMaxNames || last_.count(name) != 0)) {
       last_[name] = now;
     } else {
-      ++refused_;  // whoever reaches the port can send anything, from any address
+      ++refused_;  // anyone who reaches the port can send anything, from any address
     }
   }
 
@@ -67,7 +67,7 @@ auto main(int argc, char** argv) -> int try {
   Looper& loop = *http.Loopers().front();
 
   UdpOptions options;
-  options.max_payload = 64;  // what is longer is cut, and says so
+  options.max_payload = 64;  // a longer one is cut, and marked so
   UdpServer udp(loop, NetAddress("127.0.0.1", argc > 2 ? ReadPort(argv[2]) : 8125), options);
   Heartbeats heartbeats;
   udp.OnDatagram([&](const Datagram& beat) { heartbeats.Take(beat, loop.Now()); });

@@ -1,7 +1,6 @@
-// What a program needs around its routes to be run by systemd, and restarted while clients come:
-// service [PORT [OPERATIONS_PORT]]
+// A program that systemd can run, and restart while clients come: service [PORT [OPERATIONS_PORT]]
 //
-//   POST /upper                   its text in upper case; in place of what yours does
+//   POST /upper                   its text in upper case; replace it by your own work
 //   GET /livez, /readyz, /metrics, /   at the other port: how it is
 #include <unistd.h>
 
@@ -35,8 +34,8 @@ void Upper(const ServerRequest& req, ServerResponse& res) {
   res.Text(text);
 }
 
-// Serves on a thread of its own as long as it lives: who asks how the others are is answered, even
-// when each of their loops is stuck.
+// Serves on its own thread as long as it lives: a client that asks how the others are gets a
+// response even when each of their loops is stuck.
 class Beside {
  public:
   explicit Beside(HttpServer& server) : server_(server), thread_([this] { server_.Begin(); }) {}

@@ -1,4 +1,4 @@
-// What it costs to be sure: rows a second into a file.
+// The price of durability: rows a second into a file.
 //
 //   commit_cost FILE [ROWS]
 #include <chrono>

@@ -20,7 +20,7 @@ class RequestCount {
  public:
   explicit RequestCount(int sink_port) { sink_.Connect(NetAddress("127.0.0.1", sink_port)); }
 
-  // What the kernel does not take now is told with the next one.
+  // Requests that the kernel does not take now are counted by the next datagram.
   void Add() {
     ++untold_;
     if (sink_.Send("requests:" + std::to_string(untold_) + "|c").status == IoStatus::kBytes) {

@@ -35,13 +35,13 @@ auto ParseNumber(const std::string& what, std::string_view text) -> int {
 }
 
 void Serve(TurtleServer& server, milliseconds idle) {
-  const auto await = [idle](Connection* client) {  // whoever says nothing for so long is deleted
+  const auto await = [idle](Connection* client) {  // a silent client is deleted
     client->GetLooper()->SetDeadline(client, client->GetLooper()->Now() + idle);
   };
   server.OnAccept(await)
       .OnHandle([await](Connection* client) {
         const auto [read, exit] = client->Recv();
-        if (exit) {  // what is unsent is sent, for as long as the client reads
+        if (exit) {  // unsent bytes are sent, for as long as the client reads
           client->GetLooper()->DeleteConnection(client->GetFd());
         } else if (read != 0) {
           client->WriteToWriteBuffer(client->Read());

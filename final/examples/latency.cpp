@@ -3,7 +3,7 @@
 //   latency HOST PORT [COUNT]      for slow_server; 200 requests unless given
 //
 // One connection asks for work (`w`), again and again. Another asks for nothing much (`.`), a
-// hundred times a second at most, and measures how long the answers take.
+// hundred times a second at most, and measures the latency.
 #include <algorithm>
 #include <atomic>
 #include <charconv>

@@ -11,8 +11,8 @@
 /// The pages that are told what is new.
 class Listeners {
  public:
-  /// Begins to answer `responder`'s client by events. The lock is held meanwhile: what changes once
-  /// the client knows that it is connected, it is told of.
+  /// Begins a response of events to `responder`'s client. The lock is held meanwhile: the client
+  /// gets every change that comes after it knows that it is connected.
   auto Add(const turtle::Responder& responder) -> turtle::EventChannel {
     const turtle::MutexLock lock(mutex_);
     KeepIf([](const turtle::EventChannel& channel) {  // or they would pile up while nothing is said
@@ -25,11 +25,11 @@ class Listeners {
   void Tell(const turtle::ServerEvent& event) {
     const turtle::MutexLock lock(mutex_);
     KeepIf([&event](const turtle::EventChannel& channel) {
-      return channel.Send(event) == turtle::StreamState::kOpen;  // who doesn't read, comes again
+      return channel.Send(event) == turtle::StreamState::kOpen;  // slow ones connect again later
     });
   }
 
-  /// A server that stops waits for its replies, and these have no end.
+  /// A server that stops waits for its responses, and these have no end.
   void End() {
     const turtle::MutexLock lock(mutex_);
     for (const turtle::EventChannel& channel : channels_) {

@@ -2,7 +2,8 @@
 //
 //   nonblocking_query SOCKET TENTHS...
 //
-// Each query sleeps for so many tenths of a second, on the server. They are told of as they come.
+// Each query sleeps for so many tenths of a second, on the server. The results are printed as they
+// come.
 //
 // Source: https://mariadb.com/kb/en/using-the-non-blocking-library/
 #include <iostream>

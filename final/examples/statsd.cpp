@@ -3,12 +3,12 @@
 //   statsd [PORT [HTTP_PORT [SECONDS [ADDRESS]]]]
 //
 // 20080, 20081, 10 and 127.0.0.1 unless given; port 0: any free one. Datagrams are in the statsd
-// format (statsd_line.h). Every SECONDS, and at SIGINT and SIGTERM, a report goes to stdout; what
-// it says can be had at any time at http://ADDRESS:HTTP_PORT/metrics. What has reached the kernel
-// by the time of the signal is in the last one. A second signal ends it at once.
+// format (statsd_line.h). Every SECONDS, and at SIGINT and SIGTERM, a report goes to stdout; the
+// same text can be had at any time at http://ADDRESS:HTTP_PORT/metrics. The last report includes
+// whatever has reached the kernel by the time of the signal. A second signal ends it at once.
 //
-// No name and no password: whoever reaches the port can write, and use up all names. Let nobody
-// reach it but your own programs.
+// No name and no password: any program that reaches the port can write, and use up all names. Let
+// only your own programs reach it.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -37,8 +37,8 @@ namespace {
 constexpr std::size_t kMaxNames = 1000;
 constexpr std::size_t kMaxDrained = 100'000;  // datagrams: more than any usual buffer holds
 
-// Prints on a thread of its own: who holds up a terminal, or does not read from a pipe, must not
-// hold up the loop.
+// Prints on its own thread: a held-up terminal, or a pipe that nobody reads, must not hold up the
+// loop.
 class Printer {
  public:
   Printer() : thread_(1) { thread_.Start(); }
@@ -62,7 +62,7 @@ class Printer {
   ThreadPool thread_;  // the last member: its thread uses the other
 };
 
-// What was lost on the way belongs to the report: without it the sums are a guess.
+// The losses on the way belong to the report: without them the sums are a guess.
 auto Describe(StatsdTable& table, UdpServer& server) -> std::string {
   const UdpFigures figures = server.Figures();
   return table.Report() + "datagrams " + std::to_string(figures.received) +
@@ -87,7 +87,7 @@ auto main(int argc, char** argv) -> int try {
   StatsdTable table(kMaxNames);
   UdpOptions options;
   options.max_payload = 8192;
-  options.receive_buffer = 4U << 20U;  // what comes while the loop is busy has to lie somewhere
+  options.receive_buffer = 4U << 20U;  // for datagrams that come while the loop is busy
   UdpServer server(looper, NetAddress(address, port(1, 20080)), options);
   server.OnDatagram([&table](const Datagram& told) { table.Take(told.payload, told.truncated); });
   http.Get("/metrics",
@@ -104,7 +104,7 @@ auto main(int argc, char** argv) -> int try {
   std::optional<SignalWatch> signals;
   signals.emplace(looper, std::vector<int>{SIGINT, SIGTERM}, [&](int) {
     http.Stop();
-    signals.reset();  // a second one ends the program, whoever does not read its last report
+    signals.reset();  // a second one ends the program, even if its last report is not read
   });
   server.Start();
   std::cout << "listening on " << server.LocalAddress().ToString() << ", metrics at http://"

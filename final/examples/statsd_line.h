@@ -1,11 +1,11 @@
 // A line of the statsd format, which is what a program says of itself:
 //
-//   requests:1|c            a counter: one more
-//   requests:1|c|@0.1       one that was told in place of ten
-//   queue:17|g              a gauge: 17 now          queue:-3|g   three fewer
-//   render:12.5|ms          a timer: it took 12.5 milliseconds; |h is read alike
-//   users:ada|s             a set: how many different members there are
-//   requests:1|c|#a:b,c     with tags, which are passed over
+//    requests:1|c            a counter: one more
+//    requests:1|c|@0.1       one that was told in place of ten
+//    queue:17|g              a gauge: 17 now          queue:-3|g   three fewer
+//    render:12.5|ms          a timer: it took 12.5 milliseconds; |h is read alike
+//    users:ada|s             a set: how many different members there are
+//    requests:1|c|#a:b,c     with tags, which are passed over
 //
 // A datagram has several, with line feeds between them. Strangers write them, so a line is either
 // right or refused as a whole, with the reason.
@@ -27,10 +27,10 @@
 
 namespace turtle_examples {
 
-/// What is measured.
+/// The kind of a measurement.
 enum class MetricKind : std::uint8_t { kCounter, kGauge, kTimer, kSet };
 
-/// What one line says. Views are into the line.
+/// The content of one line. Views are into the line.
 struct Metric {
   std::string_view name;
   MetricKind kind = MetricKind::kCounter;
@@ -40,7 +40,7 @@ struct Metric {
   std::string_view member;  ///< of a set
 };
 
-/// What is wrong with a line.
+/// The fault of a line.
 enum class LineFault : std::uint8_t {
   kNone,
   kName,   ///< none, longer than kMaxMetricName, or other bytes than letters, digits and "._-/"
@@ -98,7 +98,7 @@ inline auto ParseNumber(std::string_view text) -> std::optional<double> {
 
 namespace detail {
 
-// What comes before the next `mark`, which is taken off as well.
+// Returns the part before the next `mark`, which is taken off as well.
 inline auto TakeField(std::string_view& rest, char mark) -> std::string_view {
   const std::size_t end = rest.find(mark);
   const std::string_view field = rest.substr(0, end);

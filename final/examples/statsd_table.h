@@ -1,7 +1,7 @@
-// What was measured, in bounded memory.
+// The measurements, in bounded memory.
 //
-// Strangers choose the names, so their number has a limit, and so has what is kept of each: of a
-// timer a sample of 512 values, of a set the hashes of 1,024 members. Sums and counts are of all
+// Strangers choose the names, so their number has a limit, and so has the memory of each: a timer
+// keeps a sample of 512 values, a set the hashes of 1,024 members. Sums and counts are of all
 // values, to 15 digits.
 //
 // A name that is known costs no allocation. Thread: one at a time.
@@ -158,7 +158,7 @@ class StatsdTable {
   [[nodiscard]] auto Refused() const -> std::uint64_t { return refused_; }
 
   /// A line for each metric, in the order of their names; then what was wrong. Counters and gauges
-  /// go on for ever, timers and sets begin anew with each interval.
+  /// go on for ever, timers and sets begin again with each interval.
   [[nodiscard]] auto Report() -> std::string {
     std::string text;
     for (const auto& [name, sum] : counters_) {

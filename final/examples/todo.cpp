@@ -4,16 +4,16 @@
 //   todo PORT [FOLDER [FILE]]
 //   todo PORT FOLDER --mariadb SOCKET DATABASE
 //
-//   FOLDER has the page's files; todo_page beside the program unless given
-//   FILE is a database of SQLite; todo.db, where the program was started, unless given
-//   SOCKET leads to a server of MariaDB, which knows who runs this by his name in the system
+//    FOLDER has the page's files; todo_page beside the program unless given
+//    FILE is a database of SQLite; todo.db, where the program was started, unless given
+//    SOCKET leads to a server of MariaDB, which knows the user by the system's name
 //
-//   GET    /api/todos         the list; with ?done=true or ?done=false a part of it
-//   POST   /api/todos         {"title": "buy milk"} is added
-//   GET    /api/todos/{id}    one of them
-//   PATCH  /api/todos/{id}    {"title": "buy oat milk", "done": true}, or one of the two
-//   DELETE /api/todos/{id}
-//   GET    /api/events        says when something has changed (server-sent events)
+//    GET    /api/todos         the list; with ?done=true or ?done=false a part of it
+//    POST   /api/todos         {"title": "buy milk"} is added
+//    GET    /api/todos/{id}    one of them
+//    PATCH  /api/todos/{id}    {"title": "buy oat milk", "done": true}, or one of the two
+//    DELETE /api/todos/{id}
+//    GET    /api/events        says when something has changed (server-sent events)
 #include <algorithm>
 #include <csignal>
 #include <exception>
@@ -132,7 +132,7 @@ auto NotThere(const ServerRequest& req) -> HttpError {
 
 // --- what is served ------------------------------------------------------------------------------
 
-// What asks the list waits for the database: the pool does that, and no loop.
+// Handlers that use the list wait for the database: on the pool, never on a loop.
 void ServeTodos(RouteGroup api, TaskPool& pool, TodoList& todos, Listeners& listeners) {
   const auto route = [&](Method method, const char* pattern, SyncHandler handler) {
     api.Route(method, pattern, Offload(pool, Priority::kNormal, std::move(handler)));
@@ -210,7 +210,7 @@ auto NeverKept() -> Middleware {
   return fields;
 }
 
-// What the database can't do now it can do soon.
+// The database can soon do what it can't do now.
 auto RetryLater() -> Middleware {
   Middleware retry;
   retry.error = [](const ServerRequest&, ServerResponse& res, const std::exception& error) {

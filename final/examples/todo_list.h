@@ -1,5 +1,5 @@
-// A list of to-dos, in a database. The service knows it by this interface only, behind which
-// chapter 16 had a map.
+// A list of to-dos, in a database. The service knows it only through this interface, which hid a
+// map in chapter 16.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ struct Todo {
   bool done = false;    ///< it is
 };
 
-/// What to change in a to-do; what isn't given stays.
+/// A change of a to-do; members that aren't given stay.
 struct TodoChange {
   std::optional<std::string> title{};
   std::optional<bool> done{};
 };
 
-/// All to-dos, in the order in which they were added. Any thread may call; what it gets is a copy.
-/// What has been returned has been written down: it is there after a crash, too. Every function
-/// waits for the database, so none is for a loop, and throws turtle::DbError.
+/// All to-dos, in the order in which they were added. Any thread may call it; the results are
+/// copies. A to-do that has been returned has been written to disk: it is there even after a crash.
+/// Every function waits for the database, so none is for a loop, and throws turtle::DbError.
 class TodoList {
  public:
   /// Makes the table, if there is none.

@@ -41,7 +41,7 @@ auto FailFrom(std::size_t first, std::size_t count, LoopThread& home, LoopThread
     }
   });
   for (Client& client : clients) {
-    static_cast<void>(client.Send("hello"));  // who was let go notices
+    static_cast<void>(client.Send("hello"));  // a client that was let go notices
     const std::string reply = client.Receive(5);
     EXPECT_TRUE(reply == "hello" || client.Ended() || client.WasReset())
         << "allocations from " << first << " on, " << count << " of them";

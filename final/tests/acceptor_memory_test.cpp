@@ -1,5 +1,5 @@
-// One client for whom there is no memory costs the others nothing. Replaces operator new, which is
-// why it is a program of its own.
+// A client that no memory is left for costs the others nothing. Its own program, because it
+// replaces operator new.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -70,7 +70,7 @@ void AddThreeOfWhomOneFails(LoopThread& home, LoopThread& target) {
   });
   EXPECT_EQ(clients[0].ReceiveAll(), "");
   EXPECT_TRUE(clients[0].Ended() || clients[0].WasReset()) << "it would wait for ever";
-  clients.emplace_back(port);  // and whoever comes later
+  clients.emplace_back(port);  // and clients that come later
   for (std::size_t i = 1; i < clients.size(); ++i) {
     ASSERT_TRUE(clients[i].Send("hello"));
     EXPECT_EQ(clients[i].Receive(5), "hello") << "client " << i;

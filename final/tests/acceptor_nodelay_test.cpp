@@ -1,4 +1,4 @@
-// A reply in two pieces must not wait for the client's acknowledgement of the first, tcp(7).
+// A response in two pieces must not wait for the client's acknowledgement of the first, tcp(7).
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

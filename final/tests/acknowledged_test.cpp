@@ -1,4 +1,4 @@
-// What the other end of a connection has taken.
+// The bytes that the other end of a connection has acknowledged.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -36,7 +36,7 @@ class HandOverMemoryTest : public testing::Test {
     listener_.Listen();
   }
 
-  // What /bin/sh is to run in the place of a successor.
+  // The options to run a script with /bin/sh in place of a successor.
   auto Script(const std::string& text) -> HandOverOptions {
     folder_.Write("program", "#!/bin/sh\n" + text + "\n");
     ::chmod(folder_.Path("program").c_str(), 0755);
@@ -50,7 +50,7 @@ class HandOverMemoryTest : public testing::Test {
 
   static auto HasNoChildren() -> bool {
     siginfo_t child{};
-    const int options = WEXITED | WNOHANG | WNOWAIT;  // whose it is, reaps it
+    const int options = WEXITED | WNOHANG | WNOWAIT;  // left for its owner to reap
     return ::waitid(P_ALL, 0, &child, options) < 0 && errno == ECHILD;
   }
 
@@ -105,7 +105,7 @@ TEST_F(HandOverMemoryTest, OneThatEndsIsReapedAndAnotherMayTry) {
   }
 }
 
-// The thread of a loop has nobody to whom it could refuse to serve.
+// The thread of a loop has no caller that it could report a failure to.
 TEST(TurtleServerMemoryTest, EveryLoopBeginsWithoutMemoryForItsThread) {
   const test::CapturedStderr errors;
   ServerOptions options;

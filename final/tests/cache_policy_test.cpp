@@ -1,4 +1,4 @@
-// What RFC 9111 says about keeping replies, a line for each rule.
+// The rules of RFC 9111 on keeping responses, one line for each.
 #include "http/cache_policy.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ constexpr HttpTime kNow{784'111'777};  // Sun, 06 Nov 1994 08:49:37 GMT
 
 // --- replies
 
-// The fields of a reply, written with a ';' between two lines.
+// The fields of a response, written with a ';' between two lines.
 class Fields {
  public:
   explicit Fields(const std::string& lines) : text_(lines.empty() ? "" : lines + ';') {

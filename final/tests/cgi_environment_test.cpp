@@ -159,7 +159,7 @@ TEST(CgiEnvironmentTest, ANulByteIsRefusedWhereverItIs) {
 
 TEST(CgiEnvironmentTest, AnEntryThatExecveRefusesIsRefusedBefore) {
   CgiRequestInfo info = PlainRequest();
-  // With "HTTP_X=" in front and the NUL behind, Linux counts all of it.
+  // With "HTTP_X=" before and the NUL after it, Linux counts all of it.
   const std::string fits(CgiEnvironment::kMaxEntryBytes - 1 - 7, 'x');
   info.headers = {{"X", fits}};
   EXPECT_TRUE(CgiEnvironment::Build(info, {}));

@@ -176,7 +176,7 @@ TEST(CgiHeaderTest, RefusesWhatIsNoHeaderBlock) {
       "Location: relative\n\n",                  //
       "Location:\n\n",                           //
       "Location: :nothing\n\n",                  // empty scheme
-      "Location: http:\n\n",                     // nothing behind it
+      "Location: http:\n\n",                     // nothing after the colon
       "Location: 9a:b\n\n",                      // a scheme begins with a letter
       "Location: a_b:c\n\n",                     // and has no underscore
       "Location: /a b\n\n",                      // a space would end the URI

@@ -26,7 +26,7 @@ using test::LifeLine;
 using test::ProgramFolder;
 
 constexpr const char* kText = "printf 'Content-Type: text/plain\\n\\n'\n";
-// Has a child of its own, and says so.
+// Has its own child, and reports it.
 constexpr const char* kForEver = "sleep 1000 & echo >&9; exec sleep 1000\n";
 
 // Has every child of this process been reaped?
@@ -263,7 +263,7 @@ TEST(CgiLimitsTest, AProgramThatHasSaidAllMayEndInPeace) {
   EXPECT_TRUE(AwaitNoChild(server));
 }
 
-// Where the framing ends a reply, the program does not.
+// Where the framing ends a response, the program need not end.
 TEST(CgiLimitsTest, AWholeReplyDoesNotWaitForItsProgram) {
   struct Case {
     const char* method;

@@ -58,7 +58,7 @@ auto RunProgram(const std::string& program, std::vector<std::string> arguments,
   EXPECT_TRUE(started) << program << ": " << started.ToString();
   input.read_end.Reset();
   output.write_end.Reset();
-  // The body stays open behind its last byte: a program must not wait for its end.
+  // The pipe stays open after the body's last byte: a program must not wait for end-of-file.
   EXPECT_EQ(WritePipe(input.write_end.Get(), body).bytes, body.size());
 
   std::string text;

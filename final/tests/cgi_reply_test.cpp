@@ -1,4 +1,4 @@
-// What becomes of a program's output (RFC 3875, section 6).
+// How a program's output becomes a response (RFC 3875, section 6).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +16,7 @@ using test::HttpClient;
 using test::HttpReply;
 using test::ProgramFolder;
 
-// The reply to one program, over a connection of its own.
+// The response of one program, over its own connection.
 auto ReplyTo(const std::string& script, const std::string& request = Get("/cgi-bin/program"),
              Asked asked = Asked::kGet) -> HttpReply {
   const ProgramFolder programs;

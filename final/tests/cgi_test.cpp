@@ -1,4 +1,4 @@
-// What a program is told about its request (RFC 3875, section 4).
+// The meta-variables that describe a request to a program (RFC 3875, section 4).
 #include "cgi/cgi.h"
 
 #include <gtest/gtest.h>

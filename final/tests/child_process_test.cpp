@@ -394,7 +394,7 @@ TEST(ChildProcessTest, WorksWithTheStandardDescriptorsClosed) {
   EXPECT_EQ(command.ReadOutput(), "in end\n");
 }
 
-// Closes some of the three for a while. Whoever has one has to be quiet meanwhile.
+// Closes some of the three standard descriptors for a while. Print nothing meanwhile.
 class StandardClosed {
  public:
   explicit StandardClosed(int mask) {
@@ -442,7 +442,7 @@ TEST(ChildProcessTest, AProgramHasAllThreeWhicheverAreClosedHere) {
       options.arguments = {"-c", kScript};
       options.stdout_fd = output.write_end.Get();
       result = child.Start(options);
-      // To where they don't stand in the way of what was saved.
+      // Out of the way of the saved descriptors.
       for (UniqueFd* const each : {&output.read_end, &output.write_end}) {
         each->Reset(fcntl(each->Get(), F_DUPFD_CLOEXEC, 20));
       }

@@ -22,7 +22,7 @@ auto Decode(const std::vector<std::string_view>& pieces, const BodyLimits& limit
   return ReadBody(decoder, pieces);
 }
 
-// What everybody knows, an extension, upper and lower case, leading zeros, trailers.
+// The well-known example, an extension, upper and lower case, leading zeros, trailers.
 constexpr std::string_view kExample =
     "4\r\nWiki\r\n"
     "005;name=value;q=\"a;b\\\"\" ;x\r\npedia\r\n"
@@ -257,8 +257,8 @@ TEST(ChunkedDecoderTest, WhatTheWriterWritesIsReadBack) {
   }
 }
 
-// Any bytes at all: it ends in an answer or waits, never reads outside, never gives more content
-// than allowed. The harness checks every step.
+// Any bytes at all: the decoder decides or waits, never reads outside its input, and never gives
+// more content than allowed. The harness checks every step.
 TEST(ChunkedDecoderTest, AnyBytes) {
   std::mt19937 random(1);
   const std::string alphabet = "0015aF;= \t\r\n\r\nxX:\"\\\x7f\xff";

@@ -1,4 +1,4 @@
-// The two ends of a connection: what is asked of the kernel, how often, and for whom.
+// The two ends of a connection: which calls ask the kernel for them, and how often.
 #include "web/connection_ends.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// What becomes of getpeername(2) and getsockname(2).
+// Counts the calls of getpeername(2) and getsockname(2).
 struct Questions {
   std::atomic<int> source{0};
   std::atomic<int> destination{0};

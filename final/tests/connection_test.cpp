@@ -48,7 +48,7 @@ class ConnectionTest : public testing::Test {
     return written;
   }
 
-  // What the client gets by one read; empty after ten seconds without anything.
+  // Returns the bytes that one read brings the client; empty after ten seconds of silence.
   auto ReceiveSome() -> std::string {
     std::string piece = client_.Receive(1);
     return piece + client_.Receive(4095, std::chrono::milliseconds(0));

@@ -1,5 +1,5 @@
-// Who gets a connection, and what happens to those that don't work. The database is a toy; the
-// clock is the test's.
+// Which callers get a connection, and what happens to connections that don't work. The database is
+// a toy; the clock is the test's.
 #include "db/db_pool.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// What the toy does, as the test sets it, and what was done to it.
+// The toy's faults, as the test sets them, and a record of the calls to it.
 struct Toy {
   std::atomic<bool> refuses{false};  // Open() throws
   std::atomic<bool> dead{false};     // Ping() says no
@@ -107,7 +107,7 @@ class ToyDatabase : public Database {
   Toy& toy_;
 };
 
-// A lease that nobody keeps ends with its line. What was made of its connection would outlive it.
+// A lease that is not kept ends with its line. A statement made of its connection would outlive it.
 template <class Lease, class = void>
 constexpr bool kGivesConnection = false;
 template <class Lease>
@@ -254,7 +254,7 @@ TEST_F(DbPoolTest, WhereOneHasBrokenNoneIsTrusted) {
   EXPECT_EQ(toy_.pings, 2) << "was asked a moment ago";
 }
 
-// Where the cable is cut, each that is asked takes its whole time-out.
+// Where the cable is cut, each connection that is tested takes its whole timeout.
 TEST_F(DbPoolTest, WhoComesAsksOneDeadConnectionAndNotAll) {
   const auto pool = MakePool(3);
   {

@@ -1,4 +1,4 @@
-// The heap behind the connections' deadlines.
+// The heap of the connections' deadlines.
 #include "core/deadline_heap.h"
 
 #include <gtest/gtest.h>

@@ -209,8 +209,8 @@ TEST(Drain, ABodyThatStillComesIsUnderWay) {
   EXPECT_EQ(reply.Field("Connection"), "close");
 }
 
-// RFC 9112, section 9.6: nothing behind the reply that says close is answered, and the reset that
-// an unread request would make must not destroy that reply.
+// RFC 9112, section 9.6: no request after the response that says close is answered, and the reset
+// that an unread request would cause must not destroy that response.
 TEST(Drain, WhatComesBehindTheLastReplyIsNotAnsweredAndHurtsNobody) {
   std::unique_ptr<HttpClient> client;
   HttpServer server(NetAddress("127.0.0.1", 0), {}, Patient());

@@ -195,7 +195,7 @@ TEST(ExchangeStream, AHandlerThatThrowsInTheMiddleCutsTheConnection) {
   EXPECT_FALSE(reply.complete);
 }
 
-// A slow reader makes the writer wait; what lies in between has a bound.
+// A slow reader makes the writer wait; the bytes between them have a bound.
 TEST(ExchangeStream, TheWriterWaitsForTheReader) {
   std::size_t most_unsent = 0;  // the loop's
   std::size_t waits = 0;

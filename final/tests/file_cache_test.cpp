@@ -129,7 +129,8 @@ TEST_P(NeverStale, AfterAFolderIsExchanged) {
   EXPECT_EQ(Page(), "new");
 }
 
-// A watch follows its folder, whatever that is called. Of a folder above it hears nothing.
+// A watch follows its directory, whatever its name becomes. It hears nothing of a directory above
+// it.
 TEST_P(NeverStale, InAFolderThatIsNewUnderAnOldName) {
   fs::rename(site_.Path("a"), site_.Path("was"));
   site_.Write("a/b/page", "new");
@@ -212,7 +213,7 @@ TEST(FileCacheTest, WhatNobodyTellsOfIsSeenAfterASecond) {
   CachedSite site;
   site.Write("page", "old");
   ASSERT_TRUE(site.AwaitHit("/page"));
-  // The second name comes after the page was kept, and its folder is not watched.
+  // The second name appears after the page was kept, and its directory is not watched.
   fs::create_hard_link(site.Path("page"), site.Folder().Path("outside"));
   site.Folder().Write("outside", "new");
   site.Server().Advance(FileCache::kTrustTime);
@@ -331,7 +332,7 @@ TEST(FileCacheTest, ALinkThatIsTurnedEmptiesTheCache) {
   site.Server().Advance(FileCache::kTrustTime);
   EXPECT_EQ(site.Ask("/page"), "new");
   EXPECT_EQ(site.Entries(), 1U);
-  site.Folder().Write("2/page", "newer");  // the new folder is watched
+  site.Folder().Write("2/page", "newer");  // the new directory is watched
   EXPECT_EQ(site.Ask("/page"), "newer");
 }
 
@@ -355,7 +356,7 @@ TEST(FileCacheTest, ARootThatIsMadeAnewIsServedAtOnce) {
 }
 
 #ifdef __linux__
-// A mount raises no event, and the watch of the folder beneath it hears of nothing any more.
+// A mount raises no event, and the watch of the directory beneath it hears nothing any more.
 TEST(FileCacheTest, WhatIsMountedOverAFolderIsWatched) {
   if (::unshare(CLONE_NEWNS) != 0 ||
       ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {

@@ -19,7 +19,7 @@ namespace {
 
 #ifdef __linux__
 
-// Whoever answers each change by another must not keep the loop for himself.
+// A callback that answers each change with another one must not occupy the loop for ever.
 TEST(FileWatchStorm, ARoundHearsOfWhatWasThereWhenItBegan) {
   constexpr int kChanges = 2000;
   const test::SiteFolder folder;

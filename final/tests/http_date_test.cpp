@@ -19,7 +19,7 @@ auto Format(HttpTime time) -> std::string {
   return text;
 }
 
-// What the C library makes of it, in the C locale.
+// Formats the time with the C library, in the C locale.
 auto Reference(HttpTime time, const char* format) -> std::string {
   const auto seconds = static_cast<std::time_t>(time.count());
   std::tm parts{};

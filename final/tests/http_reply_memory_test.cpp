@@ -1,4 +1,4 @@
-// Wherever memory runs out in a reply: it is whole and right, an error page, or seen to be cut.
+// Wherever memory runs out in a response: it is whole and right, an error page, or visibly cut.
 #include <gtest/gtest.h>
 
 #include <cstddef>

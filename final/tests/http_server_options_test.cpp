@@ -1,4 +1,4 @@
-// Limits and time-outs that change while the server runs.
+// Limits and timeouts that change while the server runs.
 #include <gtest/gtest.h>
 
 #include <chrono>

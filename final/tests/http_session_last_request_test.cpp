@@ -1,4 +1,4 @@
-// A request that lies in the kernel when the stop begins was sent to a server that took requests.
+// A request that is in the kernel when the stop begins was sent to a server that took requests.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Requests that wait, because their client does not read the replies, wait in the client.
+// Pipelined requests of a client that does not read the responses wait in the client.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,11 +15,11 @@ using test::Get;
 using test::HttpClient;
 using test::RunningServer;
 
-// With every reply that the client takes the server serves a few requests more. If it read before
-// it serves, what it holds would grow by a whole read each time.
+// Each time the client takes a response, the server serves a few more requests. If it read before
+// it served, its input would grow by a whole read each time.
 TEST(HttpSessionPipelinedInput, TheServerKeepsOneReadOfItAtMost) {
   constexpr int kReplies = 4;
-  const std::string text(2 * Connection::kHighWater, 'x');  // each reply fills the queue
+  const std::string text(2 * Connection::kHighWater, 'x');  // one response fills the queue
   RunningServer server([&](Exchange& exchange) { exchange.Reply(TextResponse(200, text)); });
   HttpClient client(server.Port());
   ASSERT_EQ(client.Ask(Get("/")).status, 200);

@@ -1,5 +1,5 @@
-// Line ends behind a request, as old clients send them, are nothing: neither the beginning of a
-// head that then never ends, nor a part of the next one (RFC 9112, section 2.2).
+// Line ends after a request, which old clients send, count for nothing: they are neither the
+// beginning of a head that then never ends nor a part of the next one (RFC 9112, section 2.2).
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -27,7 +27,7 @@ void ReplyWithPath(Exchange& exchange) {
 
 struct VersionCase {
   const char* request;
-  const char* connection_field;  // of the reply
+  const char* connection_field;  // of the response
   bool kept;
 };
 

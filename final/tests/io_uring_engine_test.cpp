@@ -77,7 +77,8 @@ class IoUringEngineTest : public testing::Test {
     return peer;
   }
 
-  // One who has sent so many pieces that his receive was ended, and of whom nothing was taken.
+  // Connects a peer that has sent so many pieces that its receive was ended, and from which nothing
+  // was taken.
   auto ConnectUnread() -> std::unique_ptr<Peer> {
     auto peer = ConnectSilent();
     for (int i = 0; i < 80; ++i) {
@@ -101,7 +102,7 @@ class IoUringEngineTest : public testing::Test {
                : "";
   }
 
-  // Waits until the poller tells of `token`.
+  // Waits until the poller reports `token`.
   auto AwaitEvent(std::uint64_t token) -> PollEvent {
     const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
     while (std::chrono::steady_clock::now() < deadline) {
@@ -231,7 +232,7 @@ TEST_F(IoUringEngineTest, AResetBehindABacklogIsNoEnd) {
   EXPECT_EQ(last.error, ECONNRESET);
 }
 
-// Whoever sends and is not read is read no further than some buffers: TCP makes him wait.
+// The engine reads only some buffers from a sender that is not read: TCP makes the sender wait.
 TEST_F(IoUringEngineTest, ASenderWhoIsNotReadTakesABoundedPartOfTheBuffers) {
   const auto greedy = ConnectSilent();
   const std::string all = Pattern(std::size_t{8} * 1024 * 1024);
@@ -310,7 +311,7 @@ TEST_F(IoUringEngineTest, PiecesOfPinnedMemoryLeaveInOrder) {
   EXPECT_TRUE(received == all) << received.size();
 }
 
-// What a submission points to is there until the kernel has looked at it.
+// The memory of a submission stays until the kernel has looked at it.
 TEST_F(IoUringEngineTest, WhatTheKernelDidNotTakeIsSentInTheNextRoundAsItWas) {
   const auto one = ConnectSilent();
   const auto two = ConnectSilent();
@@ -479,7 +480,7 @@ TEST_F(IoUringListenerTest, TellsAgainOfWhoWasNotTaken) {
   EXPECT_FALSE(IsTold(42));
 }
 
-// Somebody else may have the listener, too: whoever comes now is his.
+// Another process may share the listener: clients that come now are left to it.
 TEST_F(IoUringListenerTest, LetsNobodyInAnyMore) {
   const Client early = NewClient();
   AwaitEvent(42);

@@ -87,7 +87,7 @@ TEST_F(IoUringLooper, EchoesMegabytesByteForByte) {
   EXPECT_TRUE(AwaitEmpty());
 }
 
-// What the page promises: a round costs one system call, however many clients it serves.
+// The page's promise: a round costs one system call, however many clients it serves.
 TEST_F(IoUringLooper, ARoundOfManyClientsIsOneCall) {
   std::vector<Client> clients;
   for (int i = 0; i < 50; ++i) {
@@ -137,7 +137,7 @@ TEST_F(IoUringLooper, AClientThatResetsDuringTheLastReplyIsDone) {
   EXPECT_TRUE(AwaitEmpty());
 }
 
-// A connection that is deleted while its reply is prepared, but not handed over.
+// A connection that is deleted while its response is prepared, but not handed over.
 TEST_F(IoUringLooper, AResetTakesBackWhatWasOnItsWay) {
   const std::string words(1000, 'x');
   const ConnectionCallbacks cutting{{}, [&](Connection* connection) {
@@ -245,7 +245,7 @@ TEST_F(IoUringLooper, AListenerThatWasShutDownIsRestedOnAndLogged) {
   loop.Ask([&] { acceptor.Stop(); });
 }
 
-// Whoever is told that time is up has said a last word, and it has been handed over.
+// The last word that on_stop writes has been handed over by the time the loop ends.
 TEST_F(IoUringLooper, AWordAtTheStopIsSentThoughNoTimeIsLeft) {
   ConnectionCallbacks callbacks = echo_;
   callbacks.on_stop = [](Connection* connection) {

@@ -8,7 +8,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// What is written of `text`, without what stands before it and the newline.
+// Returns the line for `text`, without its prefix and the newline.
 auto Written(std::string_view text) -> std::string {
   const LogLine line(LogLevel::kInfo, text);
   const std::string_view view = line.View();

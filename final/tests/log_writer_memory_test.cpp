@@ -13,7 +13,7 @@ namespace {
 
 auto Line(char letter) -> std::string { return std::string(500, letter) + "\n"; }
 
-// Whoever has a line can't be told, and is not to blame: it used to be the end of the program.
+// The thread that logs can't be told, and is not to blame: this used to end the program.
 TEST(LogWriterMemoryTest, LinesThatDontFitIntoMemoryAreMissingAndCounted) {
   for (const Urgency urgency : {Urgency::kLater, Urgency::kWait}) {
     const test::LogFolder folder;

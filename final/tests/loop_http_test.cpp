@@ -1,4 +1,4 @@
-// What the sessions of one loop share.
+// State that the sessions of one loop share.
 #include "web/loop_http.h"
 
 #include <gtest/gtest.h>

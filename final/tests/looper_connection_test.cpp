@@ -25,7 +25,7 @@ using test::Echo;
 using test::LoopThread;
 using test::TcpPair;
 
-// No event tells of what came before the loop asked the kernel for events.
+// No event reports bytes that came before the loop asked the kernel for events.
 TEST(LooperConnection, ServesWhatCameWithTheConnection) {
   std::vector<std::string> calls;
   const ConnectionCallbacks callbacks{[&](Connection*) { calls.push_back("accept"); },

@@ -108,7 +108,7 @@ TEST(LooperMemory, WhatIsThereCanBeLetGoWithoutMemory) {
   }
 }
 
-// Else the poller would tell of it in every round, and nobody would be called.
+// Otherwise the poller would report it in every round, and no callback would run.
 TEST(LooperMemory, AWatchThatThereIsNoMemoryForIsNone) {
   Wakeup event;
   event.Signal();

@@ -1,5 +1,5 @@
-// A client that comes while the loop stops is told of it once; one that on_accept has refused is
-// not told at all: its handlers are not to be called any more.
+// A client that arrives while the loop stops gets one on_stop. One that on_accept has refused gets
+// none: its handlers must not be called any more.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

@@ -224,8 +224,8 @@ TEST(LooperStop, BeforeItBeginsItDoesJustThat) {
   EXPECT_TRUE(pair.client.Ended());
 }
 
-// Another thread has accepted a client and handed it over when the loop is asked to end. Its reply
-// is longer than what one send takes.
+// Another thread has accepted a client and handed it over when the loop is asked to end. Its
+// response is longer than one send takes.
 TEST(LooperStop, AClientOnItsWayIsAClient) {
   const std::string reply = Pattern(std::size_t{8} * 1024 * 1024);
   int stopped = 0;

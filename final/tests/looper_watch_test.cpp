@@ -107,7 +107,7 @@ TEST(LooperWatch, CanBeEndedFromWithinItsCallback) {
     id = loop.Get().Watch(bell.Fd(), Interest::kRead, [&loop, &id, witness](const PollEvent&) {
       loop.Get().Unwatch(id);
       loop.Get().Unwatch(id);
-      ++*witness;  // what the callback holds outlives the call
+      ++*witness;  // the callback's captures outlive the call
     });
   });
   loop.RunRounds(5);

@@ -16,7 +16,7 @@ namespace {
 
 using Cache = LruCache<std::string, int>;
 constexpr std::size_t kOverhead = Cache::OverheadBytes();
-constexpr std::size_t kEntry = kOverhead + 10;  // what an entry of weight 10 costs
+constexpr std::size_t kEntry = kOverhead + 10;  // the cost of an entry of weight 10
 
 auto Keys(Cache& cache) -> std::string {
   std::string keys;

@@ -1,4 +1,4 @@
-// What only a server can do to a client: refuse it, stall, and die in the middle.
+// The things that only a server can do to a client: refuse it, stall, and die halfway.
 #include "db/mariadb_database.h"
 
 #include <gtest/gtest.h>

@@ -39,7 +39,7 @@ auto PartOf(const std::string& disposition) -> MultipartPart {
   return form.parts[0].header;
 }
 
-// Preamble, epilogue, white space behind boundaries, a file, content that looks like a boundary,
+// Preamble, epilogue, white space after boundaries, a file, content that looks like a boundary,
 // none, and none without the line end before the boundary.
 constexpr std::string_view kExample =
     "a preamble\r\n--\r\n--b \t\r\n"

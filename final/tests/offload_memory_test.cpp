@@ -1,4 +1,5 @@
-// Tasks and offloaded requests when memory runs out: an answer is whole or none, and nobody hangs.
+// Tasks and offloaded requests when memory runs out: a response is whole or absent, and nothing
+// hangs.
 #include <gtest/gtest.h>
 
 #include <cstddef>

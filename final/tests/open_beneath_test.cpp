@@ -1,4 +1,4 @@
-// No name leads out of the folder: by the kernel's way, and by the way without it.
+// No name leads out of the directory, neither with the kernel's help nor without it.
 #include "files/open_beneath.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ class OpenBeneathTest : public testing::TestWithParam<Way> {
 
   auto Open(const std::string& name) const -> UniqueFd { return GetParam()(root_.Get(), name); }
 
-  // What is in the file; the reason if it can't be opened.
+  // Returns the file's content; the reason if it can't be opened.
   auto Read(const std::string& name) const -> std::string {
     const UniqueFd file = Open(name);
     if (!file) {
@@ -94,7 +94,7 @@ TEST_P(OpenBeneathTest, LeavesNoDescriptorBehind) {
   EXPECT_EQ(lowest_free(), before);
 }
 
-// Whatever the link's text is, what counts is where it ends.
+// Only a link's destination counts, whatever its text.
 TEST_P(OpenBeneathTest, LinksThatEndWithinAreFollowed) {
   site_.Link("root/short", "file");
   site_.Link("root/whole", site_.Path("root/sub/deep"));
@@ -131,7 +131,7 @@ TEST_P(OpenBeneathTest, OfALinkThatLeavesNothingIsTold) {
   EXPECT_EQ(Read("loop"), Error(ELOOP));
 }
 
-// Whoever may go through a folder need not be allowed to list it.
+// Passing through a directory does not require permission to list it.
 TEST_P(OpenBeneathTest, AFolderThatIsOnlyPassedThrough) {
   site_.Link("root/whole", site_.Path("root/sub"));
   const test::Passable passable(site_, {"root", "root/sub"});

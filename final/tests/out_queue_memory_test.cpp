@@ -1,4 +1,4 @@
-// What OutQueue asks of the allocator.
+// How often OutQueue calls the allocator.
 #include <gtest/gtest.h>
 
 #include <string>

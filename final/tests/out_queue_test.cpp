@@ -32,7 +32,7 @@ class PinnedText : public Pinned {
  public:
   PinnedText(std::string content, int& deaths) : text(std::move(content)), deaths_(deaths) {}
   ~PinnedText() override {
-    std::fill(text.begin(), text.end(), '!');  // whoever still sends it is found out
+    std::fill(text.begin(), text.end(), '!');  // so that sending freed memory is noticed
     ++deaths_;
   }
   std::string text;

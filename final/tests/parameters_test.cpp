@@ -8,7 +8,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// "name=value|name=value|", and "bad" behind them where what follows is none.
+// Returns "name=value|name=value|", and "bad" after them if the rest is no parameter.
 auto Taken(std::string_view rest, Backslash backslash = Backslash::kEscape) -> std::string {
   std::string taken;
   Parameter parameter;

@@ -1,4 +1,4 @@
-// What the kernel says of this process.
+// The kernel's report on this process.
 #include "core/process_figures.h"
 
 #include <gtest/gtest.h>

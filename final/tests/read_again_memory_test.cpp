@@ -1,5 +1,5 @@
-// Wherever memory runs out while a server reads its settings anew: it reads them, or throws. What
-// it reads them with would end it.
+// Wherever memory runs out while a server reloads its settings: it reads them, or throws. Its
+// parser must not end the program.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -192,7 +192,7 @@ TEST(RequestBodyTest, WhatIsThrownBehindTheHeadOfTheReplyCutsIt) {
   });
   HttpClient client(server.Port());
   ASSERT_TRUE(client.Send(Post("/cut", "Transfer-Encoding: chunked\r\n") + "2\r\nok\r\n"));
-  ASSERT_TRUE(client.HasInput(test::kPatience));  // the reply has begun
+  ASSERT_TRUE(client.HasInput(test::kPatience));  // the response has begun
   ASSERT_TRUE(client.Send("4\r\nstop\r\n"));
   const HttpReply reply = client.ReadReply();
   EXPECT_EQ(reply.status, 200);
@@ -224,7 +224,7 @@ TEST(RequestBodyTest, AResponderThatIsDroppedInTheMiddleIsA500) {
   });
   HttpClient client(server.Port());
   EXPECT_EQ(client.Ask(PostOf("/forget", 1) + "x").status, 500);
-  EXPECT_NE(errors.Text().find("dropped without an answer"), std::string::npos);
+  EXPECT_NE(errors.Text().find("dropped without a response"), std::string::npos);
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST(ResponderTest, Is500WhenItIsDropped) {
   HttpClient client(server.Port());
   EXPECT_EQ(client.Ask(Get("/drop")).status, 500);
   EXPECT_EQ(client.Ask(Get("/drop")).status, 500) << "on the same connection";
-  EXPECT_NE(errors.Text().find("dropped without an answer"), std::string::npos);
+  EXPECT_NE(errors.Text().find("dropped without a response"), std::string::npos);
 }
 
 TEST(ResponderTest, AHandlerThatThrowsIsA500AndOnce) {

@@ -1,4 +1,4 @@
-// What a response cache keeps, and to whom it gives it.
+// Which responses a cache keeps, and which clients get them.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 

@@ -109,7 +109,7 @@ TEST(ResponseTest, ADateOfItsOwnIsKept) {
   EXPECT_EQ(head.find("Date: Sun"), std::string::npos);
 }
 
-// Response splitting: what a client wrote must never begin a line of its own.
+// Response splitting: text from a client must never begin a new line.
 TEST(ResponseTest, NoFieldCanStartAnother) {
   Response response(200);
   response.Set("X", "kept");

@@ -32,7 +32,7 @@ auto Value(const Router& router, std::string_view path, std::string_view name) -
       router.Find(Method::kGet, path).parameters.Find(name).value_or("(no such parameter)"));
 }
 
-// What Add() says to a pattern.
+// Returns the message of Add() for a pattern.
 auto Refusal(Router& router, std::string_view pattern, Method method = Method::kGet)
     -> std::string {
   try {
@@ -171,6 +171,15 @@ TEST(RouterTest, HeadIsGetUnlessItHasARouteOfItsOwn) {
   EXPECT_EQ(RouteOf(router, "/b", Method::kHead), 2);
   EXPECT_EQ(RouteOf(router, "/c", Method::kHead), -1);
   EXPECT_EQ(router.Find(Method::kHead, "/c").allowed.AllowField(), "POST, OPTIONS");
+}
+
+TEST(RouterTest, EachMethodIsNamedInTheOrderOfAllow) {
+  MethodSet methods;
+  EXPECT_EQ(methods.AllowField(), "OPTIONS");
+  for (const Method method : {Method::kPatch, Method::kDelete, Method::kPut, Method::kPost}) {
+    methods.Add(method);
+  }
+  EXPECT_EQ(methods.AllowField(), "POST, PUT, PATCH, DELETE, OPTIONS");
 }
 
 TEST(RouterTest, TheNamesAreThoseOfTheRouteThatIsFound) {

@@ -20,7 +20,7 @@ namespace {
 using test::Get;
 using test::HttpClient;
 
-// A server with a configuration of its own, and a log that is written line by line.
+// A server with its own configuration, and a log that is written line by line.
 class ServeConfigTest : public testing::Test {
  protected:
   ServeConfigTest() {
@@ -206,7 +206,7 @@ TEST_F(ServeConfigTest, WhoIsLetInMayChange) {
   HttpClient second(port);
   EXPECT_EQ(second.Ask(Get("/")).status, 200);
 
-  // What has to wait is told after all the rest was done.
+  // Settings that need a restart are logged after all others have been applied.
   ConfigureOneLoop("\"blocks_ip\": [\"127.0.0.0/8\"]," + Http(", \"cache_size\": 0"));
   turtle.Signal(SIGHUP);
   ASSERT_TRUE(AwaitLog(" WARN http.cache_size is "));

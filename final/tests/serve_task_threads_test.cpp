@@ -1,4 +1,4 @@
-// `turtle serve` reads its settings anew on a thread of the pool, if it has one.
+// `turtle serve` reloads its settings on a thread of the pool, if it has one.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What is counted of a server, to the last request, on all of its loops.
+// The counters of a server, exact to the last request, on all of its loops.
 #include "ops/server_figures.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ auto Count(const RequestTotals& totals, int status) -> std::uint64_t {
   return found == totals.statuses.end() ? 0 : found->count;
 }
 
-// What all loops have counted, as if they were one.
+// The sum of the counters of all loops.
 auto Together(const FiguresNow& now) -> RequestTotals {
   RequestTotals all;
   all.took.resize(RequestFigures::kBounds.size() + 1);

@@ -1,4 +1,4 @@
-// What a service manager hears, by a path and by a name without one.
+// The messages that a service manager receives, by a path and by a name without one.
 #include "core/service_notifier.h"
 
 #include <gtest/gtest.h>

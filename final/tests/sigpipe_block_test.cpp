@@ -53,7 +53,7 @@ TEST(SigpipeBlockTest, ABlockInABlockChangesNothing) {
   EXPECT_TRUE(IsBlocked());
 }
 
-// In a process of its own, because nothing takes it back.
+// In its own process, because nothing undoes it.
 TEST(SigpipeBlockDeathTest, WhereTheProcessIgnoresItNothingIsBlocked) {
   const auto run = [] {
     IgnoreSigpipe();

@@ -77,7 +77,7 @@ TEST(StaticFilesLarge, AFileThatShrinksCutsTheConnection) {
   EXPECT_EQ(reply.status, 200);
   EXPECT_FALSE(reply.complete);
   EXPECT_LT(reply.body.size(), kLarge);
-  // What was in the socket at that moment may have lost its content, but nothing was added.
+  // The part that was in the socket then may have lost its content, but nothing was added.
   const std::size_t certain = std::min(kLeft, reply.body.size());
   EXPECT_TRUE(reply.body.substr(0, certain) == content.substr(0, certain));
   EXPECT_EQ(client.ReadRest(), "");

@@ -1,4 +1,4 @@
-// Nothing outside the folder is reachable, and nothing in it hangs the loop.
+// Nothing outside the directory is reachable, and nothing in it hangs the loop.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Files over the wire: what they are, whether they have changed, and where folders lead.
+// Files over the wire: their types, their validators, and where directories lead.
 #include "files/static_files.h"
 
 #include <gtest/gtest.h>
@@ -110,11 +110,12 @@ TEST(StaticFiles, AllFiveConditions) {
   EXPECT_EQ(status(field("If-Match", "\"other\"") + field("If-None-Match", tag)), 412);
 }
 
-// Whoever has the first version must not be given a part of the second, nor be told that it is new.
+// A client that has the first version must neither get a part of the second nor be told that its
+// own is current.
 TEST(StaticFiles, TwoVersionsOfOneSecondHaveTwoDates) {
   StaticSite site;
   site.Folder().Write("a.txt", "0123456789");
-  site.SetTime("a.txt", std::time(nullptr) + 1);  // not over when the reply is made
+  site.SetTime("a.txt", std::time(nullptr) + 1);  // not over when the response is made
   const std::string date = site.Ask("/a.txt").Field("Last-Modified");
   site.Folder().Write("a.txt", "abcdefghij");
   const std::string final_date = site.AwaitFinalDate("a.txt");

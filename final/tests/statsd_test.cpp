@@ -111,12 +111,12 @@ TEST(StatsdLine, WhatIsWrongIsNamed) {
   EXPECT_EQ(FaultOf("a:" + std::string(200, 'm') + "|s"), LineFault::kNone);
 }
 
-// Each beginning of a good line is either good or refused, and no byte behind it is looked at.
+// Each beginning of a good line is either good or refused, and no byte after it is looked at.
 TEST(StatsdLine, EveryCut) {
   for (const std::string line :
        {"requests:12.5|c|@0.25|#a:b", "queue:-3|g", "render:1e-2|ms|@1", "users:ada|s"}) {
     for (std::size_t cut = 0; cut <= line.size(); ++cut) {
-      const std::string exactly = line.substr(0, cut);  // a sanitizer sees what lies behind it
+      const std::string exactly = line.substr(0, cut);  // a sanitizer notices a longer read
       Metric metric;
       if (ParseLine(exactly, metric) == LineFault::kNone) {
         EXPECT_FALSE(metric.name.empty());
@@ -243,7 +243,7 @@ TEST(StatsdExample, ReportsOverHttpAndAtItsEnd) {
   EXPECT_EQ(sink.ReadOutput(), text + "\n");
 }
 
-// A running sink and who talks to it.
+// A running sink and its client.
 class Sink {
  public:
   explicit Sink(const std::string& seconds)

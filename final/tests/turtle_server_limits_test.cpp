@@ -1,4 +1,4 @@
-// Who is not let in: blocked addresses, and clients above the limit.
+// Clients that are not let in: blocked addresses, and those above the limit.
 #include <gtest/gtest.h>
 
 #include <atomic>

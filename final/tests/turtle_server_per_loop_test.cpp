@@ -55,7 +55,7 @@ auto Connect(int port, int count) -> Clients {
   Clients clients;
   for (int i = 0; i < count; ++i) {
     clients.push_back(std::make_unique<Client>(port));
-    static_cast<void>(clients.back()->Send("hello"));  // who is refused may be closed already
+    static_cast<void>(clients.back()->Send("hello"));  // a refused client may be closed already
   }
   return clients;
 }
@@ -201,7 +201,7 @@ TEST(PerLoop, AnAddressOfOneListenerIsServedBesideByAllLoops) {
   EXPECT_EQ(server.ListenerFds().size(), 3U);
   const ServerThread running(server);
   Clients by_ipv6;
-  for (int i = 0; i < 4; ++i) {  // who stays, is counted
+  for (int i = 0; i < 4; ++i) {  // clients that stay are counted
     by_ipv6.push_back(std::make_unique<Client>(port, "::1"));
     ASSERT_TRUE(by_ipv6.back()->Send("hello"));
     EXPECT_EQ(by_ipv6.back()->Receive(5), "hello");
@@ -223,7 +223,7 @@ TEST(PerLoop, TheLimitIsOfEachLoop) {
   const auto refused = [&] { return server.GetRefusals().no_room; };
   for (int i = 0; i < 1000 && (refused()[0] == 0 || refused()[1] == 0); ++i) {
     Clients next = Connect(PortOf(server), 1);
-    next.front()->Receive(5);  // whatever the answer is, it has been let in or refused by now
+    next.front()->Receive(5);  // whatever the response, it has been let in or refused by now
     clients.push_back(std::move(next.front()));
   }
   EXPECT_GT(refused()[0], 0U);
@@ -238,7 +238,7 @@ TEST(PerLoop, WhoIsBlockedIsBlockedOnEachLoop) {
   const auto block = [&server](CidrSet addresses) {
     Ask(*server.Loopers().front(), [&] { server.Block(std::move(addresses)); });
     for (Looper* looper : server.Loopers()) {
-      Ask(*looper, [] {});  // behind what it was told
+      Ask(*looper, [] {});  // after the posted block
     }
   };
   const auto let_in = [&server] { return Served(Connect(PortOf(server), kMany)); };
@@ -302,7 +302,7 @@ void DrainWithQueues(TurtleServer& server, ListenQueue queue, const Connecting& 
   connect();
   server.Drain(queue);
   busy.front().reset();
-  Ask(*server.Loopers().front(), [] {});  // behind the drain
+  Ask(*server.Loopers().front(), [] {});  // after the drain
 }
 
 constexpr int kTwoBatches = 450;  // of each of three loops, and more

@@ -33,7 +33,7 @@ using test::UdpClient;
 
 const NetAddress kLocal("127.0.0.1", 0);
 
-// A server on a loop of its own.
+// A server on its own loop.
 class Served {
  public:
   explicit Served(const UdpOptions& options = {}, const NetAddress& local = kLocal,
@@ -121,7 +121,7 @@ TEST_P(UdpServerTest, AReplyLeavesFromTheAddressThatWasAsked) {
   EXPECT_EQ(client.Ask("hello"), "hello");
 #ifdef __linux__
   if (!v6) {
-    UdpClient other(NetAddress("127.0.0.2", port));  // takes an answer from there alone
+    UdpClient other(NetAddress("127.0.0.2", port));  // takes a response from there alone
     EXPECT_EQ(other.Ask("hello"), "hello");
   }
 #endif
@@ -146,7 +146,8 @@ TEST(UdpServer, ABatchIsARound) {
     ASSERT_EQ(client.Receive(), std::to_string(i));
   }
   served.Loop().RunRounds(1);
-  // The replies of four wait for one call; those of the fourth and the fifth are never together.
+  // The responses to four datagrams wait for one call; those of the fourth and the fifth are never
+  // together.
   EXPECT_EQ(queued, (std::vector<std::size_t>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1}));
 }
 

@@ -217,7 +217,7 @@ TEST_P(UdpSocketTest, NobodyThereIsAnErrorOfOneDatagramToTheConnected) {
   gone = UdpSocket();
   UdpClient client(nobody);
   ASSERT_TRUE(client.Send("anybody?"));
-  ASSERT_TRUE(AwaitDatagram(client.Get()));  // readable: the answer is an error
+  ASSERT_TRUE(AwaitDatagram(client.Get()));  // readable: the response is an error
   DatagramBatch batch(4, 16);
   const BatchResult refused = client.Get().ReceiveMany(batch);
   EXPECT_EQ(refused.status, IoStatus::kError);

@@ -2,9 +2,9 @@
 //
 //   echo_client HOST PORT
 //
-// Sending everything first and reading then would lock up on a long input: the server stops
-// reading while nobody takes its replies. So this waits for three things at once: input, room to
-// send, and replies.
+// Sending everything first and reading afterwards would lock up on a long input: the server stops
+// reading while its responses are not taken. So this waits for three things at once: input, room to
+// send, and responses.
 #include <poll.h>
 #include <unistd.h>
 
@@ -81,7 +81,7 @@ void Copy(Socket& server) {
       unsent = {input.data(), ReadInput(input)};
       input_open = !unsent.empty();
       if (!input_open) {
-        server.ShutdownWrite();  // "that was all"; the replies are still to come
+        server.ShutdownWrite();  // "that was all"; the responses are still to come
       }
     }
     if ((waiting[1].revents & POLLOUT) != 0) {

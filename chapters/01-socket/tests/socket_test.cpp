@@ -43,7 +43,7 @@ auto HasIpv6() -> bool {
   }
 }
 
-// What `action` throws; an empty error if it doesn't.
+// Returns the error that `action` throws; an empty one if it throws none.
 template <typename Action>
 auto ErrorOf(Action action) -> std::system_error {
   try {
@@ -274,7 +274,7 @@ TEST(Socket, SendMayTakeAPart) {
   EXPECT_EQ(client.Receive(result.bytes).size(), result.bytes) << "what it took, arrives";
 }
 
-// Runs `call` on a thread of its own and interrupts it with signals until `release` is called.
+// Runs `call` on its own thread and interrupts it with signals until `release` is called.
 std::atomic<int> signals_seen{0};
 
 template <typename Call, typename Release>

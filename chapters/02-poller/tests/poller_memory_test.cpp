@@ -1,4 +1,5 @@
-// An edge is told once. What Wait() has fetched must not be lost for want of memory.
+// An edge is reported only once. Events that Wait() has fetched must not be lost when memory runs
+// out.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

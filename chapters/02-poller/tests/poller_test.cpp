@@ -23,7 +23,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What is ready when Wait() is called is reported whatever the time limit, so most tests only look.
+// Wait() reports whatever is ready when it is called, whatever the time limit, so most tests only
+// look.
 constexpr milliseconds kLook{0};
 constexpr std::chrono::seconds kPatience{10};
 

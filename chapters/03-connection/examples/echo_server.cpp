@@ -84,8 +84,8 @@ class EchoServer {
     }
   }
 
-  // Whatever the edge was, both directions may go on: a pause that ends by sending has left input
-  // behind, and no edge will tell of it again.
+  // Both directions may go on, whatever the edge was: a pause that ends by sending has left input
+  // unread, and no edge will report that again.
   void Echo(std::uint64_t token) {
     const auto found = clients_.find(token);
     if (found == clients_.end()) {

@@ -125,8 +125,8 @@ TEST(Buffer, BehavesLikeAStringThatIsErasedAtTheFront) {
   }
 }
 
-// A queue that always holds a little, as of a client that is always a little behind. What is left
-// behind must not be moved again for every byte that is taken from the front.
+// A queue that always holds a little, as of a client that can't quite keep up. The rest must not be
+// moved again for every byte that is taken from the front.
 TEST(Buffer, MovesNoByteMoreThanOncePerByteThatPassesThrough) {
   const std::string piece = test::Pattern(1000);
   Buffer buffer;

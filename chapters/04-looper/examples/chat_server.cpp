@@ -2,8 +2,8 @@
 //
 //   chat_server [PORT [ADDRESS]]      20080 and 127.0.0.1 unless given; port 0: any free one
 //
-// Two limits keep one guest from costing everybody's memory: a line has at most kMaxLine bytes,
-// and who doesn't read what the others say is shown the door.
+// Two limits keep one guest from using up everybody's memory: a line has at most kMaxLine bytes,
+// and a guest that doesn't read what the others say is shown the door.
 #include <charconv>
 #include <csignal>
 #include <exception>
@@ -44,7 +44,7 @@ auto ParsePort(std::string_view text) -> int {
   return port;
 }
 
-// Who sits at a connection.
+// The guest at a connection.
 struct Guest : ConnectionState {
   explicit Guest(int number) : name("guest " + std::to_string(number)) {}
 
@@ -85,7 +85,7 @@ class ChatRoom {
 
   void Listen(Connection* guest) {
     const bool exit = guest->Recv().exit;
-    // A segment may hold half a line or seven. What has no end yet waits in Read().
+    // A segment may hold half a line or seven. A line without an end stays in Read().
     for (std::size_t end = guest->Read().find('\n'); end != std::string_view::npos;
          end = guest->Read().find('\n')) {
       Tell(*guest, Name(guest) + ": " + std::string(guest->Read().substr(0, end + 1)));

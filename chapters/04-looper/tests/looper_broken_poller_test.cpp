@@ -1,4 +1,4 @@
-// A loop that can't wait any more: Loop() throws, and leaves no connection behind.
+// A loop that can't wait any more: Loop() throws, and no connection is left over.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// The round of a loop: who is served when, and who is not.
+// The round of a loop: which connections are served, and when.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -175,8 +175,8 @@ TEST(LooperRound, TheEndOfAPauseIsAReasonToCallTheHandler) {
   EXPECT_TRUE(client.Receive(all.size()) == all);
 }
 
-// A handler that waits for something else, such as a reply from a database, leaves the input where
-// it is. The loop must not ask it again and again.
+// A handler that waits for something else, such as a database, leaves the input where it is. The
+// loop must not call it again and again.
 TEST(LooperRound, ItSleepsWhenAHandlerDoesNotReadWhatIsThere) {
   int calls = 0;
   bool reads = false;

@@ -56,7 +56,7 @@ TEST(LooperParting, UnsentBytesOfADeletedConnectionArriveAtASlowReader) {
   EXPECT_TRUE(AwaitEmpty(loop));
 }
 
-// close(2) with unread input resets the connection, and the reset destroys the reply on its way.
+// close(2) with unread input resets the connection, and the reset destroys a response on its way.
 TEST(LooperParting, AClientThatSendsMoreThanIsReadGetsTheWholeReply) {
   const std::string words = Pattern(100'000);
   const ConnectionCallbacks callbacks{{}, Saying(words)};

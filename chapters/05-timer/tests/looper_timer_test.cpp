@@ -180,7 +180,7 @@ TEST(LooperTimer, NowStandsStillDuringARound) {
 
 // --- deadlines ----------------------------------------------------------------------------------
 
-// A loop, two connections that count their time-outs, and the means to move their deadlines.
+// A loop, two connections that count their timeouts, and the means to move their deadlines.
 class DeadlineTest : public ::testing::Test {
  protected:
   DeadlineTest() {
@@ -195,7 +195,8 @@ class DeadlineTest : public ::testing::Test {
     loop_.Ask([&] { loop_.Get().SetDeadline(loop_.Get().Find(ids_[index]), start_ + Ms(ms)); });
   }
 
-  // Goes on to `ms` after the beginning. @return whose time-outs came, since the last call.
+  // Goes on to `ms` after the beginning. @return the connections that have timed out since the last
+  // call.
   auto TimeoutsUntil(int ms) -> std::vector<std::size_t> {
     clock_.Advance(start_ + Ms(ms) - clock_.Now(), loop_);
     return loop_.Ask([&] { return std::exchange(timeouts_, {}); });

@@ -2,8 +2,8 @@
 //
 //   chat_server [PORT [ADDRESS]]      20080 and 127.0.0.1 unless given; port 0: any free one
 //
-// Two limits keep one guest from costing everybody's memory: a line has at most kMaxLine bytes,
-// and who doesn't read what the others say is shown the door.
+// Two limits keep one guest from using up everybody's memory: a line has at most kMaxLine bytes,
+// and a guest that doesn't read what the others say is shown the door.
 #include <algorithm>
 #include <charconv>
 #include <csignal>
@@ -55,12 +55,12 @@ auto ParsePort(std::string_view text) -> int {
   return port;
 }
 
-// One loop a thread. All of them watch the one listener, and who wakes first takes the client.
+// One loop per thread. All of them watch the one listener, and the first to wake takes the client.
 class Server {
  public:
   Server(const NetAddress& address, ConnectionCallbacks callbacks, std::size_t threads)
       : callbacks_(std::move(callbacks)) {
-    listener_.SetNonBlocking();  // all are told of a client, and all but one come too late
+    listener_.SetNonBlocking();  // all of them see a client, and all but one come too late
     listener_.Bind(address);
     listener_.Listen();
     while (loopers_.size() < threads) {
@@ -110,7 +110,7 @@ class Server {
   std::vector<std::unique_ptr<Looper>> loopers_;
 };
 
-// Who is in the room, on whichever loop. Any thread.
+// The guests in the room, on whichever loop. Any thread.
 class ChatRoom {
  public:
   // Makes a guest of a new client. On its loop's thread, as the next one.
@@ -129,7 +129,7 @@ class ChatRoom {
   void Listen(Connection* client) {
     const bool exit = client->Recv().exit;
     const int number = static_cast<const Guest*>(client->State())->number;
-    // A segment may hold half a line or seven. What has no end yet waits in Read().
+    // A segment may hold half a line or seven. A line without an end stays in Read().
     for (std::size_t end = client->Read().find('\n'); end != std::string_view::npos;
          end = client->Read().find('\n')) {
       Tell(number, "guest " + std::to_string(number) + ": " +

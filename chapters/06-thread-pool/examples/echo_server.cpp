@@ -50,12 +50,12 @@ auto ParseNumber(const std::string& what, std::string_view text) -> int {
   return number;
 }
 
-// One loop a thread. All of them watch the one listener, and who wakes first takes the client.
+// One loop per thread. All of them watch the one listener, and the first to wake takes the client.
 class Server {
  public:
   Server(const NetAddress& address, ConnectionCallbacks callbacks, std::size_t threads)
       : callbacks_(std::move(callbacks)) {
-    listener_.SetNonBlocking();  // all are told of a client, and all but one come too late
+    listener_.SetNonBlocking();  // all of them see a client, and all but one come too late
     listener_.Bind(address);
     listener_.Listen();
     while (loopers_.size() < threads) {
@@ -105,7 +105,7 @@ class Server {
   std::vector<std::unique_ptr<Looper>> loopers_;
 };
 
-// Whoever says nothing for so long is deleted.
+// A client that sends nothing for so long is deleted.
 void Await(Connection* client, milliseconds idle) {
   Looper* looper = client->GetLooper();
   looper->SetDeadline(client, looper->Now() + idle);
@@ -113,7 +113,7 @@ void Await(Connection* client, milliseconds idle) {
 
 void Echo(Connection* client, milliseconds idle) {
   const auto [read, exit] = client->Recv();
-  if (exit) {  // what is unsent is sent, for as long as the client reads
+  if (exit) {  // unsent bytes are sent, for as long as the client reads
     client->GetLooper()->DeleteConnection(client->GetFd());
   } else if (read != 0) {
     client->WriteToWriteBuffer(client->Read());

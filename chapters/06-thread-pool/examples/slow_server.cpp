@@ -1,5 +1,5 @@
 // A server with a slow handler, on several threads. Every byte is a request: `w` is 50 ms of work,
-// anything else is answered at once. The answer is the byte.
+// anything else is answered at once. The response is the same byte.
 //
 //   slow_server [PORT [ADDRESS]]      20080 and 127.0.0.1 unless given; port 0: any free one
 #include <algorithm>
@@ -45,12 +45,12 @@ auto ParsePort(std::string_view text) -> int {
   return port;
 }
 
-// One loop a thread. All of them watch the one listener, and who wakes first takes the client.
+// One loop per thread. All of them watch the one listener, and the first to wake takes the client.
 class Server {
  public:
   Server(const NetAddress& address, ConnectionCallbacks callbacks, std::size_t threads)
       : callbacks_(std::move(callbacks)) {
-    listener_.SetNonBlocking();  // all are told of a client, and all but one come too late
+    listener_.SetNonBlocking();  // all of them see a client, and all but one come too late
     listener_.Bind(address);
     listener_.Listen();
     while (loopers_.size() < threads) {

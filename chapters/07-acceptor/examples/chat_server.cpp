@@ -2,8 +2,8 @@
 //
 //   chat_server [PORT [ADDRESS]]      20080 and 127.0.0.1 unless given; port 0: any free one
 //
-// Two limits keep one guest from costing everybody's memory: a line has at most kMaxLine bytes,
-// and who doesn't read what the others say is shown the door.
+// Two limits keep one guest from using up everybody's memory: a line has at most kMaxLine bytes,
+// and a guest that doesn't read what the others say is shown the door.
 #include <algorithm>
 #include <charconv>
 #include <csignal>
@@ -55,7 +55,7 @@ auto ParsePort(std::string_view text) -> int {
   return port;
 }
 
-// One loop a thread. The first one accepts, for all of them.
+// One loop per thread. The first one accepts, for all of them.
 class Server {
  public:
   Server(const NetAddress& address, ConnectionCallbacks callbacks, std::size_t threads)
@@ -108,7 +108,7 @@ class Server {
   std::optional<Acceptor> acceptor_;
 };
 
-// Who is in the room, on whichever loop. Any thread.
+// The guests in the room, on whichever loop. Any thread.
 class ChatRoom {
  public:
   // Makes a guest of a new client. On its loop's thread, as the next one.
@@ -127,7 +127,7 @@ class ChatRoom {
   void Listen(Connection* client) {
     const bool exit = client->Recv().exit;
     const int number = static_cast<const Guest*>(client->State())->number;
-    // A segment may hold half a line or seven. What has no end yet waits in Read().
+    // A segment may hold half a line or seven. A line without an end stays in Read().
     for (std::size_t end = client->Read().find('\n'); end != std::string_view::npos;
          end = client->Read().find('\n')) {
       Tell(number, "guest " + std::to_string(number) + ": " +

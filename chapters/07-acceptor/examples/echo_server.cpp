@@ -50,7 +50,7 @@ auto ParseNumber(const std::string& what, std::string_view text) -> int {
   return number;
 }
 
-// One loop a thread. The first one accepts, for all of them.
+// One loop per thread. The first one accepts, for all of them.
 class Server {
  public:
   Server(const NetAddress& address, ConnectionCallbacks callbacks, std::size_t threads)
@@ -103,7 +103,7 @@ class Server {
   std::optional<Acceptor> acceptor_;
 };
 
-// Whoever says nothing for so long is deleted.
+// A client that sends nothing for so long is deleted.
 void Await(Connection* client, milliseconds idle) {
   Looper* looper = client->GetLooper();
   looper->SetDeadline(client, looper->Now() + idle);
@@ -111,7 +111,7 @@ void Await(Connection* client, milliseconds idle) {
 
 void Echo(Connection* client, milliseconds idle) {
   const auto [read, exit] = client->Recv();
-  if (exit) {  // what is unsent is sent, for as long as the client reads
+  if (exit) {  // unsent bytes are sent, for as long as the client reads
     client->GetLooper()->DeleteConnection(client->GetFd());
   } else if (read != 0) {
     client->WriteToWriteBuffer(client->Read());

@@ -258,8 +258,8 @@ TEST(Acceptor, OutOfDescriptorsItRestsAndTriesAgain) {
   }
 }
 
-// A listener can be shut down from outside, by whoever has inherited it: accept(2) says EINVAL then
-// and will never say anything else.
+// Any process that has inherited a listener can shut it down: accept(2) then returns EINVAL for
+// ever.
 TEST(Acceptor, AListenerThatWasShutDownIsRestedOnAndLogged) {
   ManualClock clock;
   const test::CapturedStderr captured;

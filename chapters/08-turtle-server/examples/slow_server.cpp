@@ -1,5 +1,5 @@
 // A server with a slow handler, on several threads. Every byte is a request: `w` is 50 ms of work,
-// anything else is answered at once. The answer is the byte.
+// anything else is answered at once. The response is the same byte.
 //
 //   slow_server [PORT [ADDRESS]]      20080 and 127.0.0.1 unless given; port 0: any free one
 #include <algorithm>

@@ -39,7 +39,7 @@ auto ParsePort(std::string_view text) -> int {
   return port;
 }
 
-// What a connection has to remember between two pieces: how far the parser looked.
+// The state of a connection between two pieces: how far the parser looked.
 struct Session : turtle::ConnectionState {
   explicit Session(const ParserLimits& limits) : parser(limits) {}
 
@@ -70,7 +70,7 @@ class PrintingServer {
     return options;
   }
 
-  // Who says nothing for so long is deleted.
+  // A client that sends nothing for so long is deleted.
   static void Await(Connection* client) {
     turtle::Looper* looper = client->GetLooper();
     looper->SetDeadline(client, looper->Now() + kPatience);

@@ -1,4 +1,4 @@
-// What the parser asks of the allocator.
+// How often the parser calls the allocator.
 #include <gtest/gtest.h>
 
 #include <string>

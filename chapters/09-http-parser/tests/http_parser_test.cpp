@@ -265,8 +265,8 @@ TEST(HttpParserLimitsTest, Method) {
   EXPECT_EQ(test::ParseWhole(std::string(33, 'M')).result.status, 501);
 }
 
-// A parser that began anew with each byte would read two million million bytes here, and run into
-// the time limit of the test.
+// A parser that started again with each byte would read two million million bytes here, and run
+// into the time limit of the test.
 TEST(HttpParserLimitsTest, ByteByByteIsLinear) {
   ParserLimits limits;
   limits.max_head_bytes = 4'000'000;

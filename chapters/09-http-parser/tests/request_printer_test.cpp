@@ -11,7 +11,7 @@ namespace {
 using test::Child;
 using test::ExamplePath;
 
-// What request_printer prints for `input` when it reads `size` bytes at a time.
+// Returns the output of request_printer for `input` when it reads `size` bytes at a time.
 auto Printed(const std::string& input, const std::string& size, int expected_status = 0)
     -> std::string {
   Child printer(ExamplePath("request_printer"), {size});

@@ -1,7 +1,7 @@
-// The files of a folder, as a web site.
+// The files of a directory, as a web site.
 //
-//   web_server [PORT [ROOT]]      20080 and the folder where it is started, unless given; port 0:
-//                                 any free one.
+//   web_server [PORT [ROOT]]      20080 and the current directory unless given; port 0: any free
+//                                 one.
 #include <charconv>
 #include <exception>
 #include <iostream>

@@ -177,7 +177,7 @@ TEST(ConditionalTest, TwoIfRangeProveNothing) {
   EXPECT_FALSE(Evaluate({{"If-Range", "\"a\""}, {"If-Range", "\"a\""}}).range_applies);
 }
 
-// What was sent within a second that is not over may be followed by another state of that second.
+// A file that was sent within the current second may change again in that second.
 TEST(ConditionalTest, ADateWhoseSecondIsNotOverProvesNothing) {
   Validators young = kStrong;
   young.second_over = false;

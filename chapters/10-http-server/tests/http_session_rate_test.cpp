@@ -1,4 +1,4 @@
-// Clients that read their replies slowly, by a clock that only the test turns.
+// Clients that read their responses slowly, by a clock that only the test turns.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -82,7 +82,8 @@ TEST(HttpSessionRate, AClientThatReadsNothingIsCutOff) {
   EXPECT_TRUE(client.WasReset()) << "its part must not be taken for all";
 }
 
-// The loop sends the last words of a connection. It used to have a patience of its own for them.
+// The loop, not the session, sends the rest of a connection that closes. It used to apply its own
+// timeout to that.
 TEST(HttpSessionRate, TheLastReplyHasTheSamePatience) {
   Sized server(kLarge);
   HttpClient client(server.Port());

@@ -117,7 +117,7 @@ TEST(HttpSessionShare, LateRepliesKeepTheirPlace) {
   ExpectReplies(client, "b", 2 * kShare + 1);
 }
 
-// What was read before the end is answered, however long the row.
+// Requests that were read before the stop are answered, however many there are.
 TEST(HttpSessionShare, AServerThatStopsServesTheRestOfTheRow) {
   constexpr int kBurst = 5 * kShare;
   int served = 0;

@@ -38,7 +38,7 @@ TEST(HttpSessionStop, TheReplyUnderWayIsFinishedAndIsTheLast) {
   server.Join();
 }
 
-// They used to be dropped: the reply before them said close.
+// They used to be dropped: the response before them said close.
 TEST(HttpSessionStop, RequestsThatWereReadBeforeItAreAnswered) {
   Waiting waiting;
   RunningServer server([&](Exchange& exchange) {
@@ -85,7 +85,7 @@ TEST(HttpSessionStop, ALargeReplyIsSentToItsEnd) {
   server.Join();
 }
 
-// A client that has been accepted and handed over, but not served yet, was promised an answer.
+// A client that has been accepted and handed over, but not served yet, was promised a response.
 TEST(HttpSessionStop, AFreshConnectionIsAnswered) {
   std::promise<void> stands;
   std::promise<void> go_on;

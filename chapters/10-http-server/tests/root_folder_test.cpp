@@ -1,4 +1,4 @@
-// A folder that is looked up again by its name.
+// A directory that is looked up again by its name.
 #include "files/root_folder.h"
 
 #include <fcntl.h>

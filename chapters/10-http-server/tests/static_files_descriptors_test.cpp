@@ -31,7 +31,7 @@ auto OpenDescriptors() -> int {
   return count;
 }
 
-// A site that counts the descriptors that are open after each reply, before anything is sent.
+// A site that counts the descriptors that are open after each response, before anything is sent.
 class CountingSite {
  public:
   explicit CountingSite(StaticFilesOptions options)

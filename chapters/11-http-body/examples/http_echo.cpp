@@ -1,8 +1,8 @@
 // Sends back what it is sent, for programs that test how a server reads HTTP:
 //
-//   GET /      a short text; any other method but TRACE: the body of the request
-//   /echo      the fields of the request as they came, a line each: "Name: Value"
-//   /cookie    its cookies, a line each: "name=value"
+//    GET /      a short text; any other method but TRACE: the body of the request
+//    /echo      the fields of the request as they came, a line each: "Name: Value"
+//    /cookie    its cookies, a line each: "name=value"
 //
 // TRACE is refused with 405: its response would have to be the whole request, as it came (RFC 9110,
 // section 9.3.8).
@@ -71,7 +71,8 @@ auto FieldLines(const Headers& fields) -> std::string {
   return text;
 }
 
-// RFC 6265, section 4.2.1: pairs with a semicolon between them. What is no pair is no cookie.
+// RFC 6265, section 4.2.1: pairs with a semicolon between them. Anything that is no pair is no
+// cookie.
 auto CookieLines(const Headers& fields) -> std::string {
   std::string text;
   fields.ForEach("Cookie", [&](std::string_view rest) {

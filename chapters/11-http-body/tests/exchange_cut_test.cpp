@@ -1,5 +1,5 @@
-// A reply that is cut where its end would be the end of the connection (HTTP/1.0): the client must
-// not take the part for the whole.
+// A response that is cut where the end of the connection would be its end (HTTP/1.0): the client
+// must not take the part for the whole.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +16,7 @@ using test::HttpReply;
 using test::RunningServer;
 using test::Waiting;
 
-// Begins a reply to `request`, followed by `extra` bytes, and breaks it off.
+// Begins a response to `request`, followed by `extra` bytes, and breaks it off.
 void CutAReply(RunningServer& server, const Waiting& waiting, HttpClient& client,
                const std::string& request, std::size_t extra) {
   ASSERT_TRUE(client.Send(request + std::string(extra, 'x')));

@@ -172,8 +172,9 @@ TEST(HttpBodyLimits, AHeldBodyWaitsInTheClient) {
   sender.join();
 }
 
-// Uploads that come as fast as they can are served by turns, not to their end: however much is in
-// the socket, a round takes two reads of it at most, one behind a body and one for what follows.
+// Uploads that come as fast as they can are served in turns, not to their end. However much is in
+// the socket, a round reads it at most twice: once for the rest of a body, once for the next
+// request.
 TEST(HttpBodyLimits, AnUploaderDoesNotStarveItsNeighbours) {
   constexpr std::size_t kUploads = 2000;
   const std::string upload = LengthHead(1000) + std::string(1000, 'x');

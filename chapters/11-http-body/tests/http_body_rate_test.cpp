@@ -101,7 +101,7 @@ TEST(HttpBodyRate, ABodyThatIsOnlyToBeDroppedIsNotWaitedForEither) {
   EXPECT_TRUE(client.IsClosedByServer());
 }
 
-// What is read of a body after the reply to it says nothing of the request behind.
+// A request that arrived along with an ignored body is still answered when the server stops.
 TEST(HttpBodyRate, ARequestThatWasReadBehindABodyIsAnsweredThoughTheServerStops) {
   test::Waiting waiting;
   test::RunningServer server([&](Exchange& exchange) {

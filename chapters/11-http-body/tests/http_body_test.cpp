@@ -122,7 +122,7 @@ TEST(HttpBody, LeaveIsGivenBeforeTheBodyAndOnlyOnce) {
   EXPECT_EQ(client.Ask(Get("/")).status, 200);
 }
 
-// A line that says "100" would be taken for a part of the reply.
+// A line that says "100" would be taken for a part of the response.
 TEST(HttpBody, NoLeaveIsGivenOnceTheReplyHasBegun) {
   RunningServer server([](Exchange& exchange) {
     exchange.BeginReply(Response(200));
@@ -148,7 +148,7 @@ TEST(HttpBody, WhoDoesNotWaitForLeaveNeedsNone) {
   HttpClient client(server.Port());
   EXPECT_EQ(client.Ask(Post("hello", "Expect: 100-continue\r\n")).status, 200);
   EXPECT_EQ(client.Ask(Post("", "Expect: 100-continue\r\n")).status, 200);
-  // A client of 1.0 would take an interim reply for the reply.
+  // An HTTP/1.0 client would take an interim response for the final one.
   ASSERT_TRUE(client.Send("POST / HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"));
   server.Settle();
   EXPECT_EQ(client.Ask("hello").status, 200);

@@ -1,9 +1,9 @@
-// The files of a folder and the programs in its cgi-bin, as a web site.
+// The files of a directory and the programs in its cgi-bin, as a web site.
 //
 //   web_server [PORT [ROOT [PROGRAMS]]]
 //
-// PORT is 20080 unless given; port 0: any free one. ROOT is the folder where it is started, and
-// PROGRAMS is ROOT/cgi-bin, if there is one. What lies there is run, and never shown.
+// PORT is 20080 unless given; port 0: any free one. ROOT is the current directory, and PROGRAMS is
+// ROOT/cgi-bin, if there is one. Files there are run, and never shown.
 #include <charconv>
 #include <exception>
 #include <filesystem>

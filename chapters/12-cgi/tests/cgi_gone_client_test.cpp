@@ -14,7 +14,7 @@ namespace {
 
 TEST(CgiGoneClientTest, NoProgramRunsForNobodyKnowsWhom) {
   const test::ProgramFolder programs;
-  programs.Write("broken", "#!/no/such/shell\n");  // whoever starts it is told by the log
+  programs.Write("broken", "#!/no/such/shell\n");  // the log reports this to the operator
   std::filesystem::permissions(programs.Path("broken"), std::filesystem::perms(0755));
   const test::CapturedStderr errors;
   test::CgiServer server(programs);

@@ -50,8 +50,8 @@ TEST(CgiLocalRedirectTest, AHandlerMayRedirectAtOnce) {
   EXPECT_EQ(client.Ask(Get("/next")).body, "/next");
 }
 
-// The reply to a POST is that page, whole: what the client said of parts and states was about what
-// it posted to.
+// The response to a POST is that page, whole: the client's ranges and conditions were about the
+// resource that it posted to.
 TEST(CgiLocalRedirectTest, OnlyWhatIsAboutTheClientStays) {
   test::ClockedServer server([](Looper& looper, LoopHttp& http) {
     http.Mount("/", test::Answering([](Exchange& exchange) {

@@ -48,8 +48,8 @@ TEST_P(FileCacheSlowClientTest, GetsThePageThatItAskedFor) {
 
 INSTANTIATE_TEST_SUITE_P(Files, FileCacheSlowClientTest, testing::Values(kLarge, 0));
 
-// Two whole contents of different lengths, exchanged as fast as it goes. Every reply is one of
-// them, and at the end there is no doubt which.
+// Two whole contents of different lengths, exchanged as fast as possible. Every response is one of
+// them, and the last one is certain.
 TEST(FileCacheClientsTest, EveryReplyIsAWholePage) {
   const std::string contents[] = {std::string(1000, 'a'), std::string(40'000, 'b')};
   const test::SiteFolder folder;

@@ -42,8 +42,8 @@ class FileWatchTest : public testing::Test {
     return loop_.Ask([&] { return watch_->Add(folder); });
   }
 
-  // What has been told since the last call, each once. The kernel has queued the events of a change
-  // before the call that made it returns, so the next round of the loop knows.
+  // Returns the changes reported since the last call, each once. The kernel has queued the events
+  // of a change before the call that made it returns, so the next round of the loop knows.
   auto Changes() -> std::vector<std::string> {
     loop_.RunRounds(2);
     std::vector<std::string> changes = loop_.Ask([this] { return std::move(changes_); });
@@ -114,7 +114,7 @@ TEST_F(FileWatchTest, AFolderThatIsGoneCanComeBack) {
   EXPECT_EQ(Changes(), Names({"a/file"}));
 }
 
-// A file that is still being sent keeps its folder, which then does not say that it goes.
+// A file that is still being sent keeps its directory, which then does not report its own removal.
 TEST_F(FileWatchTest, AFolderThatIsInUseWhenItGoesCanComeBackToo) {
   folder_.Write("a/file", "1");
   ASSERT_TRUE(Add(""));
@@ -128,7 +128,7 @@ TEST_F(FileWatchTest, AFolderThatIsInUseWhenItGoesCanComeBackToo) {
   EXPECT_EQ(Changes(), Names({"a/file"}));
 }
 
-// Who moves a folder moves what is in it, and nobody tells those that watch the inner ones.
+// Moving a directory moves its content, and the watches of the inner directories get no event.
 TEST_F(FileWatchTest, AMovedFolderTakesTheInnerOnesWithIt) {
   folder_.Write("a/b/file", "1");
   ASSERT_TRUE(Add("a"));

@@ -64,7 +64,8 @@ TEST(ServeCommandTest, KeepsSilentClientsBackIfItIsToldTo) {
 #else
     const bool kept_back = false;
 #endif
-    // Who was accepted has been told of the end. Who was kept back learns it when it speaks.
+    // An accepted client has seen the end. One that was kept back learns it when it sends
+    // something.
     EXPECT_EQ(silent.HasInput(std::chrono::milliseconds(0)), !kept_back) << seconds;
     if (kept_back) {
       EXPECT_TRUE(silent.Send(Get("/")));
@@ -111,7 +112,7 @@ TEST(ServeCommandTest, FinishesWhatIsUnderWay) {
 
 TEST(ServeCommandTest, ASecondSignalEndsItAtOnce) {
   const ProgramFolder programs;
-  // Nobody is left to kill it: it ends with its folder.
+  // No server is left to kill it: it ends with its directory.
   programs.Program("wait",
                    LifeLine::kHold + std::string("while [ -e wait ]; do sleep 0.1; done\n"));
   LifeLine line(programs);

@@ -13,7 +13,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// What a descriptor is, while nothing may be printed.
+// The state of a descriptor, recorded while nothing may be printed.
 struct Seen {
   bool is_open = false;
   bool is_null_device = false;

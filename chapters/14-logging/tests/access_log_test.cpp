@@ -134,7 +134,7 @@ TEST(AccessLogTest, TellsOfAClientThatHasGoneWhereItCameFrom) {
     HttpClient client(server.Port());
     ASSERT_TRUE(client.Send(Get("/never")));
     HttpClient other(server.Port());
-    ASSERT_EQ(other.Ask(Get("/")).status, 200);  // by then /never waits for its reply
+    ASSERT_EQ(other.Ask(Get("/")).status, 200);  // by then /never waits for its response
     client.Reset();
   }
   const std::vector<std::string> lines = server.Lines();
@@ -199,7 +199,7 @@ TEST_F(AccessLogLineTest, SecondsHaveThreeDecimals) {
 TEST_F(AccessLogLineTest, ASecondIsWrittenOnce) {
   const std::string_view text = combined_time_.At(kTime);
   EXPECT_EQ(text, "31/Jan/2026:23:59:59 +0000");
-  // What is written again would lose this mark.
+  // A second formatting would lose this mark.
   const_cast<char&>(text.front()) = '*';
   EXPECT_EQ(combined_time_.At(kTime), "*1/Jan/2026:23:59:59 +0000");
   EXPECT_EQ(combined_time_.At(kTime + 1), "01/Feb/2026:00:00:00 +0000");

@@ -150,7 +150,7 @@ TEST(LinePipeTest, WhatIsRefusedIsCountedAsLost) {
 }
 #endif
 
-// Writes until long after nothing fits any more, as whoever must not wait; then reads all of it.
+// Writes on until nothing fits any more, without ever waiting; then reads all of it.
 void WriteAndRead(int writer, int reader) {
   constexpr int kLines = 1000;
   LinePipe lines(writer);

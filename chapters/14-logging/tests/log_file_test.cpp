@@ -26,7 +26,7 @@ namespace {
 
 using test::LogFolder;
 
-// What is there by now.
+// Returns the bytes that are there by now.
 auto ReadAll(int fd) -> std::string {
   std::string text;
   std::array<char, 4096> bytes;

@@ -104,7 +104,7 @@ TEST(ServeLogTest, LogsOnlyWhatItIsToldTo) {
 
 TEST(ServeLogTest, EndsEvenIfALogThatBlocksIsReadByNobody) {
   const test::ProgramFolder programs;
-  // Fills stderr, by a description of its own, and fails: that is a line of log.
+  // Fills stderr, through its own description, and fails: that makes a line in the log.
   programs.Program(
       "fills",
       "exec 3>&2 2> /dev/null\n"

@@ -17,7 +17,7 @@ namespace {
 
 using Faults = std::vector<std::string>;
 
-// What a configuration comes to.
+// The settings that a configuration yields.
 struct Reading {
   explicit Reading(const std::string& text)
       : options(ConfigDefaults()),
@@ -315,7 +315,7 @@ TEST(ConfigTest, TheSchemaHasEachKeyWithItsStandard) {
       EXPECT_EQ(found["default"].dump(), standard) << path;
     } else if (!standard.empty()) {
       EXPECT_EQ(found["default"], standard) << path;
-      // A standard may stand in a configuration.
+      // A default may be written in a configuration.
       EXPECT_TRUE(setting.take(standard)) << path << " " << standard;
     }
   }

@@ -1,4 +1,4 @@
-// What is no JSON is described in words of our own, whatever version of the parser has found it.
+// Faults in JSON are described in our own words, whichever version of the parser has found them.
 #include "base/json_fault.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ auto Text(const JsonFault& fault) -> std::string {
   return std::to_string(fault.line) + ":" + std::to_string(fault.column) + ": " + fault.reason;
 }
 
-// What is said to `text` when it is parsed, with comments allowed or not.
+// Returns the message for `text` when it is parsed, with comments allowed or not.
 auto Parsed(std::string_view text, bool comments = false) -> std::string {
   using Json = nlohmann::json;
   try {

@@ -1,4 +1,4 @@
-// What a hit asks of the allocator, on the loop's thread.
+// How often a hit calls the allocator, on the loop's thread.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -20,8 +20,8 @@ using test::Get;
 using test::HttpClient;
 using test::HttpReply;
 
-// The `first` allocation from the moment on when a reply is made for which others wait fails, and
-// as many behind it as `count` says. @return how many have failed.
+// Plays a response for which others wait, while `count` allocations fail, beginning with number
+// `first`. @return how many have failed.
 auto PlayWithout(std::size_t first, std::size_t count) -> std::size_t {
   test::Waiting waiting;
   CachedServer server([&waiting, first_one = true](Exchange& exchange) mutable {
@@ -56,7 +56,7 @@ auto PlayWithout(std::size_t first, std::size_t count) -> std::size_t {
     return true;
   };
   EXPECT_TRUE(loop.Await(stop));
-  maker.Reset();  // if its reply could not be made, its exchange may still be open
+  maker.Reset();  // if no memory was left for its response, its exchange may still be open
   server.Server().Advance(std::chrono::seconds(1));
   server.Server().Advance(std::chrono::seconds(1));
   EXPECT_TRUE(server.AwaitWaiting(0)) << "allocation " << first;

@@ -1,4 +1,4 @@
-// Requests that wait for the reply that another one has begun, and what may come between.
+// Requests that wait for the response that another one has begun, and what may come between.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -31,7 +31,7 @@ class UnixListenerTest : public testing::Test {
     return ::lstat(Path().c_str(), &file) == 0;
   }
 
-  // What its constructor throws, "" if it does not.
+  // Returns the message that its constructor throws, "" if it throws none.
   [[nodiscard]] static auto Refusal(const std::string& path) -> std::string {
     try {
       const UnixListener listener(path);

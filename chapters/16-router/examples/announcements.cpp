@@ -1,4 +1,4 @@
-// Whoever listens at GET /events hears what others POST to /say.
+// Clients that listen at GET /events hear what others POST to /say.
 //
 //   announcements PORT
 #include <csignal>

@@ -2,8 +2,8 @@
 //
 //   calc PORT
 //
-//   GET /fib/{n}    the number; it says on stdout that it begins
-//   GET /hello      something quick
+//    GET /fib/{n}    the number; it says on stdout that it begins
+//    GET /hello      something quick
 #include <cstdint>
 #include <exception>
 #include <iostream>

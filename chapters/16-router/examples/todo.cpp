@@ -3,12 +3,12 @@
 //
 //   todo PORT [FOLDER]      FOLDER has the page's files; todo_page beside the program unless given
 //
-//   GET    /api/todos         the list; with ?done=true or ?done=false a part of it
-//   POST   /api/todos         {"title": "buy milk"} is added
-//   GET    /api/todos/{id}    one of them
-//   PATCH  /api/todos/{id}    {"title": "buy oat milk", "done": true}, or one of the two
-//   DELETE /api/todos/{id}
-//   GET    /api/events        says when something has changed (server-sent events)
+//    GET    /api/todos         the list; with ?done=true or ?done=false a part of it
+//    POST   /api/todos         {"title": "buy milk"} is added
+//    GET    /api/todos/{id}    one of them
+//    PATCH  /api/todos/{id}    {"title": "buy oat milk", "done": true}, or one of the two
+//    DELETE /api/todos/{id}
+//    GET    /api/events        says when something has changed (server-sent events)
 #include <algorithm>
 #include <csignal>
 #include <exception>

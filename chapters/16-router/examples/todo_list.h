@@ -1,5 +1,5 @@
-// A list of to-dos, in memory. The service knows it by this interface only, behind which a database
-// could be.
+// A list of to-dos, in memory. The service knows it only through this interface, which could hide a
+// database.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,14 @@ struct Todo {
   bool done = false;    ///< it is
 };
 
-/// What to change in a to-do; what isn't given stays.
+/// A change of a to-do; members that aren't given stay.
 struct TodoChange {
   std::optional<std::string> title{};
   std::optional<bool> done{};
 };
 
-/// All to-dos, in the order in which they were added. Any thread may call; what it gets is a copy.
+/// All to-dos, in the order in which they were added. Any thread may call it; the results are
+/// copies.
 class TodoList {
  public:
   /// @param max_todos that it takes; a list that strangers fill needs an end

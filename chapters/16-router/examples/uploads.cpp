@@ -49,7 +49,7 @@ auto Keep(const UploadedPart& file, const std::string& folder) -> int {
   }
 }
 
-// What the client calls a file is shown to people, and no path is ever made of it.
+// The client's name for a file is shown to people, and no path is ever made of it.
 auto KeepFiles(const Upload& upload, const std::string& folder) -> std::string {
   std::string report;
   for (const UploadedPart& part : upload.Parts()) {
@@ -91,7 +91,7 @@ auto main(int argc, char** argv) -> int try {
   ThreadPool pool(2);
   pool.Start();
   UploadOptions options;
-  options.folder = folder;  // what goes to disk lies there at once, and only has to get a name
+  options.folder = folder;  // the right place from the start: a file only has to get its name
   HttpOptions limits;
   limits.body.max_body_bytes = std::uint64_t{1} << 30;
   HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])), limits);

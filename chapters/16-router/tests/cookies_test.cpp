@@ -110,7 +110,7 @@ TEST(CookiesTest, ReadsOneRequestAfterTheOther) {
   EXPECT_EQ(cookies.Find("c"), "3");
 }
 
-// What wrong says, or "" if it throws nothing.
+// Returns the message that `wrong` throws, "" if it throws none.
 auto Refused(const std::function<void()>& wrong) -> std::string {
   try {
     wrong();

@@ -10,7 +10,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// What ParseJson() says to `text`.
+// Returns the message of ParseJson() for `text`.
 auto Refusal(std::string_view text) -> std::string {
   try {
     static_cast<void>(ParseJson(text));
@@ -93,7 +93,7 @@ TEST(JsonTest, ManyBesideEachOtherAreNoDepth) {
   EXPECT_EQ(Refusal(many + "," + Nested(kMaxJsonDepth) + "]"), kTooDeep);
 }
 
-// What is wrong first is told, whatever follows.
+// The first fault is reported, whatever follows.
 TEST(JsonTest, AMistakeBeforeTheDepthIsTheMistake) {
   using namespace std::string_view_literals;
   const std::string deep = Nested(kMaxJsonDepth + 1);

@@ -224,7 +224,7 @@ TEST_F(ResponderGoneTest, AResponderThatIsDroppedIs500AsEver) {
   const test::CapturedStderr errors;
   HttpClient client(server_->Port());
   EXPECT_EQ(client.Ask(Get("/dropped")).status, 500);
-  EXPECT_NE(errors.Text().find("dropped without an answer"), std::string::npos);
+  EXPECT_NE(errors.Text().find("dropped without a response"), std::string::npos);
   client.Reset();
   ASSERT_TRUE(AllHaveLeft());
   EXPECT_EQ(gone_, 0);

@@ -1,4 +1,4 @@
-// An answer that is used again.
+// A response that is used again.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

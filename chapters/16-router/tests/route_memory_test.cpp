@@ -58,8 +58,8 @@ TEST(RouteMemoryTest, ARequestWithParametersAllocatesNothing) {
   EXPECT_EQ(allocations.size(), 49U);
 }
 
-// Wherever memory runs out, in a handler, in a body or in a late reply: the client gets a whole
-// reply or an end, and the next one is served.
+// Wherever memory runs out, in a handler, in a body or in a late response: the client gets a whole
+// response or an end, and the next client is served.
 TEST(RouteMemoryTest, WithoutMemoryAReplyIsWholeOrNone) {
   const test::CapturedStderr errors;
   const std::string text(std::size_t{20} * 1024, 'x');

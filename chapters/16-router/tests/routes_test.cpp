@@ -1,4 +1,5 @@
-// Routes on a live server: what handlers are given, what becomes of their answers and exceptions.
+// Routes on a live server: the arguments of handlers, and what becomes of their responses and
+// exceptions.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -439,7 +440,7 @@ TEST(RoutesTest, OnlyTheClientsJsonIsTheClientsMistake) {
     });
     http.Post("/after", [](const ServerRequest& req, ServerResponse&) {
       static_cast<void>(req.Json().at("title").get<std::string>());
-      static_cast<void>(nlohmann::json{{"a", 1}}.at("b"));  // what it has of its own
+      static_cast<void>(nlohmann::json{{"a", 1}}.at("b"));  // its own exception
     });
     http.Post("/pieces", [](const ServerRequest&, const RequestBody& body, const Responder&) {
       body.OnPiece([](std::string_view, bool) {

@@ -1,4 +1,4 @@
-// The to-do service, an example, from outside: what it answers to whom.
+// The to-do service, an example, from outside: its responses to each client.
 #include <gtest/gtest.h>
 
 #include <csignal>

@@ -2,9 +2,9 @@
 //
 //   calc PORT [THREADS]
 //
-//   GET /fib/{n}         a Fibonacci number, the slow way; it says on stdout that it begins
-//   GET /calc?value=x    ln(1 + x) from five million terms of its series; -1 < x <= 1
-//   GET /hello, /ping    something quick
+//    GET /fib/{n}         a Fibonacci number, the slow way; it says on stdout that it begins
+//    GET /calc?value=x    ln(1 + x) from five million terms of its series; -1 < x <= 1
+//    GET /hello, /ping    something quick
 //
 // THREADS calculate, one for every core if it is not given. 0: the loop does, and all others wait.
 #include <array>
@@ -49,7 +49,7 @@ auto LogarithmOfOnePlus(double x) -> double {
   for (int k = 1; k <= kTerms; ++k) {
     power *= -x;
     if (std::abs(power) < std::numeric_limits<double>::min()) {
-      power = 0;  // what is smaller is no use, and very slow
+      power = 0;  // smaller numbers are no use, and very slow
     }
     sum += power / k;
   }

@@ -1,4 +1,4 @@
-// Handlers on a pool's threads: what they see, what their clients get, and who is let go.
+// Handlers on a pool's threads: what they see, what their clients get, and when a client is let go.
 #include "web/offload.h"
 
 #include <gtest/gtest.h>
@@ -313,7 +313,7 @@ TEST(OffloadTest, AClientThatClosesHasGone) {
   EXPECT_EQ(all.calls, 0);
 }
 
-// It has only finished sending, and waits for the answer.
+// It has only finished sending, and waits for the response.
 TEST(OffloadTest, AClientThatOnlySendsNoMoreIsAnswered) {
   GatedServer all;
   HttpClient first(all.server->Port());

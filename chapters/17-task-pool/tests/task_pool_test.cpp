@@ -45,7 +45,7 @@ class HandClock {
       TaskPool::Clock::duration(std::chrono::hours(1)).count()};
 };
 
-// What has become of the tasks, by their names.
+// The outcomes of the tasks, by name.
 class Notes {
  public:
   auto Task(const std::string& name) -> std::shared_ptr<PoolTask> {
@@ -386,7 +386,7 @@ TEST(TaskPoolTest, HasAsManyThreadsAsItWasTold) {
   EXPECT_TRUE(gate.AwaitArrivals(kThreads));
 }
 
-// Who leaves, who cancels, who expires, and the end, in each other's way.
+// Submitting, cancelling, expiring and the end, all at the same time.
 TEST(TaskPoolTest, EachTaskIsRunOrDroppedOnce) {
   constexpr std::size_t kSubmitters = 4;
   constexpr std::size_t kTasks = 2000;

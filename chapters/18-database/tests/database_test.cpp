@@ -1,4 +1,4 @@
-// What every database does, asked of each of them.
+// The contract of every database, run against each of them.
 #include "db/database.h"
 
 #include <gtest/gtest.h>
@@ -485,8 +485,8 @@ TEST_P(DatabaseTest, AStatementWithoutEndIsEnded) {
   EXPECT_EQ(rows.Next()->Get<int>(0), 1);
 }
 
-// SQLite has taken back all of it, a server perhaps all, perhaps the last statement. What came now
-// would count alone.
+// SQLite has rolled back all of it; a server perhaps all, perhaps only the last statement. A
+// statement that came now would count alone.
 TEST_P(DatabaseTest, NothingCountsAfterAnErrorHasEndedTheTransaction) {
   const auto connection = MakeDatabase(milliseconds(200))->Open();
   MakeTable(*connection);

@@ -1,9 +1,9 @@
-// What Connector/C documents of prepared statements is all that Turtle relies on. Its versions
-// differ in the rest: in 3.3.19 mysql_stmt_bind_result() sets the lengths of the columns to 0, in
-// 3.3.20 it leaves them as they are. From 3.4 on mysql_stmt_free_result() fails if there is no
-// result, as at the end of a procedure.
+// Turtle relies only on the documented behaviour of prepared statements in Connector/C. Its
+// versions differ in the rest: in 3.3.19 mysql_stmt_bind_result() sets the lengths of the columns
+// to 0, in 3.3.20 it leaves them as they are. From 3.4 on mysql_stmt_free_result() fails if there
+// is no result, as at the end of a procedure.
 //
-// The functions below stand in for the library's: a program's own come first when it is linked.
+// The functions below replace the library's: a program's own come first when it is linked.
 // https://mariadb.com/kb/en/mysql_stmt_fetch/
 #include <gtest/gtest.h>
 

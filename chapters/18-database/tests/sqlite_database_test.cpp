@@ -1,4 +1,4 @@
-// What only a file can be: locked, broken, missing. And how it is opened.
+// The things that only a file can be: locked, broken, missing. And how it is opened.
 #include "db/sqlite_database.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using test::Failure;
 
-// What a statement's text can be made of, the compiler says.
+// The compiler decides which text a statement can be made of.
 static_assert(std::is_convertible_v<const char (&)[9], Sql>);
 static_assert(!std::is_convertible_v<char (&)[9], Sql>, "a buffer");
 static_assert(!std::is_convertible_v<std::string, Sql>, "put together while the program runs");
@@ -227,7 +227,7 @@ TEST_F(SqliteTest, NoTimeLimitIsNoTimeOut) {
   EXPECT_EQ(connection->Query(long_one).Next()->Get<int>(0), 100'000);
 }
 
-// sqlite3_step() of a statement that has failed begins it anew.
+// sqlite3_step() of a statement that has failed would start it again.
 TEST_F(SqliteTest, RowsThatHaveFailedAreOver) {
   SqliteOptions options = Options();
   options.timeout = std::chrono::milliseconds(100);

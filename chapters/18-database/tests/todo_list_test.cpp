@@ -125,7 +125,8 @@ TEST_F(TodoListTest, RemembersAndGivesNoIdTwice) {
   EXPECT_GT(todos.Add("jam", false).value().id, last);
 }
 
-// Four clients add while the server is killed. What a client was told is there, it finds again.
+// Four clients add while the server is killed. An entry that was acknowledged to a client is there
+// afterwards.
 TEST_F(TodoListTest, WhatWasAcknowledgedSurvivesAKill) {
   constexpr int kClients = 4;
   std::vector<std::vector<std::string>> acknowledged(kClients);

@@ -1,10 +1,10 @@
-// What a datagram costs the processor: sent and received one by one, and by the batch.
+// The price of a datagram in processor time: sent and received one by one, and by the batch.
 //
 //   datagram_cost [BYTES [ROUNDS]]
 //
 // 32 bytes and 2000 rounds unless given. Each round sends 64 datagrams to a socket of this program
 // and receives them again, in both ways in turn, so that whatever else the machine does hits both.
-// What is counted is the time of this thread on the processor, not what a clock on the wall says.
+// It counts the time of this thread on the processor, not that of a wall clock.
 #include <time.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// What it costs a request to tell a statistics sink of itself. The "requests" do nothing else; each
-// sends one metric, and the time that this takes is what a client would wait longer.
+// The cost, for a request, of reporting itself to a statistics sink. The "requests" do nothing
+// else; each sends one metric, and the time that this takes is what a client would wait longer.
 //
 //   metrics_cost tcp|udp REQUESTS
 //

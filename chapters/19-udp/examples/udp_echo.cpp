@@ -1,5 +1,4 @@
-// Sends each datagram back to whoever sent it, until SIGINT or SIGTERM; then it says what it
-// counted.
+// Sends each datagram back to its sender, until SIGINT or SIGTERM; then it prints what it counted.
 //
 //   udp_echo [PORT [ADDRESS [LOOPS]]]
 //
@@ -7,8 +6,8 @@
 // spreads the senders over them.
 //
 // Two programs that answer whatever they get talk for ever once a stranger has sent one of them a
-// datagram with the address of the other as its sender. So this one leaves unanswered what comes
-// from a port where such programs are: below 1024 (echo is 7, chargen 19), or its own.
+// datagram with the address of the other as its sender. So this one does not answer datagrams from
+// a port where such programs are: below 1024 (echo is 7, chargen 19), or its own.
 #include <algorithm>
 #include <csignal>
 #include <cstdint>

@@ -43,7 +43,7 @@ auto LocalOf(const std::string& destination) -> sockaddr_in6 {
   return local;
 }
 
-// What the kernel is asked for, to have a datagram come from `source`.
+// Returns the control message that makes a datagram leave from `source`.
 auto SourceOf(const sockaddr_in6& source) -> in6_pktinfo {
   NetAddress local;
   std::memcpy(local.Data(), &source, sizeof source);

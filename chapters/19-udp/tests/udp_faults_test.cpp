@@ -1,4 +1,4 @@
-// What a UDP server makes of calls that fail. The program of `turtle serve` has no UDP, so this
+// How a UDP server deals with calls that fail. The program of `turtle serve` has no UDP, so this
 // does for these two calls what tests/faults does for the others.
 #ifdef __linux__
 

@@ -1,5 +1,5 @@
-// What a program is left by systemd or by its predecessor: each descriptor is looked at, and each
-// mistake has a name.
+// The listeners that systemd or a predecessor leaves to a program: each descriptor is checked, and
+// each mistake has a name.
 #include "core/inherited_listeners.h"
 
 #include <fcntl.h>
@@ -30,8 +30,8 @@ auto Listening(const std::string& host, int port = 0) -> Socket {
   return socket;
 }
 
-// Puts copies of descriptors one behind the other, as a child would find them from 3 on. The
-// numbers are high ones: nobody else uses them here.
+// Puts copies of descriptors at consecutive numbers, as a child would find them from 3 on. The
+// numbers are high: nothing else uses them here.
 class InheritedListenersTest : public testing::Test {
  protected:
   static constexpr int kFirst = 200;
@@ -57,7 +57,7 @@ class InheritedListenersTest : public testing::Test {
     return environment;
   }
 
-  // What it throws, "" if it does not.
+  // Returns the message that it throws, "" if it throws none.
   static auto Refusal(const ListenEnvironment& environment) -> std::string {
     try {
       const InheritedListeners inherited(environment, kPid, kFirst);
@@ -201,8 +201,8 @@ TEST(TakeListenEnvironment, TheVariablesAreNotForOurChildren) {
   EXPECT_FALSE(TakeListenEnvironment().pid);
 }
 
-// Why a listener is inherited: its queue lives as long as somebody has it, where that of a socket
-// of its own on the same port goes with it.
+// Why a listener is inherited: its queue lives as long as some process has it, while the queue of
+// another socket on the same port goes with that socket.
 TEST(ListenQueue, OnlyTheInheritedListenerLosesNobody) {
   test::Child program(test::ExamplePath("listen_queue"), {"200"});
   const std::string shared = program.ReadLine();

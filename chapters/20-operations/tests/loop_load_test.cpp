@@ -109,7 +109,7 @@ TEST_F(LoopLoadTest, WhatIsSaidTwiceCountsOnce) {
   EXPECT_EQ(load_.Read().rounds, 1U);
 }
 
-// Prometheus takes a counter that shrinks for a program that was started anew.
+// Prometheus takes a counter that shrinks for a restart of the program.
 TEST(LoopLoadThreadsTest, NoTimeEverShrinks) {
   LoopLoad load(Clock::now);
   std::atomic<bool> done{false};

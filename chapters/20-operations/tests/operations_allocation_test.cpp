@@ -1,4 +1,4 @@
-// What is counted for a request and for a round is counted without memory.
+// Counting a request or a round allocates nothing.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The routes of an Operations, on a server of their own beside the one that they tell of.
+// The routes of an Operations, on their own server beside the one that they report on.
 #include "ops/operations.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ auto OneThread() -> ServerOptions {
   return options;
 }
 
-// Two servers, of which the second tells of the first; it answers from the beginning.
+// Two servers, of which the second reports on the first; it answers from the beginning.
 class Watched {
  public:
   explicit Watched(OperationsOptions options = {}, std::size_t threads = 1)
@@ -86,7 +86,7 @@ class Viewer {
  public:
   explicit Viewer(int port) : client_(port) { client_.Send(Get("/events")); }
 
-  // What the next event says.
+  // Returns the data of the next event.
   auto Next() -> json {
     std::size_t end = text_.find("\n\n");
     while (end == std::string::npos) {
@@ -147,7 +147,7 @@ TEST(OperationsTest, ReadinessFollowsTheServer) {
   EXPECT_EQ(watched.Ask("/readyz").body, "draining\n");
 }
 
-// Whoever asks the old process, by a connection that it has had, asks for the address of both.
+// Over an old connection, a client asks the old process about an address that both processes serve.
 TEST(OperationsTest, WhoHasASuccessorIsReadyThoughItLeaves) {
   Watched watched;
   watched.Begin();
@@ -182,7 +182,7 @@ TEST(OperationsTest, ALoopThatIsStuckIsNamedThoughNoLoopAnswers) {
 
   HttpClient second(watched.Port());  // to the loop with fewer clients
   ASSERT_TRUE(second.Send(Get("/stuck")));
-  // Whoever accepts may be the one that is stuck; then there is only the first.
+  // The loop that accepts may be the one that is stuck; then only the first is listed.
   EXPECT_NE(watched.Ask("/livez").body.find("is stuck"), std::string::npos);
   const std::string metrics = watched.Ask("/metrics").body;
   EXPECT_NE(metrics.find("turtle_loop_round_seconds{loop=\"1\"}"), std::string::npos);
@@ -284,7 +284,8 @@ TEST(OperationsTest, APageThatIsOpenKeepsNobodyFromEnding) {
   EXPECT_EQ(viewer.ReadRest(), "0\r\n\r\n") << "the last chunk: it was not cut";
 }
 
-// Whoever does not read misses events. They are kept neither here nor, without end, in the kernel.
+// A viewer that does not read misses events. They are queued neither here nor, without end, in the
+// kernel.
 TEST(OperationsTest, AViewerWhoDoesNotReadHoldsNoMoreThanAConnectionMay) {
   OperationsOptions often;
   often.interval = std::chrono::milliseconds(1);

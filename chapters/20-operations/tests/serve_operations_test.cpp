@@ -1,4 +1,4 @@
-// `turtle serve --operations`: a listener of its own, which nobody has who did not ask for it.
+// `turtle serve --operations`: its own listener, only on request.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
-// What does a short connection cost, by who accepts it?
+// What does a short connection cost, depending on which thread accepts it?
 //
 //   accept_cost [LOOPS [CONNECTIONS [CLIENTS]]]
 //
-// Clients, each a process of its own, connect, send a byte, get it back and close, one connection
+// Clients, each in its own process, connect, send a byte, get it back and close, one connection
 // after the other. It is done in each way in turn, five times over; each number is the median.
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -51,7 +51,7 @@ struct Cost {
 struct Way {
   const char* name;
   Accepting accept;
-  bool pinned;  // each loop keeps to a CPU of its own
+  bool pinned;  // each loop keeps to its own CPU
   std::vector<Cost> costs;
 };
 
@@ -113,7 +113,7 @@ auto Measure(const Load& load, const Way& way) -> Cost {
   server.Stop();
   serving.join();
   if (failed) {
-    throw std::runtime_error("a client has got no answer");
+    throw std::runtime_error("a client has got no response");
   }
   rusage after{};
   ::getrusage(RUSAGE_SELF, &after);

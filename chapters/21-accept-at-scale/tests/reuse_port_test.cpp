@@ -52,7 +52,7 @@ auto Connect(const NetAddress& server, int count) -> std::vector<std::unique_ptr
   return clients;
 }
 
-// What opening them throws, "" if it does not.
+// Returns the message that opening them throws, "" if it throws none.
 auto Refusal(const NetAddress& address, std::size_t count) -> std::string {
   try {
     const auto listeners = OpenListeners(address, count);

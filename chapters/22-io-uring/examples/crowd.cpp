@@ -1,10 +1,10 @@
-// A crowd of clients who all ask at once, again and again.
+// A crowd of clients that all send at once, again and again.
 //
 //   crowd PORT CLIENTS ROUNDS [close]
 //
-// In each round every client sends a request for /, and only then the replies are read: a server on
-// one thread finds all of them waiting. With `close` each client connects anew in each round, and
-// says that it will not ask again.
+// In each round every client sends a request for /, and only then the responses are read: a server
+// on one thread finds all of them waiting. With `close` each client makes a new connection in each
+// round, and says that it will not ask again.
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -41,7 +41,7 @@ auto BodyLength(std::string_view head) -> std::size_t {
   constexpr std::string_view kName = "\r\nContent-Length: ";
   const std::size_t at = head.find(kName);
   if (at == std::string_view::npos) {
-    throw std::runtime_error("a reply without a length");
+    throw std::runtime_error("a response without a length");
   }
   return std::stoul(std::string(head.substr(at + kName.size(), 20)));
 }
@@ -54,7 +54,7 @@ void ReadReply(Socket& socket) {
     char piece[4096];
     const IoResult received = socket.Recv(piece, sizeof piece);
     if (received.status != IoStatus::kBytes) {
-      throw std::runtime_error("the server has gone in the middle of a reply");
+      throw std::runtime_error("the server has gone in the middle of a response");
     }
     reply.append(piece, received.bytes);
     const std::size_t end = reply.find("\r\n\r\n");

@@ -1,4 +1,4 @@
-// What an engine promises of clients and bytes, whatever it stands on.
+// The contract of an engine for clients and bytes, whatever kernel interface it uses.
 #include "core/engine.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ class EngineTest : public testing::TestWithParam<bool> {
     return false;
   }
 
-  // What comes next: bytes, the end or an error.
+  // Returns what comes next: bytes, the end or an error.
   auto AwaitInput(Socket& socket, std::uint64_t token) -> Received {
     Received received{{IoStatus::kWouldBlock, 0, 0}};
     while (received.result.status == IoStatus::kWouldBlock && Await(token)) {

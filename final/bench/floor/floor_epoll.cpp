@@ -1,14 +1,14 @@
-// The floor on epoll: what a server costs that only moves bytes.
+// The floor on epoll: the cost of a server that only moves bytes.
 //
 //   floor_epoll --port 20080 --root DIR [--deferred] [--fin] [--sendfile] [--threads N]
 //
 // It counts blank lines and answers with canned replies: no parsing, no files, no deadlines, no
-// limits. What is left is system calls, as few as epoll allows:
+// limits. The rest is system calls, as few as epoll allows:
 //  * a client is read straight after accept(), and registered only if it stays;
 //  * a read that leaves room in the buffer took everything, so none is done to see EAGAIN;
 //  * all requests that one read brought are answered by one write.
 //
-// Not a model for a server: a client that does not read its replies is owed them without a bound.
+// Not a model for a server: the bytes owed to a client that does not read have no bound.
 #include <sys/epoll.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -164,8 +164,9 @@ class FloorLoop {
   }
 
   auto Send(int fd, Client& client) -> Sending {
-    // With MSG_MORE the kernel holds the reply back, and the close() that follows sends it together
-    // with the FIN: one packet less. What it does not take at once is sent later, as usual.
+    // With MSG_MORE the kernel holds the response back, and the close() that follows sends it
+    // together with the FIN: one packet less. Bytes that it does not take at once are sent later,
+    // as usual.
     const int flags = MSG_NOSIGNAL | (client.closing && options_.fin ? MSG_MORE : 0);
     const bool from_file = options_.sendfile && replies_.IsInFile(*client.reply);
     while (client.owed != 0) {

@@ -1,4 +1,4 @@
-// What both floors do before they serve.
+// The part of the floors that comes before serving.
 //
 // Interface:
 //  * RunFloor() is the main() of a floor.
@@ -11,7 +11,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Serves the clients of one listener for ever, on a thread of its own; throws when it can't.
+/// Serves the clients of one listener for ever, on its own thread; throws when it can't.
 using ServeFloor = void (*)(const FloorOptions& options, const Replies& replies, int listener);
 
 /// Reads the command line and the pages, opens a listener for each thread and has it served.

@@ -27,12 +27,12 @@ auto ParseNumber(std::string_view option, std::string_view text, unsigned least,
 }  // namespace
 
 const char* const kFloorUsage =
-    "Answers every request with a reply that was made beforehand: what the kernel alone costs.\n"
+    "Answers every request with a canned response, to show the cost of the kernel alone.\n"
     "  --port N      on 127.0.0.1 (20080); 0: any free one\n"
-    "  --root DIR    has small.html and big.html (the current folder)\n"
-    "  --threads N   threads, each with a listener of its own (1)\n"
+    "  --root DIR    directory of small.html and big.html (the current one)\n"
+    "  --threads N   threads, each with its own listener (1)\n"
     "  --deferred    accept a client only when its request is there (TCP_DEFER_ACCEPT)\n"
-    "  --fin         the end of the connection rides on the last reply (MSG_MORE, then close)\n"
+    "  --fin         the end of the connection rides on the last response (MSG_MORE, then close)\n"
     "  --sendfile    the big page from a file (floor_epoll)\n";
 
 auto ParseFloorOptions(int argc, const char* const* argv) -> FloorOptions {

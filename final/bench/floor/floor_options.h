@@ -1,7 +1,8 @@
 // The command line of the floors.
 //
 // Interface:
-//  * ParseFloorOptions() reads it; what it can't read is a std::invalid_argument that names it.
+//  * ParseFloorOptions() reads it; throws std::invalid_argument, which names the argument that it
+//    can't read.
 //
 // Thread: pure.
 #pragma once
@@ -11,18 +12,18 @@
 
 namespace TURTLE_SERVER {
 
-/// What a floor is asked for.
+/// The options of a floor.
 struct FloorOptions {
   std::uint16_t port = 20080;  ///< --port N, on 127.0.0.1; 0: any free one.
   std::string root = ".";      ///< --root DIR: has small.html and big.html.
-  unsigned threads = 1;        ///< --threads N, each with a listener of its own.
+  unsigned threads = 1;        ///< --threads N, each with its own listener.
   bool deferred = false;       ///< --deferred: accept a client only when its request is there.
   bool fin = false;            ///< --fin: the end of the connection rides on the last reply.
   bool sendfile = false;       ///< --sendfile: the big page from a file; floor_epoll only.
   bool help = false;           ///< --help: print kFloorUsage and end.
 };
 
-/// What --help prints.
+/// The text of --help.
 extern const char* const kFloorUsage;
 
 /// Reads the command line, as of main().

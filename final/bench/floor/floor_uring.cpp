@@ -5,10 +5,10 @@
 //  * One submission accepts all clients, into slots instead of descriptors.
 //  * A client's first receive is for one piece; when it stays, one submission receives all that
 //    follows, into buffers that are taken only when there is data.
-//  * The last reply and the close are one linked submission.
+//  * The last response and the close are one linked submission.
 //  * One system call hands over all submissions of a round and waits for the next.
 //
-// Not a model for a server: a client that does not read its replies is owed them without a bound.
+// Not a model for a server: the bytes owed to a client that does not read have no bound.
 #include <linux/io_uring.h>
 #include <sys/socket.h>
 
@@ -40,7 +40,7 @@ struct Client {
   std::uint16_t generation = 0;  // of the slot: a completion of an earlier client misses
   bool receiving = false;
   bool sending = false;
-  bool closing = false;  // after the reply
+  bool closing = false;  // after the response
   bool closed = false;
 };
 
@@ -58,7 +58,7 @@ class FloorLoop {
   }
 
  private:
-  // What a completion is told by: the act, the slot's generation and the slot.
+  // Identifies a completion: the act, the slot's generation and the slot.
   static auto Tag(Act act, std::uint16_t generation, unsigned slot) -> std::uint64_t {
     return static_cast<std::uint64_t>(act) << 56 | static_cast<std::uint64_t>(generation) << 32 |
            slot;

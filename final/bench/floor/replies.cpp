@@ -24,9 +24,9 @@ auto ReadPage(const std::string& path) -> std::string {
   return {std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
 }
 
-// As many bytes as `turtle serve` sends, in the same fields. It matters: on Linux 6.18 a reply of
-// up to 835 bytes with a FIN behind it costs the server a quarter less than one of 836, for the
-// client's kernel then puts off its acknowledgement, and sends it at the client's own expense.
+// As many bytes as `turtle serve` sends, in the same fields. That matters: on Linux 6.18 a response
+// of up to 835 bytes with a FIN costs the server a quarter less than one of 836. Up to that size
+// the client's kernel delays its acknowledgement, and sends it at the client's own expense.
 auto MakeReply(const std::string& body, std::string_view connection, std::size_t copies)
     -> CannedReply {
   std::string reply = "HTTP/1.1 200 OK\r\nDate: Fri, 20 Nov 2026 00:00:00 GMT\r\n";

@@ -1,7 +1,7 @@
-// What a floor sends: whole replies, made before the first client comes.
+// The responses of a floor: whole, and made before the first client comes.
 //
 // Interface:
-//  * Replies reads small.html and big.html from a folder; ForRequest() chooses by the target's
+//  * Replies reads small.html and big.html from a directory; ForRequest() chooses by the target's
 //    first letter, which is all that a floor looks at.
 //  * CannedReply::Rest() says what to send next for a number of bytes that are still owed.
 //
@@ -18,10 +18,11 @@ namespace TURTLE_SERVER {
 
 /// One reply, head and body, stored several times in a row: pipelined requests get one write.
 struct CannedReply {
-  std::string copies;    ///< The reply, once or more.
-  std::size_t size = 0;  ///< Bytes of one reply.
+  std::string copies;    ///< The response, once or more.
+  std::size_t size = 0;  ///< Bytes of one response.
 
-  /// What one write may take of the `owed` bytes (1 or more) that end with the end of a reply.
+  /// Returns the bytes for the next write, of the `owed` bytes (1 or more) up to the end of a
+  /// response.
   [[nodiscard]] auto Rest(std::size_t owed) const -> std::string_view {
     const std::size_t offset = size - 1 - (owed - 1) % size;
     return std::string_view(copies).substr(offset, owed);
@@ -34,17 +35,18 @@ class Replies {
   /// Reads the two pages of `root`; throws std::system_error that names the one that failed.
   explicit Replies(const std::string& root);
 
-  /// The reply that keeps the connection, for a request that starts with `head`.
+  /// The response that keeps the connection, for a request that starts with `head`.
   [[nodiscard]] auto ForRequest(std::string_view head) const -> const CannedReply& {
     return WantsBig(head) ? big_ : small_;
   }
 
-  /// The reply that announces the end of the connection.
+  /// The response that announces the end of the connection.
   [[nodiscard]] auto LastForRequest(std::string_view head) const -> const CannedReply& {
     return WantsBig(head) ? big_last_ : small_last_;
   }
 
-  /// A file in memory that holds `big`, the reply of ForRequest() to the big page, for sendfile().
+  /// A file in memory that holds `big`, the response of ForRequest() with the big page, for
+  /// sendfile().
   [[nodiscard]] auto BigFile() const -> int { return big_file_.Get(); }
 
   /// Whether `reply` is what BigFile() holds.

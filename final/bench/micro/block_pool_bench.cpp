@@ -1,8 +1,8 @@
 // An experiment: BlockPool, or malloc for each block of output?
 //
 // block_pool_bench uses the C library's malloc, block_pool_bench_jemalloc jemalloc's (where that is
-// installed). Three ways to use blocks: one at a time, as a reply that is sent at once does; a
-// burst that is held together, as slow clients make it; and beside a second thread.
+// installed). Three ways to use blocks: one at a time, as a response that is sent at once does; a
+// burst that is held together, as slow clients cause; and beside a second thread.
 #include <benchmark/benchmark.h>
 
 #include <cstddef>

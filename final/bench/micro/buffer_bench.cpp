@@ -11,7 +11,7 @@
 namespace TURTLE_SERVER::bench {
 namespace {
 
-// What comes is used up at once: a block is taken and given back each time.
+// All input is used up at once: a block is taken and given back each time.
 void AppendAndConsumeAll(benchmark::State& state) {
   const std::string bytes(static_cast<std::size_t>(state.range(0)), 'x');
   Buffer buffer;

@@ -1,8 +1,8 @@
 // An experiment: a cyclic or a linear buffer?
 //
-// Three ways to use one: what comes is used up at once; the input is a stream of requests cut at
-// other places than the reads, so that a part of one always stays, and a parser wants each in one
-// piece; and a long queue whose reader takes what there is, in two parts if need be.
+// Three ways to use one. All input is used up at once. Or it is a stream of requests that are cut
+// at other places than the reads, so that a part of one always stays, and a parser wants each in
+// one piece. Or it is a long queue whose reader takes what there is, in two parts if need be.
 #include <benchmark/benchmark.h>
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // The buffer that Turtle does not have: bytes in a ring. For buffer_shape_bench.
 //
-// Taking and adding never move what stays, but the bytes may lie in two parts: whoever needs them
-// in one piece, as a parser does, has to have them straightened.
+// Taking and adding never move the remaining bytes, but these may be in two parts: a parser, which
+// needs one piece, has to have them straightened.
 //
 // Interface: Append() and Consume() as in Buffer; Straight() gives all bytes in one piece.
 //
@@ -34,7 +34,7 @@ class CyclicBuffer {
     end_ += bytes.size();
   }
 
-  /// All bytes in one piece; moves them if they lie in two.
+  /// All bytes in one piece; moves them if they are in two.
   [[nodiscard]] auto Straight() -> std::string_view {
     const std::size_t at = begin_ & (ring_.size() - 1);
     if (ring_.size() - at < Size()) {
@@ -48,7 +48,7 @@ class CyclicBuffer {
   void Consume(std::size_t count) {
     begin_ += std::min(count, Size());
     if (begin_ == end_) {
-      begin_ = end_ = 0;  // the next bytes then lie in one piece for longer
+      begin_ = end_ = 0;  // the next bytes then fit in one piece for longer
     }
   }
 

@@ -1,4 +1,5 @@
-// What a request's head costs: HttpParser on the heads of real clients, whole and in pieces.
+// The price of parsing a request's head: HttpParser on the heads of real clients, whole and in
+// pieces.
 //
 // bytes_per_second is the throughput to hold against other parsers. Ours also recognises the
 // names, decodes the target and checks Host and framing, which a tokeniser leaves to its user.

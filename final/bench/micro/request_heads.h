@@ -64,7 +64,7 @@ inline constexpr std::string_view kChrome =
     "If-Modified-Since: Fri, 30 Aug 2024 12:53:24 GMT\r\n"
     "\r\n";
 
-/// A head with `count` fields of about 40 bytes behind Host.
+/// A head with Host and `count` more fields of about 40 bytes.
 inline auto ManyFields(std::size_t count) -> std::string {
   std::string head = "GET / HTTP/1.1\r\nHost: turtle.example\r\n";
   for (std::size_t i = 0; i < count; ++i) {

@@ -15,7 +15,7 @@ namespace {
 #define TURTLE_SHORT "Content-Type"
 #define TURTLE_LONG "Mon, 02 Mar 2026 10:00:00 GMT; a text that no string holds within"
 
-// What a callee does with most texts: look at the length and some of the bytes. Not inlined, as
+// Does what most callees do with a text: looks at the length and some of the bytes. Not inlined, as
 // most callees are not.
 [[gnu::noinline]] auto TakeView(std::string_view text) -> std::size_t {
   benchmark::ClobberMemory();
@@ -71,7 +71,7 @@ void ReferenceOfString(benchmark::State& state, const std::string& text) {
 BENCHMARK_CAPTURE(ReferenceOfString, short_text, TURTLE_SHORT);
 BENCHMARK_CAPTURE(ReferenceOfString, long_text, TURTLE_LONG);
 
-// A part of a text, as parsers pass on: a view costs nothing, the reference a string of its own.
+// A part of a text, as parsers pass it on: a view costs nothing, a reference needs its own string.
 void ViewOfPart(benchmark::State& state) {
   const std::string text = TURTLE_LONG;
   for (auto _ : state) {

@@ -57,8 +57,8 @@ void TimerQueueRunDue(benchmark::State& state) {
 }
 BENCHMARK(TimerQueueRunDue)->RangeMultiplier(8)->Range(64, 1 << 15)->Complexity(benchmark::oN);
 
-// What the loop does once for a connection whose deadline has moved: the old entry comes up and
-// one for the later time takes its place.
+// The loop's work for one connection whose deadline has moved: the old entry comes up, and one for
+// the later time takes its place.
 void DeadlineHeapPopAndPush(benchmark::State& state) {
   Deadlines deadlines;
   DeadlineHeap heap;
@@ -77,7 +77,7 @@ BENCHMARK(DeadlineHeapPopAndPush)
     ->Range(8, 1 << 18)
     ->Complexity(benchmark::oLogN);
 
-// What the loop asks in each round.
+// The loop's question in each round.
 void DeadlineHeapNext(benchmark::State& state) {
   Deadlines deadlines;
   DeadlineHeap heap;

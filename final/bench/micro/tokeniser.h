@@ -23,10 +23,10 @@ namespace TURTLE_SERVER::bench {
 
 /// The parts of a head, as views into it.
 struct Tokens {
-  /// One line behind the request line.
+  /// One line of the fields.
   struct Field {
     std::string_view name;   ///< Up to the colon.
-    std::string_view value;  ///< With the whitespace behind it, without that before it.
+    std::string_view value;  ///< With trailing whitespace, without leading.
   };
   static constexpr std::size_t kMaxFields = 100;
 
@@ -55,7 +55,7 @@ struct VectorScan {
   static constexpr auto SkipFieldText = scan::SkipFieldText;
 };
 
-/// What follows what, as a person writes it: one after the other.
+/// Scans part after part, as one would write it by hand.
 template <class Scan>
 auto Tokenise(std::string_view head, Tokens& out) -> bool {
   const char* at = head.data();

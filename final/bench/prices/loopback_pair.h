@@ -14,7 +14,7 @@
 
 namespace TURTLE_SERVER::bench {
 
-/// A connection whose two ends don't block. Closing it leaves nothing behind.
+/// A connection whose two ends don't block. Closing it leaves no state in the kernel.
 class LoopbackPair {
  public:
   /// @throws std::system_error when the connection can't be made

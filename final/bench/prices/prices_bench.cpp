@@ -1,5 +1,5 @@
-// What single steps of a server cost: the calls that `final` leaves out, and pairs of ways to do
-// the same. The numbers are those of one thread that is server and client, over loopback.
+// The prices of single steps of a server: the calls that `final` leaves out, and pairs of ways to
+// do the same. The numbers are those of one thread that is server and client, over loopback.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -93,7 +93,7 @@ void SetNonBlocking(benchmark::State& state) {
 }
 BENCHMARK(SetNonBlocking);
 
-// What the cache saves for each request.
+// The work that the cache saves for each request.
 void OpenStatReadClose(benchmark::State& state) {
   std::array<char, 32> path{"/tmp/turtle-prices-XXXXXX"};
   const UniqueFd file(::mkstemp(path.data()));

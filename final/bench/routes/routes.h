@@ -1,10 +1,10 @@
-// What the servers of the routes' benchmark have in common: what they answer, and their rows.
+// The common part of the servers in the routes' benchmark: their responses and their rows.
 //
-//   GET  /text                        a text of 13 bytes
-//   GET  /users/{user}/posts/{post}   two parameters, as JSON
-//   POST /sum                         {"items": [{"price": 3, "count": 2}, …]}, and the sum as JSON
-//   GET  /rows/{id}                   a row of a table of SQLite, as JSON
-//   GET  /worker                      the text, by another thread than the loop's
+//    GET  /text                        a text of 13 bytes
+//    GET  /users/{user}/posts/{post}   two parameters, as JSON
+//    POST /sum                         {"items": [{"price": 3, "count": 2}, …]}; the sum, as JSON
+//    GET  /rows/{id}                   a row of a table of SQLite, as JSON
+//    GET  /worker                      the text, by another thread than the loop's
 //
 // All use the same JSON and the same SQLite, so what differs is the library around them.
 #pragma once
@@ -63,8 +63,8 @@ inline void Check(int code, sqlite3* database) {
   }
 }
 
-// A connection of its own to a database that has the rows, with the query prepared: for one thread
-// at a time.
+// Its own connection to a database that has the rows, with the query prepared: for one thread at a
+// time.
 class Rows {
  public:
   explicit Rows(const std::string& file) {
@@ -107,7 +107,7 @@ inline auto RowsHere(const std::string& file) -> Rows& {
   return rows;
 }
 
-// A file with the table, anew.
+// Makes a new file with the table.
 inline void MakeRows(const std::string& file) {
   std::filesystem::remove(file);
   sqlite3* opened = nullptr;
@@ -123,8 +123,8 @@ inline void MakeRows(const std::string& file) {
   Check(sqlite3_exec(opened, (sql + "COMMIT;").c_str(), nullptr, nullptr, nullptr), opened);
 }
 
-// What every one of these programs does: PROGRAM PORT FILE, where FILE is made, and is a database.
-// `serve` is a function of (std::uint16_t port, const std::string& file).
+// The common main() of these programs: PROGRAM PORT FILE; the database FILE is made. `serve` is a
+// function of (std::uint16_t port, const std::string& file).
 template <typename Serve>
 auto Main(int argc, char** argv, const Serve& serve) -> int {
   if (argc != 3) {

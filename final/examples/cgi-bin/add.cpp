@@ -1,8 +1,8 @@
 // Adds two numbers: GET /cgi-bin/add&1&2
 //
 // The server calls this program in its short form: the parts after each '&' are the arguments, and
-// output without a header block is the body, as plain text. A header block is allowed all the
-// same; that is how a mistake gets a status of its own.
+// output without a header block is the body, as plain text. A header block is allowed all the same;
+// that is how a mistake gets its own status.
 #include <charconv>
 #include <cstdint>
 #include <iostream>

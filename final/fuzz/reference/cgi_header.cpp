@@ -80,7 +80,7 @@ auto IsAbsoluteUri(std::string_view text) -> bool {
                [](char c) { return IsAlpha(c) || IsDigit(c) || c == '+' || c == '-' || c == '.'; });
 }
 
-// The block is there: false where the whole is no reply.
+// The block is there: false where the whole is no response.
 auto Finish(const Lines& lines, CgiBlock& block) -> bool {
   const bool has_status = lines.Count("status") > 0;
   const bool has_location = lines.Count("location") > 0;

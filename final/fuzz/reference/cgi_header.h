@@ -13,7 +13,7 @@
 
 namespace TURTLE_SERVER::reference {
 
-/// What a program said.
+/// The header block of a program's output.
 struct CgiBlock {
   char verdict = 'm';  ///< 'm'ore is needed, 'd'one, 'b'ad
   std::size_t bytes = 0;

@@ -17,7 +17,7 @@ struct ChunkedLimits {
   std::uint64_t trailer_bytes;
 };
 
-/// What the body at the beginning of some input comes to.
+/// The result for the body at the beginning of some input.
 struct ChunkedBody {
   int status = 0;         ///< 0: complete; -1: valid so far, more is needed; else of the refusal
   std::size_t bytes = 0;  ///< with status 0, of the body as it was sent

@@ -17,7 +17,7 @@ namespace TURTLE_SERVER::reference {
 /// @param this_year for a year of two digits: less than 50 years after it
 auto ReadDate(std::string_view text, int this_year) -> std::optional<std::int64_t>;
 
-/// What identifies a representation.
+/// The validators of a representation.
 struct State {
   std::string tag;  ///< opaque, with its quotes; "": none
   bool strong = false;

@@ -14,7 +14,7 @@ namespace TURTLE_SERVER::reference {
 auto ReadCookies(const std::vector<std::string_view>& values)
     -> std::vector<std::pair<std::string, std::string>>;
 
-/// True for a name and a value that may stand in Set-Cookie (section 4.1.1).
+/// True for a name and a value that Set-Cookie may contain (section 4.1.1).
 auto MayBeSet(std::string_view name, std::string_view value) -> bool;
 
 }  // namespace TURTLE_SERVER::reference

@@ -20,7 +20,7 @@ struct HeadLimits {
   std::size_t fields;
 };
 
-/// What the head at the beginning of some input comes to.
+/// The result for the head at the beginning of some input.
 struct Head {
   /// 0: a valid head. -1: no empty line yet, so there is nothing to say. Else the status of the
   /// refusal.

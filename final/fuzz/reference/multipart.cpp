@@ -90,7 +90,7 @@ auto IsBchar(char c) -> bool {
   return IsAlpha(c) || IsDigit(c) || std::string_view("'()+_,-./:=? ").find(c) != std::string::npos;
 }
 
-// What browsers mean by a name: three characters are percent-encoded.
+// Decodes a name as browsers encode it: three characters are percent-encoded.
 auto Meant(std::string value) -> std::string {
   for (const auto& [escape, byte] : {std::pair("\\\"", "\""),
                                      {"%22", "\""},
@@ -127,7 +127,7 @@ class Reader {
   Reader(std::string_view boundary, std::string_view input, const FormDataLimits& limits,
          FormData& form)
       : delimiter_("\r\n--" + std::string(boundary)), limits_(limits), form_(form) {
-    // What precedes the first boundary begins a line.
+    // The bytes before the first boundary begin a line.
     input_.append("\r\n").append(input);
   }
 
@@ -180,7 +180,7 @@ class Reader {
     }
   }
 
-  // What stands behind a boundary; false: it was the last.
+  // Reads on after a boundary; false: it was the last.
   auto Delimiter() -> bool {
     header_bytes_ = 0;
     bool is_last = false;

@@ -27,13 +27,13 @@ struct FormDataLimits {
   std::size_t body_bytes;
 };
 
-/// What a body comes to.
+/// The result for a body.
 struct FormData {
   int status = 0;  ///< 0: complete; else of the refusal
   std::vector<FormPart> parts;
 };
 
-/// What a Content-Type comes to.
+/// The result for a Content-Type.
 struct Boundary {
   int status = 0;  ///< 0: there is one; else of the refusal
   std::string text;

@@ -1,4 +1,4 @@
-// What a server sent, reply by reply: RFC 9112, sections 4 and 6.
+// A server's output, response by response: RFC 9112, sections 4 and 6.
 //
 // Thread: pure functions.
 #pragma once
@@ -19,7 +19,7 @@ struct Reply {
 /// All of them.
 struct Replies {
   std::vector<Reply> all;
-  std::string fault;  ///< what breaks the grammar; "" for nothing
+  std::string fault;  ///< the fault in the grammar; "" for none
 };
 
 /// Reads all that came until the end of a connection.

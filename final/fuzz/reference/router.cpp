@@ -100,7 +100,7 @@ auto Answers(const std::vector<Route>& routes, const Route& route, const std::st
   }
   for (const Route& other : routes) {
     if (other.method == "HEAD" && SamePaths(other, route)) {
-      return false;  // a route of its own
+      return false;  // HEAD has its own route
     }
   }
   return route.method == "GET";

@@ -12,7 +12,7 @@ struct Route {
   std::vector<std::string> segments;  ///< of its pattern
 };
 
-/// What a path leads to.
+/// The route of a path.
 struct Found {
   int route = -1;                   ///< which; -1: none
   std::vector<std::string> values;  ///< of its parameters

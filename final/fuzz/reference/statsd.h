@@ -8,7 +8,7 @@
 
 namespace TURTLE_SERVER::reference {
 
-/// What a line says, each part as it was written.
+/// The parts of a line, as they were written.
 struct Statistic {
   std::string name;
   std::string value;

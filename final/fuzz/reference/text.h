@@ -74,7 +74,7 @@ inline auto Lower(std::string_view text) -> std::string {
   return lower;
 }
 
-/// What stands between separators: one piece more than there are separators.
+/// The pieces between separators: one more than there are separators.
 inline auto Split(std::string_view text, std::string_view separator)
     -> std::vector<std::string_view> {
   std::vector<std::string_view> pieces;

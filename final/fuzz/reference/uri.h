@@ -9,7 +9,7 @@
 
 namespace TURTLE_SERVER::reference {
 
-/// A target taken apart. What has no such part has "".
+/// A target taken apart. A missing part is "".
 struct Target {
   char form = ' ';    ///< 'o'rigin, 'a'bsolute, 'c'onnect's authority, '*'
   std::string path;   ///< decoded, without dot segments and empty ones

@@ -1,5 +1,5 @@
-// Feeds the parser of heads with rows of bytes in every way that a network could cut them, and
-// holds what it says of each against what it says of the whole, and that against the reference.
+// Feeds the parser of heads with rows of bytes in every way that a network could cut them. Compares
+// its result for each with that for the whole, and that with the reference.
 //
 //   splits FILE     a row a line, its bytes in hexadecimal; "-" for standard input
 #include <algorithm>

@@ -1,5 +1,4 @@
-// What a fuzz target does when something is wrong: it says what, and aborts, so that libFuzzer
-// keeps the input.
+// The failure of a fuzz target: it prints the fault and aborts, so that libFuzzer keeps the input.
 #pragma once
 
 #include <cstdint>

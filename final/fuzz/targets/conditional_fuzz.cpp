@@ -24,7 +24,7 @@ void CheckDate(std::string_view text) {
     return;
   }
   Same("date", static_cast<std::int64_t>(date->count()), *expected);
-  // What is written of it is read as the same moment.
+  // The written form is read as the same moment.
   std::string written;
   AppendHttpDate(*date, written);
   if (*date <= kMaxHttpTime && ParseHttpDate(written, kNow) != date) {

@@ -1,5 +1,5 @@
-// Configurations. Whatever stands in one, its mistakes are lines that may be shown to anybody; and
-// what was taken can be said again, with the same outcome.
+// Configurations. The mistakes in one are lines that may be shown to anybody; and
+// accepted settings can be written again, with the same outcome.
 #include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>

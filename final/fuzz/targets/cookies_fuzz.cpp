@@ -1,6 +1,6 @@
-// Cookies. Each line of the input is a Cookie field, which is read as the reference reads it; and
-// its first cookie is set, with the second one's name and value as its path and domain: what is not
-// refused has the attributes that were asked for and no others, and comes back as it was.
+// Cookies. Each line of the input is a Cookie field, which is read as the reference reads it. Its
+// first cookie is set, with the second one's name and value as its path and domain. If that is not
+// refused, it has the attributes that were asked for and no others, and comes back as it was.
 #include <optional>
 #include <stdexcept>
 #include <string>

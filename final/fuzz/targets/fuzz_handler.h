@@ -1,9 +1,9 @@
-// Handlers that answer in each way there is: at once, later, in pieces, with a body, cut off.
+// Handlers that answer in every way: at once, later, in pieces, with a body, cut off.
 //
-//   /late      after a second             /collect   the body, when all of it is there
-//   /large     more than a socket takes   /echo      the body, piece by piece
-//   /pieces    a chunked reply            /cut       half of what was promised
-//   /empty     204                        others     a short text
+//    /late      after a second             /collect   the body, when all of it is there
+//    /large     more than a socket takes   /echo      the body, piece by piece
+//    /pieces    a chunked response          /cut       half of the promised bytes
+//    /empty     204                        others     a short text
 #pragma once
 
 #include <chrono>

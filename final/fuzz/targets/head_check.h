@@ -81,7 +81,7 @@ inline auto ParseInPieces(std::string_view input, const std::vector<std::size_t>
   HttpParser parser(limits);
   std::string last = "more";
   for (const std::size_t size : sizes) {
-    // A block of just that size: a read behind its end is seen by the address sanitizer.
+    // A block of exactly that size, so that the address sanitizer sees a read beyond its end.
     const auto block = std::make_unique<char[]>(size);
     input.copy(block.get(), size);
     Request request;

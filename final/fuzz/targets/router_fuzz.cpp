@@ -1,8 +1,8 @@
 // Routes and a path against the reference.
 //
-// An input: a byte with the number of routes and the method that is asked; for each route a byte
-// with its method and its number of segments, and a byte for each segment; then the path, without
-// its first slash.
+// An input: a byte with the number of routes and the request's method. For each route, a byte with
+// its method and its number of segments, and a byte for each segment. Then the path, without its
+// first slash.
 #include <array>
 #include <cstddef>
 #include <stdexcept>

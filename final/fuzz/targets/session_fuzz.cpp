@@ -1,6 +1,6 @@
-// A whole session on a loop: what the client gets is HTTP, however its requests arrive, whatever
-// the clock does, and whenever it reads; and how they are cut makes no difference to the replies.
-// targets/session_play.h says what an input means.
+// A whole session on a loop: the client gets valid HTTP, however its requests arrive, whatever the
+// clock does, and whenever it reads. The cuts between its pieces make no difference to the
+// responses. targets/session_play.h says what an input means.
 #include <algorithm>
 #include <string>
 
@@ -59,7 +59,7 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
   using namespace TURTLE_SERVER;
   const std::string_view script = fuzz::TextOf(data, size);
   const std::string bytes = fuzz::Uncut(script);  // a round may have begun in the middle of a word
-  // The echo of a body may look like a reply where one to HEAD has none.
+  // The echo of a body may look like a response where one to HEAD has none.
   if (fuzz::Holds(bytes, "HEAD") && fuzz::Holds(bytes, "/echo")) {
     return 0;
   }
@@ -75,7 +75,7 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
     return 0;
   }
   if (!cut.all.empty() && !cut.all.back().is_complete) {
-    fuzz::Fail("a reply breaks off");
+    fuzz::Fail("a response breaks off");
   }
   fuzz::Compare(cut, fuzz::Play(bytes));
   return 0;

@@ -3,10 +3,10 @@
 //
 // A script is what the client sends, but for these bytes:
 //
-//   0x01  a round of the loop: what comes behind is sent later
-//   0x02  the client reads 1,000 bytes      0x05  it sends its FIN
-//   0x03  a second passes                   0x06  it closes, with whatever it has not read
-//   0x04  31 seconds pass                   0x07  it reads all there is
+//    0x01  a round of the loop: the bytes after it are sent later
+//    0x02  the client reads 1,000 bytes      0x05  it sends its FIN
+//    0x03  a second passes                   0x06  it closes, with whatever it has not read
+//    0x04  31 seconds pass                   0x07  it reads all there is
 //
 // When the script is over, the client reads all that comes and sends its FIN. Then time passes.
 #pragma once
@@ -66,8 +66,8 @@ class SessionPlay {
   }
 
  private:
-  // So many rounds without anything happening, and it waits for the clock. A reply takes a round or
-  // two to go on; were they seconds, the client would be given up as too slow a reader, since
+  // After so many rounds without an event, it waits for the clock. A response takes a round or two
+  // to go on. If those were seconds, the client would be given up as too slow a reader, since
   // nothing is ever acknowledged on a socket that isn't TCP.
   static constexpr int kQuietRounds = 8;
   // More of them, each of them a second long, and something is stuck.
@@ -86,7 +86,7 @@ class SessionPlay {
 
   void Post(Task task) { static_cast<void>(loop_.Post(std::move(task))); }
 
-  // What the client does before each round.
+  // The client's turn before each round.
   void Step() {
     const std::size_t received = received_.size();
     const std::size_t unsent = unsent_.size();

@@ -15,7 +15,7 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
   const std::string_view target = input.substr(space + 1);
   fuzz::Same("valid Host", IsValidHost(target), reference::IsHostField(target));
   if (!reference::IsAll(target, reference::IsVchar)) {
-    return 0;  // the parser has seen to that
+    return 0;  // the parser makes sure of that
   }
   Uri uri;
   const bool is_good = !uri.Parse(target, MethodOf(method));

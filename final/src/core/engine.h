@@ -1,12 +1,12 @@
-// What waits and moves bytes for one loop.
+// Waits, and moves bytes, for one loop.
 //
 // A readiness engine uses epoll(7) or kqueue(2): its poller reports that a call would not
-// block, and the engine makes the call. A completion engine stands on io_uring(7): what arrives is
-// there when its poller reports it. What goes out is submitted together with everything else of the
+// block, and the engine makes the call. A completion engine uses io_uring(7): bytes are already
+// there when its poller reports them. Output is submitted together with everything else of the
 // round, and so are the ends of connections.
 //
 // Interface:
-//  * Create() makes one; GetPoller() is what waits.
+//  * Create() makes one; GetPoller() is its poller.
 //  * Adopt() a connection when it is new; Expect() more input after it was served; Close() it.
 //  * Receive() what has arrived, Send() what is queued; Forget() a queue before it is cleared.
 //  * Listen(), Accept(), Rest(), StopAccepting(), Unlisten(): clients.
@@ -35,7 +35,7 @@ class Socket;
 
 /// The system interface that an Engine uses.
 enum class PollerKind : std::uint8_t {
-  kAuto,     ///< what TURTLE_POLLER says in the environment, or else epoll or kqueue
+  kAuto,     ///< as TURTLE_POLLER in the environment says, or else epoll or kqueue
   kEpoll,    ///< epoll(7), Linux
   kIoUring,  ///< io_uring(7), Linux 6.1 or later
   kKqueue,   ///< kqueue(2), the BSDs and macOS
@@ -68,8 +68,8 @@ class Engine {
   Engine(const Engine&) = delete;
   auto operator=(const Engine&) -> Engine& = delete;
 
-  /// What the loop waits with, and what watches descriptors that are no clients. Lives as long as
-  /// this.
+  /// The poller that the loop waits with, and that watches all descriptors that are no clients.
+  /// Lives as long as this.
   virtual auto GetPoller() noexcept -> Poller& = 0;
 
   /// True when the kernel receives ahead of Receive(): then nothing else may read from a
@@ -140,9 +140,9 @@ class Engine {
   Engine() = default;
 };
 
-/// Makes the engine that stands on io_uring(7), for one loop; defined in uring/. Throws
-/// std::system_error that names the call that was refused: the kernel is older than Linux 6.1, a
-/// sandbox forbids it, or the library was built without (-DTURTLE_IO_URING=OFF).
+/// Makes the engine on io_uring(7), for one loop; defined in uring/. Throws std::system_error that
+/// names the call that was refused: the kernel is older than Linux 6.1, a sandbox forbids it, or
+/// the library was built without (-DTURTLE_IO_URING=OFF).
 [[nodiscard]] auto MakeIoUringEngine() -> std::unique_ptr<Engine>;
 
 }  // namespace TURTLE_SERVER

@@ -17,7 +17,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Poller that stands on kqueue.
+/// The Poller on kqueue.
 class KqueuePoller : public Poller {
  public:
   /// Opens a kqueue. Throws std::system_error, "kqueue: Too many open files".
@@ -35,7 +35,7 @@ class KqueuePoller : public Poller {
 
   UniqueFd kqueue_;
   std::vector<struct kevent> ready_;  // as many as fit are fetched at once; grows when it was full
-  std::vector<PollEvent> events_;     // what Wait() returns; has room for all of ready_
+  std::vector<PollEvent> events_;     // the result of Wait(); has room for all of ready_
 };
 
 }  // namespace TURTLE_SERVER

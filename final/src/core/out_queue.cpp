@@ -19,10 +19,10 @@
 
 namespace TURTLE_SERVER {
 
-// The head of a block of the pool. What follows it is given out from the front: first, in the
-// first block, the Body, then pieces, each of them followed by its bytes if they are copies.
-// Pieces leave in the order in which they came, so a block is free as soon as the first piece of
-// the next block is the oldest.
+// The head of a block of the pool. The memory after it is given out from the front: first, in the
+// first block, the Body, then pieces, each of them followed by its bytes if they are copies. Pieces
+// leave in the order in which they came, so a block is free as soon as the first piece of the next
+// block is the oldest.
 struct OutQueue::Block {
   Block* next = nullptr;
   char* free = reinterpret_cast<char*>(this + 1);
@@ -32,7 +32,7 @@ struct OutQueue::Block {
   auto End() noexcept -> char* { return reinterpret_cast<char*>(this) + BlockPool::kBlockBytes; }
   auto Room() noexcept -> std::size_t { return static_cast<std::size_t>(End() - free); }
 
-  // Room for a T, and for at least one byte behind it, at the next address that suits; or null.
+  // Room for a T followed by at least one byte, at the next address that suits; or null.
   template <class T>
   auto Carve() noexcept -> void* {
     void* at = free;
@@ -52,7 +52,7 @@ struct OutQueue::Piece {
   bool opens_block;      // the first piece in its block
   int file;              // kFile
   Piece* next;           // the one queued after this
-  const char* data;      // kCopied: behind this piece in its block; kPinned: elsewhere
+  const char* data;      // kCopied: after this piece in its block; kPinned: elsewhere
   std::uint64_t offset;  // kFile: of the first unsent byte
   std::size_t left;      // unsent bytes
   Pin pin;
@@ -242,7 +242,7 @@ void OutQueue::Consume(std::size_t count) noexcept {
 }
 
 // Drops the oldest piece, and its block if it was the last one in it. The first block stays until
-// the queue is empty, since the Body lies in it.
+// the queue is empty, since it holds the Body.
 void OutQueue::PopPiece() noexcept {
   Piece* const piece = body_->oldest;
   body_->oldest = piece->next;

@@ -19,12 +19,12 @@
 
 namespace TURTLE_SERVER {
 
-/// What to wait for: a set of bits, joined with |.
+/// The events to wait for: a set of bits, joined with |.
 enum class Interest : std::uint8_t {
   kNone = 0,   ///< nothing; errors may be reported all the same
   kRead = 1,   ///< reading would not block
   kWrite = 2,  ///< writing would not block
-  kEdge = 4,   ///< report changes, not states: once when bytes arrive, not while they lie there
+  kEdge = 4,   ///< report changes, not states: once when bytes arrive, not while they are unread
 };
 
 /// The bits of both sets.
@@ -57,8 +57,8 @@ class Poller {
   Poller(const Poller&) = delete;
   auto operator=(const Poller&) -> Poller& = delete;
 
-  /// Starts to wait for a descriptor. What is ready already is reported too, with kEdge as well.
-  /// Closing the descriptor ends this, unless a copy of it is open (dup, a child process).
+  /// Starts to wait for a descriptor. A descriptor that is ready already is reported too, even with
+  /// kEdge. Closing the descriptor ends this, unless a copy of it is open (dup, a child process).
   ///
   /// @param fd the descriptor, borrowed.
   /// @param interest what to wait for.
@@ -74,8 +74,8 @@ class Poller {
   /// @throws std::system_error, "epoll change 7: No such file or directory".
   virtual void Change(int fd, Interest interest, std::uint64_t token) = 0;
 
-  /// Stops to wait for `fd`; does nothing when it isn't waited for. What the last Wait() returned
-  /// may still name it.
+  /// Stops waiting for `fd`; does nothing when it isn't waited for. Events of the last Wait() may
+  /// still name it.
   virtual void Remove(int fd) = 0;
 
   /// Sleeps until something happens or the time is over.

@@ -22,7 +22,7 @@ class Connection;
 struct ReadScratch {
   static constexpr std::size_t kSize = std::size_t{64} * 1024;  ///< the most that one recv(2) takes
 
-  Connection* owner = nullptr;    ///< whose input is here; nullptr: nobody's
+  Connection* owner = nullptr;    ///< of the input here; nullptr: none
   const char* begin = nullptr;    ///< the first byte not consumed
   const char* end = nullptr;      ///< past the last byte
   std::array<char, kSize> bytes;  ///< the room; not initialised

@@ -41,7 +41,7 @@ struct ServerOptions {
   /// Of each loop; 0: any number. A client above it is refused, TurtleServer::OnFull(), and counted
   /// in the log.
   std::size_t max_connections = 0;
-  PollerKind poller = PollerKind::kAuto;  ///< what the loops wait with
+  PollerKind poller = PollerKind::kAuto;  ///< the poller of the loops
   bool cpu_affinity = false;              ///< each loop keeps to its own CPU (core/cpu_affinity.h)
   /// Makes the channel of each client, on its loop's thread: Connection::SetChannel(). Empty, or
   /// one that returns nullptr: the plain socket. If it throws, the client is closed.

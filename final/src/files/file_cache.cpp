@@ -43,7 +43,7 @@ auto DescriptorBound() noexcept -> int {
   return static_cast<int>(std::min<rlim_t>(limit.rlim_cur / 2, std::numeric_limits<int>::max()));
 }
 
-// What describes the body; a 304 has none of it (RFC 9110, section 15.4.5).
+// The fields that describe the body; a 304 has none of them (RFC 9110, section 15.4.5).
 auto BodyFields(const Validators& validators, std::string_view type, std::size_t size)
     -> std::string {
   std::string fields = "Content-Length: " + std::to_string(size) + "\r\nContent-Type: ";
@@ -135,8 +135,8 @@ void FileCache::SetRoot(int root) noexcept {
   watch_.SetRoot(root);  // which tells that everything has changed
 }
 
-// A file is one entry. A folder is whatever lies in it, and that is rare enough to look at them
-// all.
+// A file is one entry. A directory means whatever is beneath it, and that is rare enough to look at
+// all entries.
 void FileCache::OnChange(std::string_view path, FileWatch::Subject subject) {
   if (subject == FileWatch::Subject::kFile) {
     entries_.Erase(path);
@@ -149,9 +149,9 @@ void FileCache::OnChange(std::string_view path, FileWatch::Subject subject) {
   });
 }
 
-// Watches every folder on the way to the file: if one is renamed, the path means another file.
-// @return false: something might be missed. A symbolic link, say, is watched where it is, but what
-// it points to may lie anywhere.
+// Watches every directory on the way to the file: if one is renamed, the path means another file.
+// @return false: a change might be missed. A symbolic link, for example, is watched where
+// it is, but its destination may be anywhere.
 auto FileCache::WatchPath(const std::string& name) -> bool {
   if (!watch_.Available() || !watch_.Add("")) {
     return false;
@@ -178,7 +178,7 @@ auto FileCache::IsFresh(CachedFile& file) const -> bool {
     return true;
   }
   if (!IsSettled(file.GetValidators())) {
-    return false;  // read anew, it is old enough for a strong tag by now
+    return false;  // read again, it is old enough for a strong tag by now
   }
   struct stat status {};
   if (fstatat(root_, file.name_.c_str(), &status, 0) != 0 || !SameState(status, file.status_)) {

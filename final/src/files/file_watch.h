@@ -1,15 +1,15 @@
-// Hears of every change in some folders, from the kernel.
+// Reports every change in some directories, as the kernel sees it.
 //
 // Interface:
-//  * Add() begins to watch a folder.
-//  * Changes arrive by the callback, on the loop's thread, before any connection is served in that
-//    round: who changes a file and then asks for it gets the new one. A round hears of what had
-//    happened when it began, and no more: who writes without a pause does not keep the loop.
+//  * Add() begins to watch a directory.
+//  * Changes arrive by the callback, on the loop's thread, before any connection is served in
+//    that round: a client that changes a file and then requests it gets the new one. A round
+//    reports the changes up to its own beginning, and no more: a program that writes without a
+//    pause does not keep the loop.
 //
-// On Linux this is inotify(7). Writes to mapped memory raise no event there, nor do changes that
-// another machine makes in a network file system, or that are made by another name of the file
-// (a hard link): whoever relies on this looks again now and then.
-// Elsewhere Available() is false.
+// On Linux this is inotify(7). It reports no writes to mapped memory, no changes that another
+// machine makes in a network file system, and none that are made by another name of the file (a
+// hard link). A caller that relies on it looks again now and then. Elsewhere Available() is false.
 //
 // Thread: the loop's.
 #pragma once
@@ -28,24 +28,24 @@
 
 namespace TURTLE_SERVER {
 
-/// Watches folders beneath one root.
+/// Watches directories beneath one root.
 class FileWatch {
  public:
-  /// What has changed, been added or gone.
+  /// The kind of the thing that has changed, been added or gone.
   enum class Subject : std::uint8_t {
-    kFile,    ///< anything that is no folder
-    kFolder,  ///< a folder, and with it every path that leads through it
+    kFile,    ///< anything that is no directory
+    kFolder,  ///< a directory, and with it every path that leads through it
   };
 
   /// Called with the path of a subject, relative to the root; "" is the root, and so everything.
   using ChangeCallback = std::function<void(std::string_view path, Subject subject)>;
 
-  /// The most folders that are watched; beyond, all watches are given up and everything is told to
-  /// have changed.
+  /// The most directories that are watched; beyond, all watches are given up, and everything is
+  /// reported as changed.
   static constexpr std::size_t kMaxFolders = 4096;
 
   /// @param looper outlives this object
-  /// @param root the open root folder, borrowed for as long as this object lives
+  /// @param root the open root directory, borrowed for as long as this object lives
   /// @param on_change see ChangeCallback
   FileWatch(Looper& looper, int root, ChangeCallback on_change);
   ~FileWatch();
@@ -56,16 +56,16 @@ class FileWatch {
   /// False where the kernel can't tell.
   [[nodiscard]] auto Available() const noexcept -> bool { return static_cast<bool>(queue_); }
 
-  /// The root is another folder from now on: gives up all watches and tells that everything has
+  /// The root is another directory from now on: gives up all watches and reports everything as
   /// changed.
   /// @param root as of the constructor
   void SetRoot(int root) noexcept;
 
   /// Watches `folder`, a path relative to the root, "" for the root itself. If it is watched
-  /// already, that costs a look whether the path still means that folder: a file system that is
+  /// already, this only checks that the path still means that directory: a file system that is
   /// mounted there raises no event. Call it before reading what must not become stale.
-  /// @return false: it can't be watched, as when the limits of inotify(7) are reached, or this was
-  ///     the one too many that ended all watches
+  /// @return false: it can't be watched, as when the limits of inotify(7) are reached, or
+  ///     this was the one too many that ended all watches
   auto Add(const std::string& folder) -> bool;
 
  private:

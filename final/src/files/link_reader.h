@@ -1,15 +1,16 @@
-// Where a path leads that has symbolic links in it: its place beneath a folder, without links.
+// Resolves a path with symbolic links: its place beneath a directory, without links.
 //
-// Interface: Resolve() a path; Place() is where it leads.
+// Interface: Resolve() a path; Place() is the result.
 //
-// A link may be absolute, lead over other links, or climb out of the folder and in again, as long
-// as it ends inside: an absolute path is followed from "/" until it comes to the folder, which is
-// known by its inode, whatever its name is. Each segment of the path itself must end inside.
+// A link may be absolute, lead over other links, or climb out of the directory and in again, as
+// long as it ends inside. An absolute path is followed from "/" until it comes to the directory,
+// which is known by its inode, whatever its name is. Each segment of the path itself must end
+// inside.
 //
-// This is readlink(2) and stat(2) of names, one after the other, so what it finds may be outdated
-// when it is found. Open Place() in a way that follows no link.
+// This is readlink(2) and stat(2) of names, one after the other, so the result may be outdated at
+// once. Open Place() in a way that follows no link.
 //
-// Thread: one. No memory is asked for.
+// Thread: one. Allocates nothing.
 #pragma once
 
 #include <sys/types.h>
@@ -31,12 +32,12 @@ class LinkReader {
   /// @param folder an open directory, borrowed
   explicit LinkReader(int folder) noexcept;
 
-  /// @param path relative to the folder
-  /// @return 0, or an errno: EXDEV when it leads out, also when what lies outside is not there
+  /// @param path relative to the directory
+  /// @return 0, or an errno: EXDEV when it leads out, even to a file that does not exist
   [[nodiscard]] auto Resolve(std::string_view path) noexcept -> int;
 
-  /// Where the path leads, relative to the folder; "" is the folder itself. With a slash at its end
-  /// if the path has one. Valid until the next call.
+  /// The place of the path, relative to the directory; "" is the directory itself. With a slash at
+  /// its end if the path has one. Valid until the next call.
   [[nodiscard]] auto Place() const noexcept -> std::string_view { return {place_.data(), size_}; }
 
  private:

@@ -13,8 +13,8 @@ namespace TURTLE_SERVER {
 
 /// A file that is a part of the program.
 struct EmbeddedFile {
-  std::string_view name;  ///< without a folder
-  std::string_view text;  ///< what is in it
+  std::string_view name;  ///< without a directory
+  std::string_view text;  ///< its content
 };
 
 /// All of them, in the order of their names.

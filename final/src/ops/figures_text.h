@@ -1,8 +1,8 @@
-// Figures as others read them: Prometheus, and the page of ops/operations.h.
+// Statistics in two formats: for Prometheus, and for the page of ops/operations.h.
 //
-// Names are those of Prometheus' conventions: base units, "_total" for what only grows, "process_"
-// for what every program has. The values of labels are numbers of loops, names that the program
-// gives, and statuses that have a name of their own; a client can't make new ones.
+// Names are those of Prometheus' conventions: base units, "_total" for counters that only grow,
+// "process_" for values that every program has. The values of labels are numbers of loops, names
+// that the program gives, and statuses with a name in HTTP; a client can't make new ones.
 //
 // Thread: pure functions.
 #pragma once
@@ -17,14 +17,14 @@ namespace TURTLE_SERVER {
 /// How the server stands.
 enum class Readiness : std::uint8_t {
   kStarting,  ///< Not all loops run yet.
-  kReady,     ///< Whoever comes is served, by it or by its successor.
+  kReady,     ///< New clients are served, by it or by its successor.
   kDraining   ///< It serves those who are there, and is about to end.
 };
 
 /// "starting", "ready", "draining".
 [[nodiscard]] auto ReadinessName(Readiness readiness) noexcept -> std::string_view;
 
-/// What the figures say about themselves.
+/// The context of the statistics.
 struct FiguresOf {
   std::string_view version{};                  ///< of the program
   Readiness readiness = Readiness::kStarting;  ///< when they were read

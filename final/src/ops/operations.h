@@ -1,4 +1,4 @@
-// What the people who run a server want to know, as routes of another server.
+// The state of a server for the people who run it, as routes of another server.
 //
 //   HttpServer server(NetAddress("0.0.0.0", 80));
 //   Operations operations(server);                       // from here on it is measured
@@ -12,15 +12,15 @@
 //  * GET /metrics is what Prometheus collects.
 //  * GET /livez is 200, or 503 and the loop that is stuck: start the process again.
 //  * GET /readyz is 200, or 503 and the reason: send no clients here now. A server whose listeners
-//    another process has and serves is ready: whoever is sent there is served.
+//    another process shares and serves is ready: clients that are sent there are served.
 //  * GET / is a page with pictures of the loops, fed by /events once a second.
-//  * Figures() is for what else there is to count.
+//  * Figures() is for further statistics.
 //
-// The other server should have a listener of its own, where strangers can't reach it, and a thread
-// of its own: it then answers when every loop of the first is stuck, and while that drains.
+// The other server should have its own listener, where strangers can't reach it, and its own
+// thread. It then answers even when every loop of the first is stuck, and while that drains.
 //
-// A page that is open costs a reading of the figures each second; without one nothing is done. Who
-// reads slowly misses some of them, and nothing is kept for them.
+// A page that is open costs one reading of the statistics each second; without one nothing is done.
+// A viewer that reads slowly misses some of them, and nothing is kept for it.
 //
 // Thread: the constructor and AddTo() from the owner's, before either server begins.
 #pragma once
@@ -38,7 +38,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What Operations says, and to how many.
+/// The options of an Operations.
 struct OperationsOptions {
   std::string version{};                     ///< of the program
   std::chrono::seconds stuck_after{10};      ///< a loop whose round takes longer is stuck
@@ -46,7 +46,7 @@ struct OperationsOptions {
   std::chrono::milliseconds interval{1000};  ///< between two events of a page
 };
 
-/// The figures of one server, and the routes that tell them.
+/// The statistics of one server, and the routes that report them.
 class Operations {
  public:
   /// @param server is measured from now on; has not begun; outlives this object
@@ -59,7 +59,7 @@ class Operations {
   Operations(const Operations&) = delete;
   auto operator=(const Operations&) -> Operations& = delete;
 
-  /// The figures, for what else is to be counted.
+  /// The statistics, to add others.
   [[nodiscard]] auto Figures() noexcept -> ServerFigures& { return figures_; }
 
   /// Adds the routes, once. Throws as HttpServer::Route() where there are such already.

@@ -1,11 +1,10 @@
-// A reply that is kept for the next who asks the same, as text that is ready to be sent.
+// A response that is kept for the next request for the same, as text that is ready to be sent.
 //
-// Date stays what it was when the reply was made, and Age tells how long ago that is: what a
-// client or another cache reckons of both is right (RFC 9111, section 4.2.3).
+// Date stays as it was when the response was made, and Age says how long ago that is: a client or
+// another cache can calculate with both (RFC 9111, section 4.2.3).
 //
 // Interface:
-//  * RecordedHead is what a reply said before its body, taken apart.
-//    Its Keep() adds the body.
+//  * RecordedHead is the head of a response, taken apart. Its Keep() adds the body.
 //
 // Thread: const once it is made, so any thread may read it; Drop() and Dropped() any at any time.
 #pragma once
@@ -28,14 +27,14 @@
 
 namespace TURTLE_SERVER {
 
-/// What is kept under a key.
+/// The kind of an entry.
 enum class KeptKind : std::uint8_t {
-  kReply,   ///< A reply.
+  kReply,   ///< A response.
   kVaries,  ///< The names of fields, by which one of several replies is found.
   kNever,   ///< That the last reply was not to be kept: nobody needs to wait for the next one.
 };
 
-/// A reply and what has to be known of it.
+/// A response and its metadata.
 class KeptReply {
  public:
   /// @param key what it is found by
@@ -46,10 +45,10 @@ class KeptReply {
   KeptReply(const KeptReply&) = delete;
   auto operator=(const KeptReply&) -> KeptReply& = delete;
 
-  /// What it is found by.
+  /// The key of the entry.
   [[nodiscard]] auto Key() const noexcept -> const std::string& { return key_; }
 
-  /// What it is.
+  /// The kind of the entry.
   [[nodiscard]] auto Kind() const noexcept -> KeptKind { return kind_; }
 
   /// kVaries: the fields of the request that count.
@@ -86,7 +85,7 @@ class KeptReply {
   /// The length of the body, at the end of Text().
   [[nodiscard]] auto BodyBytes() const noexcept -> std::size_t { return body_bytes_; }
 
-  /// What conditional requests are compared with.
+  /// The validators for conditional requests.
   [[nodiscard]] auto GetValidators() const noexcept -> Validators;
 
   /// The memory that it takes, about.
@@ -111,11 +110,11 @@ class KeptReply {
   std::optional<HttpTime> last_modified_;
 };
 
-/// The head of a reply that is being heard.
+/// The head of a response that is being recorded.
 class RecordedHead {
  public:
   /// @param head status and fields; not used after the call
-  /// @param default_ttl how long the reply is fresh if it doesn't say so
+  /// @param default_ttl how long the response is fresh if it doesn't say so
   /// @param clock the loop's time
   /// @param wall the same moment as HTTP knows it
   RecordedHead(const Response& head, std::chrono::seconds default_ttl, TimePoint clock,
@@ -126,14 +125,15 @@ class RecordedHead {
   /// The status.
   [[nodiscard]] auto Status() const noexcept -> int { return status_; }
 
-  /// What may be done with the reply.
+  /// How the response may be kept.
   [[nodiscard]] auto GetKeeping() const noexcept -> const Keeping& { return keeping_; }
 
-  /// The reply with its body, to be kept under `key`.
+  /// The response with its body, to be kept under `key`.
   [[nodiscard]] auto Keep(std::string key, std::string_view body) const
       -> std::unique_ptr<KeptReply>;
 
-  /// The names by which the reply is found among others of its target, under `key`.
+  /// The names of the fields by which the response is found among others of its target, under
+  /// `key`.
   [[nodiscard]] auto KeepNames(std::string key) const -> std::unique_ptr<KeptReply>;
 
  private:

@@ -5,8 +5,8 @@
 
 namespace TURTLE_SERVER {
 
-// A pointer to a reply may be the last one, and letting go of it locks the table. So those that
-// are taken here are declared before the lock, and go after it.
+// A pointer to a response may be the last one, and letting go of it locks the table. So the
+// pointers taken here are declared before the lock, and go after it.
 
 auto ReplyTable::Find(std::string_view key, TimePoint now) -> Kept {
   Kept kept;
@@ -115,7 +115,7 @@ void ReplyTable::Drop(std::string_view key) {
     for (const std::shared_ptr<Making>& making : slot->second.makings) {
       making->dropped_ = true;
     }
-    slot->second.leader.reset();  // who waits for it has asked before; nobody else is to join them
+    slot->second.leader.reset();  // waiting requests came before; no others may join them
   }
 }
 

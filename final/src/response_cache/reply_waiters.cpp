@@ -9,7 +9,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Without memory for the task of Tell() nobody comes, so who waits looks for himself now and then.
+// Without memory for the task of Tell() no call comes, so the waiting exchanges look for themselves
+// now and then.
 constexpr std::chrono::seconds kOwnLook{1};
 
 }  // namespace
@@ -55,13 +56,13 @@ void ReplyWaiters::Tell() noexcept {
     // A loop that takes no task any more has no clients either.
     static_cast<void>(looper_.Post([this] { ServeThoseWhoCan(); }));
   } catch (...) {
-    LogException("telling who waits for a reply");
+    LogException("waking requests that wait for a response");
   }
 }
 
 void ReplyWaiters::ServeThoseWhoCan() {
-  // Serving one may add others, behind; and takes none away but itself: what a handler deletes goes
-  // at the end of the round.
+  // Serving one may add others, at the end; and it takes away none but itself: an exchange that a
+  // handler deletes goes at the end of the round.
   for (auto next = all_.begin(); next != all_.end();) {
     const Waiter& waiter = **next++;
     if (!waiter.CanGoOn()) {

@@ -59,7 +59,7 @@ void UdpServer::Start() {
   if (!watch_) {
     watch_ = looper_.Watch(socket_.GetFd(), Interest::kRead,
                            [this](const PollEvent& event) { OnReady(event); });
-    SetInterest();  // what was sent before may wait for room
+    SetInterest();  // earlier datagrams may wait for room
   }
 }
 

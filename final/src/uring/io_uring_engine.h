@@ -2,22 +2,22 @@
 //
 // Interface: as Engine's and Poller's.
 //
-// All that the loop's connections want of the kernel is written into one queue, and handed over by
-// the one system call that waits for what comes of it. A round that serves fifty clients makes one
+// Every request of the loop's connections to the kernel is written into one queue, and handed over
+// by the one system call that waits for the results. A round that serves fifty clients makes one
 // call.
 //
 //  * A connection's receive is submitted once, and completes whenever something has arrived
-//    (multishot), each time in a buffer that the kernel takes from a pool at that moment. So nobody
-//    holds memory while he is silent.
+//    (multishot), each time in a buffer that the kernel takes from a pool at that moment. So a
+//    silent connection holds no memory.
 //  * Each send says MSG_DONTWAIT, so it is over when it has been handed over: all of it, a part, or
 //    nothing. That is what lets memory be freed at any time, and leaves slow readers to the
 //    deadlines of the loop. For the rest, a poll request waits until there is room.
 //  * Clients are accepted by one request for all of them (multishot).
-//  * What is no client (pipes, signals, the mailbox) stays with epoll(7), whose own descriptor the
-//    ring waits for. So it behaves as ever, and pays one system call more.
+//  * Descriptors that are no clients (pipes, signals, the mailbox) stay with epoll(7), whose own
+//    descriptor the ring waits for. So they behave as ever, and cost one system call more.
 //
-// A completion is told by the kind of the request, the descriptor and a generation, which grows
-// when the descriptor is closed: what was under way for a predecessor misses.
+// A completion is identified by the kind of the request, the descriptor and a generation. That
+// grows when the descriptor is closed, so a completion for a predecessor misses.
 //
 // Thread: the loop's, once it waits; before, one at a time.
 #pragma once
@@ -42,7 +42,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Engine and Poller that stand on one ring.
+/// Engine and Poller on one ring.
 class IoUringEngine final : public Engine, private Poller {
  public:
   /// Throws std::system_error that names the call that the kernel refused.
@@ -73,7 +73,7 @@ class IoUringEngine final : public Engine, private Poller {
 
  private:
   enum class Act : std::uint8_t {
-    kNothing,  // what comes of it is nobody's concern
+    kNothing,  // its result does not matter
     kWatches,  // epoll has something to tell
     kAccept,
     kReceive,
@@ -84,15 +84,15 @@ class IoUringEngine final : public Engine, private Poller {
   };
   static constexpr std::uint16_t kNoBuffer = 0xffff;
 
-  // What is known of one descriptor.
+  // The state of one descriptor.
   struct Endpoint {
     std::uint64_t token = 0;
-    OutQueue* queue = nullptr;        // what is being sent
+    OutQueue* queue = nullptr;        // the queue that is being sent
     std::uint32_t generation = 0;     // kept from owner to owner
     std::uint32_t submission = 0;     // of the send
     std::uint32_t asked = 0;          // bytes of it
     int error = 0;                    // of a receive, or of a send
-    std::uint16_t first = kNoBuffer;  // what has arrived: a list
+    std::uint16_t first = kNoBuffer;  // the arrived buffers: a list
     std::uint16_t last = kNoBuffer;
     std::uint16_t arrived = 0;  // its length
     bool receiving : 1;         // requests under way
@@ -101,9 +101,9 @@ class IoUringEngine final : public Engine, private Poller {
     bool sending : 1;
     bool room : 1;
     bool full : 1;       // the kernel takes nothing more; room tells when it does
-    bool by_call : 1;    // what there is to receive has to be asked for, recv(2)
-    bool ended : 1;      // the client's end came, behind what has arrived
-    bool last_word : 1;  // this send is to be told of in any case
+    bool by_call : 1;    // the input has to be fetched by recv(2)
+    bool ended : 1;      // the client's end came, after its last bytes
+    bool last_word : 1;  // this send is to be reported in any case
     bool stopping : 1;   // the receive is being cancelled
     bool is_new : 1;     // nobody has received anything yet, nor tried to
 
@@ -116,7 +116,7 @@ class IoUringEngine final : public Engine, private Poller {
     std::uint16_t size;
   };
 
-  // A listener, and who was accepted there.
+  // A listener, and its accepted clients.
   struct Listener {
     explicit Listener(int number) : fd(number) {}
     auto HasNews() const noexcept -> bool {
@@ -134,7 +134,7 @@ class IoUringEngine final : public Engine, private Poller {
     bool resting = false;
   };
 
-  // What a sendmsg(2) points to, until it is handed over.
+  // The memory that a sendmsg(2) points to, until it is handed over.
   struct Message {
     msghdr header;
     std::array<iovec, OutQueue::kMaxPiecesPerSend> parts;

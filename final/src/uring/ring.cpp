@@ -166,7 +166,8 @@ auto Ring::Next() noexcept -> io_uring_sqe& {
 
 void Ring::Close(int fd) noexcept {
 #ifdef TURTLE_THREAD_SANITIZER
-  // It has to see that the number is free. What is prepared still means this descriptor.
+  // The sanitizer has to see that the number is free. Prepared submissions still mean this
+  // descriptor.
   if (has_owner_) {
     HandOver();
     ::close(fd);
@@ -205,7 +206,7 @@ void Ring::Enter(std::optional<std::chrono::milliseconds> timeout) {
                            waits ? 1 : 0, waits ? &wait : nullptr);
   // ETIME: the time is over. EINTR: a signal. The others: no memory for a request, or for the
   // completions that are waiting, at present; the next call tries again. EBADR: there was none for
-  // a completion, which is lost; deadlines are left to whoever waits for it.
+  // a completion, which is lost; the waiting caller has its deadlines.
   if (error != 0 && error != ETIME && error != EINTR && error != EAGAIN && error != EBUSY &&
       error != ENOMEM && error != EBADR) {
     throw std::system_error(error, std::generic_category(), "io_uring_enter");

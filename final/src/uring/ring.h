@@ -7,13 +7,13 @@
 //  * Buffer() is what a receive was given; GiveBack() lets the kernel use it again.
 //  * Withdraw() takes back a submission that was not handed over yet.
 //
-// Both queues lie in memory that is shared with the kernel. Of each, one side writes the entries
-// and the tail and the other the head, so a store that releases and a load that acquires are all it
-// takes; no system call is needed to look.
+// Both queues are in memory that is shared with the kernel. Of each, one side writes the entries
+// and the tail, and the other the head. So a store that releases and a load that acquires are all
+// it takes; no system call is needed to look.
 //
 // The kernel works on a ring only while the thread that owns it is in Enter()
-// (IORING_SETUP_DEFER_TASKRUN): nothing happens behind the loop's back, and no completion comes
-// between two looks at the queue. This takes Linux 6.1.
+// (IORING_SETUP_DEFER_TASKRUN): nothing happens unseen by the loop, and no completion comes between
+// two looks at the queue. This takes Linux 6.1.
 //
 // Thread: that of the first Enter(), which owns it from then on. Before, one thread at a time.
 #pragma once
@@ -60,7 +60,7 @@ class Ring {
   static constexpr std::size_t kBufferSize = 4096;  ///< Bytes of each.
 
   /// Throws std::system_error that names the call: "io_uring_setup: Operation not permitted". The
-  /// kernel may be too old, or whoever started this program may have forbidden it.
+  /// kernel may be too old, or a sandbox may forbid it.
   Ring();
 
   /// Room for this many submissions, if need be by handing over those that wait. False: there is
@@ -70,7 +70,7 @@ class Ring {
   /// The next submission, zeroed; handed over by the next Enter(). Only after HasRoom().
   auto Next() noexcept -> io_uring_sqe&;
 
-  /// What the submission that Next() gave last is called by Withdraw().
+  /// The name, for Withdraw(), of the last submission from Next().
   [[nodiscard]] auto Last() const noexcept -> std::uint32_t { return prepared_ - 1; }
 
   /// Prepares that a descriptor is closed; a completion, with `user_data` 0, tells only of failure.

@@ -59,7 +59,7 @@ auto FieldOf(const ExchangeRecord& record, KnownField field) -> std::string_view
 
 void AppendNumber(std::uint64_t number, std::string& out) { out.append(std::to_string(number)); }
 
-// With three decimals, behind a point: printf(3) would put a comma there in some locales.
+// With a point and three decimals: printf(3) would print a comma in some locales.
 void AppendSeconds(double seconds, std::string& out) {
   const auto millis = static_cast<std::uint64_t>(std::llround(std::max(seconds, 0.0) * 1000));
   AppendNumber(millis / 1000, out);

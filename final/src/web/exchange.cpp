@@ -203,7 +203,7 @@ void Exchange::BeginFiltered(const Response& head, std::optional<std::uint64_t> 
   TakeFilter().OnReply(*this, seen);
   std::unique_ptr<ReplyTap> tap = std::move(tap_);
   if (!seen.Head().Pieces().empty() || !seen.Body().empty()) {
-    Reply(seen.Whole());  // what the handler writes is dropped, and the tap hears nothing
+    Reply(seen.Whole());  // the handler's output is dropped, and the tap hears nothing
     return;
   }
   BeginReply(seen.Head(), length);
@@ -290,7 +290,7 @@ void Exchange::End() {
     return;
   }
   if (promised_ != 0 && !drops_output_) {
-    Log(LogLevel::kError, "a reply ended " + std::to_string(promised_) + " bytes early");
+    Log(LogLevel::kError, "a response ended " + std::to_string(promised_) + " bytes early");
     Abort(500, {});
     return;
   }
@@ -344,11 +344,11 @@ void Exchange::AbortThrown() {
 
 void Exchange::ReplyFrom(std::string target) {
   if (Begun()) {
-    throw std::logic_error("ReplyFrom() after a reply has begun");
+    throw std::logic_error("ReplyFrom() after a response has begun");
   }
   new_target_ = std::move(target);
-  // Later, since the caller may be what is attached here; and also if the session is running now,
-  // for within Handle() it would wait for the client's next byte.
+  // Later, since the caller may be the attached state itself. And even if the session is running
+  // now: within Handle() it would wait for the client's next byte.
   GetLooper().Schedule(&GetConnection());
 }
 

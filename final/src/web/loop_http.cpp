@@ -99,7 +99,7 @@ void LoopHttp::GoOn(Exchange& exchange) {
   }
   exchange.AskWhetherGone();
   if (exchange.redirects_ != 0 && exchange.WantsBody()) {
-    BringBody(exchange, {}, true);  // what is left of the body was for the first handler
+    BringBody(exchange, {}, true);  // the rest of the body was for the first handler
   }
 }
 

@@ -20,7 +20,7 @@ constexpr const char* kTooMany = "Too many requests wait already.";
 constexpr const char* kTooLate = "Its turn did not come in time.";
 constexpr const char* kEnding = "The server does not begin anything new.";
 
-// What the requests of one route share.
+// The state that the requests of one route share.
 struct Plan {
   OffloadOptions options;
   SyncHandler handler;

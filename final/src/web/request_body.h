@@ -12,9 +12,9 @@
 //   });
 //
 // Interface:
-//  * OnPiece() says who takes it. Without that it is not read before the reply, and a client that
-//    waits for leave to send it gets none.
-//  * Hold() and Resume() make the client wait: what is not read here stays in its kernel.
+//  * OnPiece() says who takes it. Without that it is not read before the response, and a client
+//    that waits for leave to send it gets none.
+//  * Hold() and Resume() make the client wait: bytes that are not read here stay in its kernel.
 //
 // Thread: Resume() from any, the rest from the loop's.
 #pragma once

@@ -1,4 +1,4 @@
-// Whatever answers requests: files, programs, code.
+// The base of request handlers: files, programs, code.
 //
 // Thread: the loop's, for which the handler was made.
 #pragma once

@@ -1,4 +1,4 @@
-// The reply to one request, to be given by whoever has it, whenever, from any thread.
+// The response to one request, to be given at any time, from any thread.
 //
 //   server.Get("/slow", [&pool](const ServerRequest& req, Responder responder) {
 //     pool.Submit([responder, name = std::string(req.Parameter("name"))] {
@@ -10,11 +10,11 @@
 //  * Reply() answers, once. If the client has gone by then, nothing happens.
 //  * Fail() answers what was thrown, as if the handler had thrown it on the loop.
 //  * Stream() answers in pieces.
-//  * OnGone() says when nobody waits any more.
+//  * OnGone() reports that the client has gone.
 //  * When the last copy goes and nobody has answered, the client gets a 500.
 //
-// It holds no pointer to the exchange, but a ticket for it (web/exchange_ticket.h). The reply goes
-// home as a task of the loop.
+// It holds no pointer to the exchange, but a ticket for it (web/exchange_ticket.h). The response
+// goes to the loop as a task.
 //
 // Thread: any.
 #pragma once
@@ -41,7 +41,7 @@ class Responder {
   Responder(const Exchange& exchange, LateReplies& handler);
 
   /// Answers. Throws std::bad_alloc only, and may then be called again.
-  /// @return false: an answer was given before, and this one is dropped; or the server has ended.
+  /// @return false: a response was given before, and this one is dropped; or the server has ended.
   ///     True does not mean that the client is still there.
   auto Reply(ServerResponse response) const -> bool;
 
@@ -58,9 +58,9 @@ class Responder {
   /// @param callback called once, on the loop's thread; if the loop has ended, at once on this one
   void OnGone(const Task& callback) const;
 
-  /// Begins an answer whose body is written later. Throws std::bad_alloc only.
+  /// Begins a response whose body is written later. Throws std::bad_alloc only.
   /// @param head status and fields; its body is the first piece
-  /// @return the right to write it; StreamState::kGone if an answer was given before
+  /// @return the right to write it; StreamState::kGone if a response was given before
   [[nodiscard]] auto Stream(ServerResponse head) const -> ReplyStream;
 
  private:

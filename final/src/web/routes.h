@@ -4,7 +4,7 @@
 //  * A RouteAction answers: at once, by what it writes into the response, or later, by a Responder;
 //    when the body is there, while it comes, or when a form with files is kept.
 //  * RouteOptions are the limits of one route.
-//  * Middleware is asked before each route, and looks at each reply, and at each exception.
+//  * Middleware is called before each route, and sees each response and each exception.
 //  * Routes holds them for all loops.
 //
 // Thread: filled by the owner before the server begins, constant afterwards. Handlers and
@@ -39,8 +39,8 @@
 
 namespace TURTLE_SERVER {
 
-/// Answers at once. It may throw: HttpError becomes its status, whatever else a logged 500, also an
-/// exception of nlohmann::json. What a RequestJson throws is an HttpError.
+/// Answers at once. It may throw: HttpError becomes its status, anything else a logged 500, even an
+/// exception of nlohmann::json. An exception from RequestJson is an HttpError.
 using SyncHandler = std::function<void(const ServerRequest&, ServerResponse&)>;
 
 /// Answers later, from any thread. It may throw as well.
@@ -52,9 +52,9 @@ using StreamingHandler = std::function<void(const ServerRequest&, const RequestB
 /// Answers a form with files, multipart/form-data, when all of it is there.
 using UploadHandler = std::function<void(const ServerRequest&, const Upload&, ServerResponse&)>;
 
-/// An UploadHandler, and how much it is given. What is no such form is refused for it (415), as is
-/// one that is malformed (400) or too large (413). How large a form may be is said by its own
-/// limits, also where the server's limit for bodies is another.
+/// An UploadHandler, and how much it is given. A body that is no such form is refused (415), as is
+/// one that is malformed (400) or too large (413). Its own limits decide how large a form may be,
+/// even where the server's limit for bodies differs.
 struct UploadAction {
   /// @param what called with the form
   /// @param limits how much is kept, and where
@@ -63,11 +63,12 @@ struct UploadAction {
   UploadAction(Handler what, UploadOptions limits = {})  // NOLINT: a function will do for a route
       : handler(std::move(what)), options(std::move(limits)) {}
 
-  UploadHandler handler;  ///< what answers
+  UploadHandler handler;  ///< the handler
   UploadOptions options;  ///< how much is kept, and where
 };
 
-/// Takes what is no handler, so that the compiler says which there are. Nothing is ever made of it.
+/// Takes anything that is no handler, so that the compiler lists the kinds of handlers. There is
+/// never an object of it.
 struct NoHandler {
   /// True if a route takes a `Handler`.
   template <typename Handler>
@@ -89,7 +90,7 @@ struct NoHandler {
   }
 };
 
-/// What answers a route; made from a function of any kind.
+/// The function that answers a route; made from a function of any kind.
 using RouteAction =
     std::variant<SyncHandler, AsyncHandler, StreamingHandler, UploadAction, NoHandler>;
 
@@ -106,7 +107,7 @@ struct RouteOptions {
   std::optional<std::chrono::milliseconds> response_timeout{};
 };
 
-/// What is done around the handlers of all routes, or of a group's (web/route_group.h). Each
+/// Functions to call around the handlers of all routes, or of a group's (web/route_group.h). Each
 /// function may be empty; each may throw, as a handler.
 struct Middleware {
   /// Called when the head of a request is there whose path has routes, before its body is read and
@@ -114,16 +115,16 @@ struct Middleware {
   /// would follow; nullopt: go on.
   std::function<std::optional<ServerResponse>(const ServerRequest&)> before{};
 
-  /// Called with each reply before it is sent, an error's too, unless a `before` further out has
-  /// answered. A method that nobody knows (501) and an expectation that nobody meets (417) are
-  /// refused before all middleware. The last added comes first: what was outermost on the way in is
-  /// outermost on the way out. What it throws takes the reply's place: an HttpError, or a logged
-  /// 500. What is refused while a body comes (too large, malformed, too slow) is seen here as well.
+  /// Called with each response before it is sent, an error's too, unless a `before` further out has
+  /// answered. An unknown method (501) and an expectation that can't be met (417) are refused
+  /// before all middleware. The last added comes first: what was outermost on the way in is
+  /// outermost on the way out. An exception takes the response's place: an HttpError, or a logged
+  /// 500. Refusals while a body comes (too large, malformed, too slow) are seen here as well.
   std::function<void(const ServerRequest&, ServerResponse&)> after{};
 
-  /// Called with what was thrown, or an HttpError for a body that can't be read, and with the error
-  /// page that is going to be sent for it. Whatever is no HttpError is logged, unless the page's
-  /// status is made less than 500.
+  /// Called with the exception, or an HttpError for a body that can't be read, and with the error
+  /// page that is going to be sent for it. Anything that is no HttpError is logged, unless the
+  /// page's status is made less than 500.
   std::function<void(const ServerRequest&, ServerResponse&, const std::exception&)> error{};
 };
 
@@ -134,16 +135,16 @@ class Routes {
   struct Mount {
     std::string prefix;                ///< "/", or a path such as "/cgi-bin"
     HandlerFactory factory;            ///< makes one for each loop
-    std::optional<std::size_t> group;  ///< whose middleware is around them; nullopt: none is
+    std::optional<std::size_t> group;  ///< the group with their middleware; nullopt: none
   };
 
   /// One of them.
   struct Route {
     Method method;         ///< of the requests that it answers
     std::string pattern;   ///< their paths
-    RouteAction action;    ///< what answers
+    RouteAction action;    ///< the handler
     RouteOptions options;  ///< its limits, with those of an UploadAction
-    std::size_t group;     ///< whose middleware is around it
+    std::size_t group;     ///< the group with its middleware
   };
 
   /// The group of all routes that are in no other.

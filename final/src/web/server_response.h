@@ -1,4 +1,4 @@
-// What a route's handler answers.
+// The response of a route's handler.
 //
 //   res.Status(201).Set("Location", "/users/7").Json({{"id", 7}});
 //
@@ -7,8 +7,8 @@
 //  * Text(), Html(), Json() and Body() make its body; Redirect() and Page() both.
 //  * Whole() is all of it, to be sent.
 //
-// Nothing is sent until the handler has returned: until then it may begin anew. A loop uses one of
-// them again and again, with its memory, so that an ordinary reply allocates nothing.
+// Nothing is sent until the handler has returned: until then it may begin again. A loop uses one of
+// them again and again, with its memory, so that an ordinary response allocates nothing.
 //
 // Thread: one at a time; it may be moved to another one.
 #pragma once

@@ -111,7 +111,7 @@ auto Upload::Keep(std::string_view content) -> HeadFault {
   return DiskFault(part.file.Write(content));
 }
 
-// What came of the part so far goes first.
+// The part so far goes first.
 auto Upload::MoveToDisk(UploadedPart& part) -> HeadFault {
   if (files_on_disk_ == options_.max_files_on_disk) {
     return {413, "too many files"};

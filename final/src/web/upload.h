@@ -1,8 +1,8 @@
-// What a form with files has brought: a multipart/form-data body (http/multipart.h), kept.
+// The content of a form with files: a multipart/form-data body (http/multipart.h), kept.
 //
 // The values of fields stay in memory, where they are looked up. So do small files; a larger one
-// goes to a file without a name. Each of these has a limit of its own, because each runs out by
-// itself: memory, descriptors, and the disk.
+// goes to a file without a name. Each of these has its own limit, because each runs out by itself:
+// memory, descriptors, and the disk.
 //
 // Interface:
 //  * Write() is given the body as it comes, Finish() says whether it was complete.
@@ -31,7 +31,7 @@ struct UploadOptions {
   MultipartLimits limits{};
   /// Of all that has to stay in memory: the values of fields, and the names of all parts; bytes.
   std::size_t max_field_bytes = std::size_t{256} * 1024;
-  /// Of the content of files that is kept in memory, all together; what is beyond goes to disk.
+  /// The content of files that is kept in memory, all together; the rest goes to disk.
   std::size_t max_memory_file_bytes = std::size_t{64} * 1024;
   std::size_t max_files_on_disk = 16;  ///< a descriptor for each
   std::string folder = "/tmp";         ///< where these lie
@@ -39,7 +39,7 @@ struct UploadOptions {
 
 /// One part of an upload, with its content.
 struct UploadedPart {
-  MultipartPart header;    ///< what the client calls it
+  MultipartPart header;    ///< the client's names for it
   std::uint64_t size = 0;  ///< of the content, in bytes
   std::string text;        ///< the content, unless it is on disk
   SpoolFile file;          ///< the content, if it is: GetFd() can be read from its start
@@ -48,8 +48,8 @@ struct UploadedPart {
   [[nodiscard]] auto IsOnDisk() const noexcept -> bool { return file.GetFd() >= 0; }
 
   /// Makes a new file of the content, which others than its owner can't read; waits for the disk.
-  /// @param path chosen by the server, and never made of `header.filename`. What is there already
-  ///     is not replaced.
+  /// @param path chosen by the server, and never made of `header.filename`. An existing file is not
+  ///     replaced.
   /// @return 0 or an errno value (EEXIST, ENOSPC); nothing is left behind then
   [[nodiscard]] auto Save(const std::string& path) const -> int;
 };
@@ -64,7 +64,7 @@ class Upload {
 
   /// Takes the next piece of the body.
   /// @return no fault; 400 or 413; 503: the disk does not take it, see FileError(). After a fault
-  ///     every further call says the same. What has been kept goes with this object.
+  ///     every further call says the same. The kept content goes with this object.
   auto Write(std::string_view piece) -> HeadFault;
 
   /// Says whether a body that ends here is complete. @return as Write()

@@ -1,4 +1,4 @@
-// The parser under libFuzzer. From the chapter's folder:
+// The parser under libFuzzer. From the chapter's directory:
 //
 //   clang++ -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined -Isrc -Itests
 //       tests/fuzz/http_parser_fuzz.cpp src/http/*.cpp -lgtest -o parser_fuzz

@@ -16,7 +16,7 @@ namespace {
 using test::Client;
 using test::ExampleServer;
 
-// A folder with a page in it, gone with this object.
+// A directory with a page in it; removed with this object.
 class Site {
  public:
   Site() {

@@ -1,4 +1,4 @@
-// What is written to stderr meanwhile.
+// Captures the lines that are written to stderr meanwhile.
 #pragma once
 
 #include <unistd.h>
@@ -27,7 +27,7 @@ class CapturedStderr {
 
   ~CapturedStderr() { ::dup2(stderr_.Get(), STDERR_FILENO); }
 
-  /// What has been written so far.
+  /// Returns the text written so far.
   [[nodiscard]] auto Text() const -> std::string {
     std::string text;
     std::array<char, 4096> bytes;

@@ -1,4 +1,4 @@
-// What a database has said no with; and whether the build has that database at all.
+// The error of a failed database call; and whether the build has that database at all.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// What `what` throws; if nothing, an error that says so.
+/// Returns the error that `what` throws; if none, an error that says so.
 inline auto Failure(const std::function<void()>& what) -> DbError {
   try {
     what();

@@ -51,7 +51,7 @@ struct HttpReply {
   }
 };
 
-/// What was asked: a reply to HEAD has no body, whatever its fields say.
+/// The method of the request: a response to HEAD has no body, whatever its fields say.
 enum class Asked : std::uint8_t { kGet, kHead };
 
 /// A connection to a web server. Every wait ends after kPatience.
@@ -66,7 +66,7 @@ class HttpClient {
   /// Sends bytes; false when the server doesn't take them.
   auto Send(std::string_view bytes) -> bool { return client_.Send(bytes); }
 
-  /// Sends a request and reads the reply.
+  /// Sends a request and reads the response.
   auto Ask(std::string_view request, Asked asked = Asked::kGet) -> HttpReply {
     return Send(request) ? ReadReply(asked) : HttpReply();
   }

@@ -8,7 +8,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// A new folder, where this program is, and what it starts, until the object goes.
+/// A new current directory for this program and its children, until the object goes.
 class OwnFolder {
  public:
   OwnFolder() { std::filesystem::current_path(folder_.Path()); }

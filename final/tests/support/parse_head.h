@@ -15,7 +15,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// What became of an input. The request is detached: it outlives the input.
+/// The outcome of parsing an input. The request is detached: it outlives the input.
 struct Outcome {
   ParseResult result;
   Request request;
@@ -62,8 +62,8 @@ inline auto Summary(const Request& request) -> std::string {
 }
 
 /// Shows the parser the first sizes[0], sizes[1], … bytes of `input`, ascending, until it decides.
-/// Each time the bytes lie at another address, in a block that ends with them, and the Request is
-/// one that has been used for something else: the parser may rely on neither.
+/// Each time the bytes are at another address, in a block that ends with them, and the Request has
+/// been used for something else: the parser may rely on neither.
 inline auto ParseInPieces(std::string_view input, const std::vector<std::size_t>& sizes,
                           const ParserLimits& limits = {}) -> Outcome {
   HttpParser parser(limits);

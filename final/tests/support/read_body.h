@@ -21,7 +21,7 @@ struct WholeBody {
   std::string reason;
 };
 
-/// Gives `pieces` to `reader` one after the other. What a piece has beyond the body's end is left,
+/// Gives `pieces` to `reader` one after the other. Bytes of a piece after the body's end are left,
 /// and later pieces are not given.
 template <class Reader>
 auto ReadBody(Reader& reader, const std::vector<std::string_view>& pieces) -> WholeBody {
@@ -49,7 +49,7 @@ auto ReadBody(Reader& reader, const std::vector<std::string_view>& pieces) -> Wh
       }
     } while (body.state == BodyState::kMore && !rest.empty());
     if (body.state != BodyState::kMore) {
-      // An answer that has been given stays.
+      // A final result does not change any more.
       const BodyResult again = reader.Read("0123456789");
       EXPECT_EQ(again.state, body.state);
       EXPECT_EQ(again.consumed, 0U);

@@ -1,4 +1,5 @@
-// What a server makes of the bytes that browsers send: the parser says where a request ends.
+// Records the requests that a server finds in a browser's bytes: the parser says where a request
+// ends.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +20,7 @@ namespace TURTLE_SERVER::test {
 /// Collects what clients ask for. Any thread.
 class RequestLog {
  public:
-  /// What a server's OnHandle() is to do.
+  /// Call it from the server's OnHandle().
   void Handle(Connection* client) {
     const auto [read, exit] = client->Recv();
     if (client->State() == nullptr) {
@@ -45,7 +46,7 @@ class RequestLog {
     return changed_.wait_for(lock, kPatience, [&] { return bytes_ >= count; });
   }
 
-  /// What was asked for, in the order in which it came.
+  /// The targets of the requests, in the order in which they came.
   [[nodiscard]] auto Targets() -> std::vector<std::string> {
     const std::lock_guard lock(mutex_);
     return targets_;

@@ -21,7 +21,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// What a handler does.
+/// The body of a handler.
 using Answer = std::function<void(Exchange&)>;
 
 /// Makes handlers that do it.
@@ -37,9 +37,9 @@ inline auto Answering(Answer answer) -> HandlerFactory {
   return [answer = std::move(answer)](Looper&) { return std::make_unique<Handler>(answer); };
 }
 
-/// An HttpServer on a port of the system's choice, from construction to destruction. What its
-/// handlers use has to be declared before it; clients after it, so that they have gone when it
-/// waits for their connections to end.
+/// An HttpServer on a port of the system's choice, from construction to destruction. Declare before
+/// it what its handlers use, and the clients after it: they are then gone when it waits for its
+/// connections to end.
 class RunningServer {
  public:
   /// @param setup mounts the handlers
@@ -137,7 +137,7 @@ class RunningServer {
 /// Keeps exchanges open until the test releases them. The loop's thread, or Ask() with it.
 class Waiting {
  public:
-  /// Keeps `exchange`, which then waits for its reply.
+  /// Keeps `exchange` open until it gets its response.
   void Keep(Exchange& exchange) { exchange.Attach(std::make_unique<Place>(*this, exchange)); }
 
   /// How many wait.

@@ -1,4 +1,4 @@
-// A folder, and a server that serves it.
+// A directory, and a server that serves it.
 #pragma once
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ inline auto Serving(StaticFilesOptions options) -> HandlerFactory {
   };
 }
 
-/// A folder under the root of a running server.
+/// A directory under the root of a running server.
 class StaticSite {
  public:
   StaticSite() : StaticSite("/", [](StaticFilesOptions&) {}) {}
@@ -50,13 +50,13 @@ class StaticSite {
   /// Where it listens.
   [[nodiscard]] auto Port() const -> int { return server_.Port(); }
 
-  /// Asks once, on a connection of its own.
+  /// Sends one request on its own connection.
   auto Ask(std::string_view target, std::string_view fields = {}) const -> HttpReply {
     HttpClient client(Port());
     return client.Ask(Get(target, fields));
   }
 
-  /// The ETag of a file, once it is strong; what it is when it never becomes so.
+  /// Returns the ETag of a file once it is strong; the weak one if it never becomes so.
   auto AwaitStrongTag(std::string_view target) const -> std::string {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     HttpClient client(Port());

@@ -13,7 +13,7 @@ namespace TURTLE_SERVER::test {
 /// A `turtle serve` of its own, from its first line on.
 class Turtle : public Child {
  public:
-  /// @param arguments behind "serve"
+  /// @param arguments those after "serve"
   explicit Turtle(std::vector<std::string> arguments)
       : Child(ExamplePath("../turtle"), WithServe(std::move(arguments))), first_line_(ReadLine()) {
     const std::size_t colon = first_line_.rfind(':');
@@ -22,7 +22,7 @@ class Turtle : public Child {
     }
   }
 
-  /// What it said first, without the line end.
+  /// Its first line of output, without the line end.
   [[nodiscard]] auto FirstLine() const -> const std::string& { return first_line_; }
 
   /// Where it listens; -1: it does not.

@@ -12,7 +12,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// What becomes of the calls of one function. Any thread.
+/// The outcomes of the calls of one function. Any thread.
 class CallFaults {
  public:
   /// The outcome of a call that takes one datagram and no more.

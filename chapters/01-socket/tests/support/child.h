@@ -112,7 +112,8 @@ class Child {
   /// Ends the program's input.
   void CloseInput() { input_.Reset(); }
 
-  /// The next line of its output, without the line feed; what there is when the time is over.
+  /// Returns its next line of output, without the line feed; if the time runs out, whatever has
+  /// arrived.
   auto ReadLine(std::chrono::milliseconds limit = kPatience) -> std::string {
     const auto deadline = Clock::now() + limit;
     std::size_t end = pending_.find('\n');
@@ -222,7 +223,7 @@ class ExampleServer : public Child {
     }
   }
 
-  /// What it printed first.
+  /// Its first line of output.
   [[nodiscard]] auto FirstLine() const -> const std::string& { return first_line_; }
 
   /// Where it listens.

@@ -37,7 +37,7 @@ auto FromEpoll(const epoll_event& event) -> PollEvent {
   const std::uint32_t bits = event.events;
   PollEvent result;
   result.token = event.data.u64;
-  // HUP and ERR come unasked and often alone. Whoever reads or writes finds out what they mean, so
+  // HUP and ERR come unasked and often alone. The next read or write finds out what they mean, so
   // they have to wake readers and writers.
   result.readable = (bits & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
   result.writable = (bits & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0;

@@ -16,7 +16,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Poller that stands on epoll.
+/// The Poller on epoll.
 class EpollPoller : public Poller {
  public:
   /// Opens an epoll instance. Throws std::system_error, "epoll_create1: Too many open files".
@@ -34,7 +34,7 @@ class EpollPoller : public Poller {
 
   UniqueFd epoll_;
   std::vector<epoll_event> ready_;  // as many as fit are fetched at once; grows when it was full
-  std::vector<PollEvent> events_;   // what Wait() returns; has room for all of ready_
+  std::vector<PollEvent> events_;   // the result of Wait(); has room for all of ready_
 };
 
 }  // namespace TURTLE_SERVER

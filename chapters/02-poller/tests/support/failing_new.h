@@ -1,5 +1,5 @@
-// Memory that runs out when a test says so: replaces operator new of the whole program, so a test
-// that includes this is a program of its own.
+// Memory that runs out when a test says so. It replaces operator new of the whole program, so a
+// test that includes this is its own program.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,14 @@ struct FailingNew {
   std::size_t failed = 0;  ///< how many have failed so far
 };
 
-/// What each thread that is still to come begins with. Changed while no thread begins.
+/// The initial state of each thread that starts from now on. Change it only while no thread starts.
 inline FailingNew failing_from_birth;
 
 /// Those of the calling thread.
 inline thread_local FailingNew failing_new = failing_from_birth;
 
-/// Lets the calling thread's allocation number `first`, from 1 on, and the ones behind it fail.
+/// Makes `count` allocations of the calling thread fail, beginning with number `first`, counted
+/// from 1.
 inline void FailAllocations(std::size_t first, std::size_t count = 1) noexcept {
   failing_new = {first - 1, count, 0};
 }

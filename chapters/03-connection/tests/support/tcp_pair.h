@@ -19,7 +19,7 @@ namespace TURTLE_SERVER::test {
 
 /// A connection: the server's end, non-blocking, and the client's.
 struct TcpPair {
-  Socket server;  ///< what Accept() gave
+  Socket server;  ///< from Accept()
   Client client;  ///< blocking, with time limits
 };
 

@@ -20,7 +20,7 @@ class Connection;
 struct ReadScratch {
   static constexpr std::size_t kSize = std::size_t{64} * 1024;  ///< the most that one recv(2) takes
 
-  Connection* owner = nullptr;    ///< whose input is here; nullptr: nobody's
+  Connection* owner = nullptr;    ///< of the input here; nullptr: none
   std::size_t begin = 0;          ///< the first byte not consumed
   std::size_t end = 0;            ///< past the last byte
   std::array<char, kSize> bytes;  ///< the room; not initialised

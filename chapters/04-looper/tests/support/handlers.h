@@ -1,4 +1,4 @@
-// What handlers in tests do.
+// Handlers that several tests use.
 #pragma once
 
 #include "core/connection.h"

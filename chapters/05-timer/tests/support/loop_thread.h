@@ -1,4 +1,4 @@
-// A loop that runs on a thread of its own, and questions to it.
+// A loop on its own thread, and a way to ask it questions.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Runs a Looper until this object goes. What the loop's callbacks use has to be declared before
-/// it; clients after it, so that they have gone when the loop waits for its connections to end.
+/// Runs a Looper until this object goes. Declare before it what the loop's callbacks use, and the
+/// clients after it: they are then gone when the loop waits for its connections to end.
 class LoopThread {
  public:
   /// @param clock the time by which the loop's deadlines pass

@@ -11,7 +11,7 @@ namespace TURTLE_SERVER::test {
 /// Says the same time until it is told otherwise. Any thread.
 class ManualClock {
  public:
-  /// What a Looper asks. This clock must outlive it.
+  /// The clock to give to a Looper. This object must outlive it.
   [[nodiscard]] auto Source() -> ClockSource {
     return [this] { return Now(); };
   }

@@ -1,4 +1,4 @@
-// Two servers that do different things should have little in common but what they are built with.
+// Two servers that do different things should share little but the library.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The sources that this test was compiled beside. Its own name may be relative to the build folder,
-// in which the examples are, or to the one below it where the compiler ran.
+// The sources that this test was compiled beside. Its own name may be relative to the build
+// directory, which holds the examples, or to the one below it, in which the compiler ran.
 auto ExampleSource(const std::string& name) -> fs::path {
   const fs::path build = fs::path(test::ExamplePath(name)).parent_path().parent_path();
   for (const fs::path& folder : {build, build / "objects"}) {

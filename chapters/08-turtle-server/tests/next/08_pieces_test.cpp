@@ -18,7 +18,8 @@ using test::RequestLog;
 using test::ServerThread;
 using Targets = std::vector<std::string>;
 
-// What a server understands when a browser sends these pieces, one after the other.
+// Returns the requests that a server understands when a browser sends these pieces, one after the
+// other.
 auto Understood(const std::vector<std::string>& pieces) -> Targets {
   RequestLog log;
   ServerOptions options;

@@ -1,5 +1,5 @@
-// What a server makes of the bytes that browsers send: in this chapter, whatever one Recv() brings
-// is a request.
+// Records the requests that a server finds in a browser's bytes: in this chapter, whatever one
+// Recv() brings is a request.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,7 @@ namespace TURTLE_SERVER::test {
 /// Collects what clients ask for. Any thread.
 class RequestLog {
  public:
-  /// What a server's OnHandle() is to do.
+  /// Call it from the server's OnHandle().
   void Handle(Connection* client) {
     const auto [read, exit] = client->Recv();
     if (exit) {
@@ -37,7 +37,7 @@ class RequestLog {
     return changed_.wait_for(lock, kPatience, [&] { return bytes_ >= count; });
   }
 
-  /// What was asked for, in the order in which it came.
+  /// The targets of the requests, in the order in which they came.
   [[nodiscard]] auto Targets() -> std::vector<std::string> {
     const std::lock_guard lock(mutex_);
     return targets_;

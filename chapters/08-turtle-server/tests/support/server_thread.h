@@ -1,4 +1,4 @@
-// A TurtleServer that runs on a thread of its own.
+// A TurtleServer on its own thread.
 #pragma once
 
 #include <chrono>

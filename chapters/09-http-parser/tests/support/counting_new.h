@@ -1,5 +1,5 @@
-// Counts calls of operator new: replaces it in the whole program, so a test that includes this is a
-// program of its own.
+// Counts calls of operator new. It replaces that operator in the whole program, so a test that
+// includes this is its own program.
 #pragma once
 
 #include <atomic>

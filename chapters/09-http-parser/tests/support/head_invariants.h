@@ -1,4 +1,4 @@
-// What has to hold for every input of a parser, however strange: for fuzzers.
+// Invariants of the parser that hold for every input, however strange: for fuzzers.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace TURTLE_SERVER::test {
 
-/// What is wrong with a path for Uri::Path(), judged without the parser's code; "" if nothing.
+/// Returns the fault of a path from Uri::Path(), found without the parser's code; "" if there is
+/// none.
 inline auto FaultOfPath(std::string_view path) -> std::string {
   if (path.empty() || path.front() != '/') {
     return "path without a slash";
@@ -32,7 +33,8 @@ inline auto FaultOfPath(std::string_view path) -> std::string {
   return path.find("//") == std::string_view::npos ? "" : "empty segment in the path";
 }
 
-/// What is wrong with an accepted head; "" if nothing. `head` are the bytes that it consists of.
+/// Returns the fault of an accepted head; "" if there is none. `head` is the bytes that it consists
+/// of.
 inline auto FaultOfAccepted(const Request& request, std::string_view head) -> std::string {
   if (head.size() < 4 || head.substr(head.size() - 4) != "\r\n\r\n") {
     return "accepted without an empty line";

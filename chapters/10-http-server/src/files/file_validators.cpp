@@ -56,9 +56,9 @@ auto IsSecondOver(const timespec& time, const timespec& now) noexcept -> bool {
   return Age({time.tv_sec, 0}, now) > seconds * kNanosecondsPerSecond + kTick;
 }
 
-// Is it a time that says nothing, given to every file alike? Reproducible builds and archives stamp
-// a date of their own: the epoch, the first one that a ZIP can hold (1980), npm's (1985),
-// rules_pkg's (2000), cargo's (2006). Of a file that is really so old, only the tags differ.
+// Is the time a placeholder that every file alike is given? Reproducible builds and archives set
+// one: the epoch, the first one that a ZIP can hold (1980), npm's (1985), rules_pkg's (2000),
+// cargo's (2006). A file that is really so old differs only in its tags.
 auto IsPlaceholder(const timespec& time) noexcept -> bool {
   constexpr std::time_t kYear2007 = 1'167'609'600;
   return time.tv_nsec == 0 && time.tv_sec < kYear2007;

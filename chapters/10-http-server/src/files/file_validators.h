@@ -1,4 +1,4 @@
-// What tells one state of a file from another: its ETag and its time.
+// Tells one state of a file from another: its ETag and its time.
 //
 // Interface: a FileValidators made from stat(2) gives the Validators that a conditional request is
 // compared with (http/conditional.h).
@@ -6,12 +6,12 @@
 // The tag is made of the size and the time of the last change to the content, in nanoseconds:
 // unsigned numbers of 64 bits, in hexadecimal, with a hyphen between them. A copy that keeps its
 // times (`rsync -a`, `cp -p`) has the same tag on each machine. The inode's number and the time of
-// its change would differ there; they are added only if the time of the content is a placeholder,
+// its change would differ there. They are added only if the time of the content is a placeholder,
 // as build tools and archives set it: a whole second before 2007.
 //
-// The tag is strong, "same tag, same bytes", only when the file can't change again and keep it: a
+// The tag is strong, "same tag, same bytes", only when the file can't change again and keep it. A
 // file that changes twice within one tick of the file system's clock has the same times after both,
-// so as long as that tick may last, the tag is weak. A change that keeps the size and restores the
+// so the tag is weak as long as that tick may last. A change that keeps the size and restores the
 // modification time is not detected.
 //
 // Thread: any.

@@ -34,7 +34,7 @@ auto LinkReader::Resolve(std::string_view path) noexcept -> int {
     while (error == 0 && left_at_ < left_.size()) {
       error = Step(TakeLeft());
     }
-    // Nobody learns of what lies outside whether it is there, or who may see it.
+    // A client must not learn whether a file outside exists, or may be read.
     if (error != 0 || !inside_) {
       return inside_ ? error : EXDEV;
     }
@@ -123,7 +123,7 @@ auto LinkReader::Append(std::string_view segment) noexcept -> bool {
   return true;
 }
 
-// What lies outside comes in again where it meets the folder.
+// The path comes in again where it meets the directory.
 void LinkReader::EnterIfFolder() noexcept {
   struct stat status {};
   if (!inside_ && fstatat(folder_, place_.data(), &status, 0) == 0 && status.st_dev == device_ &&

@@ -52,8 +52,8 @@ auto OpenFollowingNoLink(int folder, std::string_view path, int flags) noexcept 
   }
 }
 
-// What open(2) says of a link that it shall not follow: ENOTDIR if it was to be a folder, and
-// FreeBSD has EMLINK.
+// The errors of open(2) for a link that it must not follow: ENOTDIR if it should be a directory,
+// and EMLINK on FreeBSD.
 auto MayBeALink(int error) noexcept -> bool {
   return error == ELOOP || error == ENOTDIR || error == EMLINK;
 }

@@ -1,13 +1,13 @@
-// Opens a file that a client has named, and none outside the folder that it may name files in.
+// Opens a file that a client has named, and none outside the directory that it may name files in.
 //
 // Checking the path's text is not enough: a symbolic link may lead out, and between a check and
 // the open(2) somebody may put one there. So the kernel is asked to open the path in such a way
-// that no step of it leaves the folder, openat2(2) with RESOLVE_BENEATH.
+// that no step of it leaves the directory, openat2(2) with RESOLVE_BENEATH.
 //
-// That refuses links which stay inside by a way that leads over the outside, such as one with an
-// absolute path. Then, and where the kernel has no such call, the links are read here, and what
-// they come to is opened segment by segment, following none. Reading them only proposes a path:
-// whoever changes a link meanwhile gains nothing.
+// That refuses links that end inside but pass through the outside, such as one with an absolute
+// path. For those, and where the kernel has no such call, the links are read here, and the
+// resulting path is opened segment by segment, following none. Reading them only proposes a path:
+// changing a link meanwhile gains an attacker nothing.
 //
 // Thread: any.
 #pragma once
@@ -18,10 +18,10 @@
 
 namespace TURTLE_SERVER {
 
-/// Opens `path` for reading, non-blocking (a pipe in the folder can't hang the loop). Links are
-/// followed, absolute ones too, if the place that they mean is in the folder.
+/// Opens `path` for reading, non-blocking (a pipe in the directory can't hang the loop). Links are
+/// followed, absolute ones too, if their destination is in the directory.
 /// @param folder an open directory
-/// @param path relative to it: no slash at its front; "" or "." is the folder itself
+/// @param path relative to it: no slash at its front; "" or "." is the directory itself
 /// @return an owned descriptor, or an empty one and errno; EXDEV: the path leads out
 [[nodiscard]] auto OpenBeneath(int folder, const std::string& path) noexcept -> UniqueFd;
 
@@ -29,8 +29,8 @@ namespace TURTLE_SERVER {
 /// refuses `..` in `path`.
 [[nodiscard]] auto OpenBeneathBySegments(int folder, const std::string& path) noexcept -> UniqueFd;
 
-/// Opens a folder only to go through it: the right to search it is enough, and to list it is not
-/// needed. Links are followed.
+/// Opens a directory only to go through it: this needs the right to search it, but not to list it.
+/// Links are followed.
 /// @return an owned descriptor for openat(2), fstat(2) and fchdir(2), or an empty one and errno
 [[nodiscard]] auto OpenFolder(const std::string& path) noexcept -> UniqueFd;
 

@@ -24,7 +24,7 @@ auto IsSameFile(const char* one, const char* other) noexcept -> bool {
          first.st_ino == second.st_ino;
 }
 
-// "": it has been removed. PWD is trusted as far as it means the same folder, pwd(1).
+// "": it has been removed. PWD is trusted as long as it means the same directory, pwd(1).
 auto CurrentDirectory() -> std::string {
   const char* const called = std::getenv("PWD");
   if (called != nullptr && called[0] == '/' && IsSameFile(called, ".")) {

@@ -1,15 +1,15 @@
-// A folder that is named once and may be another one later.
+// A directory that is named once and may be another one later.
 //
-// A site is often replaced by its name: the folder is removed and made again, or a symbolic link
+// A site is often replaced by its name: the directory is removed and made again, or a symbolic link
 // (`current`) is turned to the next release. An open descriptor never notices, so the name is
-// looked up again now and then, and the descriptor is replaced when the name means another folder.
+// looked up again now and then, and the descriptor is replaced when the name means another
+// directory.
 //
 // Interface:
-//  * Refresh() looks the name up if the last time is long enough ago, or if that is asked for.
-//  * Get() is the folder, for openat(2) and its like.
+//  * Refresh() looks the name up if the last time is long enough ago, or on request.
+//  * Get() is the directory, for openat(2) and its like.
 //
-// The folder is only passed through, so the right to search it is enough, and needed; nobody has to
-// be allowed to list it.
+// The directory is only passed through: this takes the right to search it, but not to list it.
 //
 // Thread: one.
 #pragma once
@@ -25,10 +25,10 @@
 
 namespace TURTLE_SERVER {
 
-/// The folder that a path means.
+/// The directory that a path means.
 class RootFolder {
  public:
-  /// How long an answer of the file system is trusted.
+  /// How long a lookup is trusted.
   static constexpr std::chrono::seconds kTrustTime{1};
 
   /// When Refresh() asks the file system.
@@ -37,24 +37,24 @@ class RootFolder {
     kAtOnce,      ///< in any case
   };
 
-  /// Throws std::system_error, which names the folder, when it can't be opened or may not be
-  /// searched, or when `path` is relative and the current directory has been removed.
-  /// Throws std::invalid_argument for a path with a NUL byte in it.
-  /// @param path of the folder; a relative one is completed now
+  /// Throws std::system_error, which names the directory, when it can't be opened or may not be
+  /// searched, or when `path` is relative and the current directory has been removed. Throws
+  /// std::invalid_argument for a path with a NUL byte in it.
+  /// @param path of the directory; a relative one is completed now
   /// @param what names it in an error: "folder"
   RootFolder(const std::string& path, const std::string& what);
 
-  /// The open folder, until the next Refresh().
+  /// The open directory, until the next Refresh().
   [[nodiscard]] auto Get() const noexcept -> int { return folder_.Get(); }
 
-  /// The folder's name, absolute; links are not resolved.
+  /// The directory's name, absolute; links are not resolved.
   [[nodiscard]] auto Path() const noexcept -> const std::string& { return path_; }
 
-  /// Looks the name up again. As long as it means no folder that may be searched, the old one
-  /// stays.
+  /// Looks the name up again. Keeps the old one as long as the name means no directory that may be
+  /// searched.
   /// @param now the loop's time
   /// @param look whether it may be put off
-  /// @return true: Get() is another folder from now on
+  /// @return true: Get() is another directory from now on
   auto Refresh(TimePoint now, Look look) noexcept -> bool;
 
  private:

@@ -32,8 +32,8 @@ auto IsHidden(std::string_view path) noexcept -> bool {
   return path.find("/.", well_known ? kWellKnown.size() : 0) != std::string_view::npos;
 }
 
-// The client learns whether something is there only where it may: a path that leads out of the
-// folder looks like one that leads nowhere.
+// The client learns whether a file exists only where it may: a path that leads out of the directory
+// looks like one that leads nowhere.
 auto StatusOf(int error) noexcept -> int {
   switch (error) {
     case ENOENT:
@@ -120,7 +120,7 @@ auto PartialResponse(const RangeSet& ranges, const FileSlice& file, std::string_
     response.Set("Content-Range", text).Set("Content-Type", type);
     return AddPart(file, ranges[0], copied, response) ? std::move(response) : ChangedFile();
   }
-  // Nobody can have put this into the file for this reply: it is made of the time.
+  // Nobody can have put the boundary into the file for this response: it is made of the time.
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const std::string boundary =
@@ -199,13 +199,13 @@ void StaticFiles::Answer(Exchange& exchange) {
   } else if (S_ISDIR(status.st_mode) && !folder_named) {
     exchange.Reply(RedirectToFolder(request));
   } else if (!S_ISREG(status.st_mode)) {
-    exchange.Reply(ErrorResponse(404));  // a folder without a page, a device or a pipe
+    exchange.Reply(ErrorResponse(404));  // a directory without a page, a device or a pipe
   } else {
     exchange.Reply(AnswerFile(request, MimeType(name), std::move(file), status));
   }
 }
 
-// What the old folder lacks may be in the one that has taken its name meanwhile.
+// A name that is missing in the old directory may be in the one that has replaced it meanwhile.
 auto StaticFiles::Open(Exchange& exchange, const std::string& name) -> UniqueFd {
   const TimePoint now = exchange.GetLooper().Now();
   root_.Refresh(now, RootFolder::Look::kNowAndThen);
@@ -219,7 +219,7 @@ auto StaticFiles::Open(Exchange& exchange, const std::string& name) -> UniqueFd 
   return file;
 }
 
-// A folder that may only be passed through can't be opened for reading, and yet it is there.
+// A directory that may only be passed through can't be opened for reading, and yet it is there.
 void StaticFiles::AnswerFailure(Exchange& exchange, const std::string& name, int error) const {
   if (error == EACCES && IsFolderBeneath(root_.Get(), name)) {
     const std::string_view path = exchange.SubPath();

@@ -1,4 +1,4 @@
-// One request, and the place for its reply.
+// One request, and the place for its response.
 //
 // Interface:
 //  * GetRequest() is what the client asked.
@@ -46,16 +46,16 @@ class ExchangeState {
   auto operator=(const ExchangeState&) -> ExchangeState& = default;
 };
 
-/// One request and the place for its reply. Owned by its session.
+/// One request, and the place for its response. Owned by its session.
 class Exchange {
  public:
   virtual ~Exchange() = default;
   Exchange(const Exchange&) = delete;
   auto operator=(const Exchange&) -> Exchange& = delete;
 
-  /// The client's request; valid for as long as the exchange is open. A view that was taken from
-  /// it within RequestHandler::Handle() is not: the request moves when the handler has returned
-  /// without a reply. A handler that answers later asks again.
+  /// The client's request; valid for as long as the exchange is open. A view that was taken from it
+  /// within RequestHandler::Handle() is not: the request moves when the handler has returned
+  /// without a response. A handler that answers later asks again.
   [[nodiscard]] auto GetRequest() const noexcept -> const Request& { return request_; }
 
   /// The part of the path after the prefix under which the handler is mounted: "/a/b", or "". A
@@ -106,7 +106,7 @@ class Exchange {
  private:
   friend class LoopHttp;  // it calls the handlers
 
-  // What the protocol does for a reply.
+  // The protocol's part of a response.
 
   // Sends a whole response.
   virtual void SendWhole(const Response& response) = 0;

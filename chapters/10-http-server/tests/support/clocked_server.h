@@ -15,15 +15,15 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Serves HTTP from construction to destruction, which cuts off whoever is still there. What its
-/// handlers use has to be declared before it.
+/// Serves HTTP from construction to destruction, which cuts off the remaining clients. Declare
+/// before it what its handlers use.
 class ClockedServer {
  public:
   /// Makes the session of a client.
   using Protocol = std::function<std::unique_ptr<Session>(Connection&, LoopHttp&)>;
 
   /// @param setup mounts the handlers, on the loop's thread
-  /// @param options limits and time-outs
+  /// @param options limits and timeouts
   /// @param protocol what clients speak, in place of HTTP/1.1
   explicit ClockedServer(const std::function<void(Looper&, LoopHttp&)>& setup,
                          HttpOptions options = {}, const Protocol& protocol = {})

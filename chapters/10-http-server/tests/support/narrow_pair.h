@@ -52,7 +52,7 @@ class NarrowPair {
     return ends[1].revents != 0 ? Read(most) : std::string();
   }
 
-  /// What arrives next, at most `most` bytes; "" at the end, and after ten seconds of silence.
+  /// Returns the next bytes, at most `most`; "" at the end, and after ten seconds of silence.
   auto Read(std::size_t most) -> std::string {
     std::string bytes(most, '\0');
     const IoResult result = reader.Recv(bytes.data(), most);

@@ -1,4 +1,4 @@
-// A thread without the administrator's rights to files, and folders that nobody may list.
+// A thread without root's rights to files, and directories that nobody may list.
 #pragma once
 
 #include <unistd.h>
@@ -49,11 +49,11 @@ class NobodyHere {
   }
 };
 
-/// Folders that may be passed through and not listed, for as long as this lives.
+/// Directories that may be passed through but not listed, as long as this lives.
 class Passable {
  public:
   /// @param site outlives this
-  /// @param names of folders in it, the outermost first
+  /// @param names of directories in it, the outermost first
   Passable(const SiteFolder& site, std::vector<std::string> names)
       : site_(site), names_(std::move(names)) {
     for (const std::string& name : names_) {

@@ -1,4 +1,4 @@
-// A folder with files in it, for as long as a test needs it.
+// A directory of files, as long as a test needs it.
 #pragma once
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// A folder that goes with this object.
+/// A directory that is removed with this object.
 class SiteFolder {
  public:
   SiteFolder() {
@@ -32,12 +32,12 @@ class SiteFolder {
     std::filesystem::remove_all(path_, ignored);
   }
 
-  /// The folder, or a name in it.
+  /// The path of the directory, or of a name in it.
   [[nodiscard]] auto Path(std::string_view name = {}) const -> std::string {
     return name.empty() ? path_.string() : (path_ / name).string();
   }
 
-  /// Writes a file, and makes the folders that it lies in.
+  /// Writes a file, and creates its directories.
   void Write(std::string_view name, std::string_view content) const {
     std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name, std::ios::binary) << content;

@@ -100,7 +100,7 @@ void Exchange::End() {
     return;
   }
   if (promised_ != 0 && !drops_output_) {
-    Log(LogLevel::kError, "a reply ended " + std::to_string(promised_) + " bytes early");
+    Log(LogLevel::kError, "a response ended " + std::to_string(promised_) + " bytes early");
     Abort(500, {});
     return;
   }

@@ -1,4 +1,4 @@
-// One request, and the place for its reply.
+// One request, and the place for its response.
 //
 // Interface:
 //  * GetRequest() is what the client asked.
@@ -70,16 +70,16 @@ enum class ReplyState : std::uint8_t {
   kCut,       ///< it ends in the middle, and the connection with it
 };
 
-/// One request and the place for its reply. Owned by its session.
+/// One request, and the place for its response. Owned by its session.
 class Exchange {
  public:
   virtual ~Exchange() = default;
   Exchange(const Exchange&) = delete;
   auto operator=(const Exchange&) -> Exchange& = delete;
 
-  /// The client's request; valid for as long as the exchange is open. A view that was taken from
-  /// it within RequestHandler::Handle() is not: the request moves when the handler has returned
-  /// without a reply. A handler that answers later asks again.
+  /// The client's request; valid for as long as the exchange is open. A view that was taken from it
+  /// within RequestHandler::Handle() is not: the request moves when the handler has returned
+  /// without a response. A handler that answers later asks again.
   [[nodiscard]] auto GetRequest() const noexcept -> const Request& { return request_; }
 
   /// The part of the path after the prefix under which the handler is mounted: "/a/b", or "". A
@@ -124,8 +124,8 @@ class Exchange {
   /// Sends a part of a file as a piece of the body.
   void Write(FileSlice slice);
 
-  /// Ends the reply. If bytes that were promised by `length` are missing, the connection is cut:
-  /// nothing else tells the client.
+  /// Ends the response. If bytes that were announced by `length` are missing, the connection is
+  /// cut: nothing else tells the client.
   void End();
 
   /// Ends a response that can't be completed: an error page if nothing of it was sent yet, else the
@@ -189,7 +189,7 @@ class Exchange {
  private:
   friend class LoopHttp;  // it calls the handlers
 
-  // What the protocol does for a reply.
+  // The protocol's part of a response.
 
   // Sends a whole response.
   virtual void SendWhole(const Response& response) = 0;

@@ -11,7 +11,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Limits and time-outs of an HttpServer.
+/// Limits and timeouts of an HttpServer.
 struct HttpOptions {
   ParserLimits parser{};  ///< how large a request's head may be
   BodyLimits body{};      ///< how large a request's body may be
@@ -26,13 +26,14 @@ struct HttpOptions {
   std::uint64_t min_body_rate = kMinRate;
   /// How long a connection may wait for its next request.
   std::chrono::milliseconds idle_timeout{60'000};
-  /// How long a client may take to read a reply without keeping min_send_rate.
+  /// How long a client may take to read a response without keeping min_send_rate.
   std::chrono::milliseconds write_timeout{30'000};
-  /// Bytes in a second of a reply that a client has to read in the long run (core/min_rate.h).
+  /// The bytes per second of a response that a client has to read in the long run
+  /// (core/min_rate.h).
   std::uint64_t min_send_rate = kMinRate;
 };
 
-/// The same, with time-outs that can be added to any time.
+/// The same, with timeouts that can be added to any time.
 [[nodiscard]] inline auto Bounded(HttpOptions options) noexcept -> HttpOptions {
   options.head_timeout = Bounded(options.head_timeout);
   options.body_timeout = Bounded(options.body_timeout);

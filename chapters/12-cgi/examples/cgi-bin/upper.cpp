@@ -33,7 +33,7 @@ int main() {
     std::cin.read(piece.data(), wanted);
     const std::streamsize got = std::cin.gcount();
     if (got == 0) {
-      return 1;  // the client has gone: the reply stays short of its promise, and that shows
+      return 1;  // the client has gone: the response stays shorter than announced, and that shows
     }
     std::transform(piece.begin(), piece.begin() + got, piece.begin(), ToUpper);
     if (!std::cout.write(piece.data(), got)) {

@@ -31,7 +31,7 @@ namespace TURTLE_SERVER {
 class LoopHttp {
  public:
   /// @param looper the loop
-  /// @param options limits and time-outs, copied
+  /// @param options limits and timeouts, copied
   LoopHttp(Looper& looper, const HttpOptions& options)
       : looper_(looper), options_(Bounded(options)) {
     looper.SetFlushRate({options_.min_send_rate, options_.write_timeout});  // of last words
@@ -40,13 +40,13 @@ class LoopHttp {
   /// The loop.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper& { return looper_; }
 
-  /// Limits and time-outs.
+  /// Limits and timeouts.
   [[nodiscard]] auto Options() const noexcept -> const HttpOptions& { return options_; }
 
   /// True once the server takes no new requests.
   [[nodiscard]] auto Ending() const noexcept -> bool { return looper_.Stopping(); }
 
-  /// Answers what lies under `prefix` by `handler`.
+  /// Answers the paths under `prefix` by `handler`.
   /// @param prefix "/" or a path such as "/cgi-bin", without a slash at its end
   /// @param handler not nullptr
   void Mount(std::string prefix, std::unique_ptr<RequestHandler> handler);
@@ -57,8 +57,8 @@ class LoopHttp {
     std::size_t prefix_bytes;  ///< of the path, that named the handler
   };
 
-  /// The handler with the longest prefix that `path` lies under, in whole segments: "/cgi-bin"
-  /// holds "/cgi-bin/add", not "/cgi-binary".
+  /// The handler with the longest prefix of `path`, in whole segments: "/cgi-bin" is a prefix of
+  /// "/cgi-bin/add", not of "/cgi-binary".
   [[nodiscard]] auto HandlerFor(std::string_view path) const noexcept -> Match;
 
   /// Returns the number of a new exchange.

@@ -23,7 +23,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// A folder of shell scripts.
+/// A directory of shell scripts.
 class ProgramFolder : public SiteFolder {
  public:
   /// Writes an executable script; `lines` follow the first one. Before the server starts: a
@@ -40,7 +40,7 @@ class LifeLine {
   /// A line of a script that takes hold.
   static constexpr const char* kHold = "exec 9>.alive; echo >&9\n";
 
-  /// @param folder where the programs are
+  /// @param folder the directory of the programs
   explicit LifeLine(const SiteFolder& folder) {
     const std::string name = folder.Path(".alive");
     if (::mkfifo(name.c_str(), 0600) != 0) {
@@ -73,8 +73,8 @@ class LifeLine {
   UniqueFd pipe_;
 };
 
-/// A ClockedServer with the programs of a folder under /cgi-bin. Everything else answers with the
-/// method and the target that it was asked for.
+/// A ClockedServer with the programs of a directory under /cgi-bin. Any other target is answered
+/// with the method and the target of the request.
 class CgiServer : public ClockedServer {
  public:
   explicit CgiServer(const SiteFolder& programs, CgiOptions options = {}, HttpOptions http = {})

@@ -1,12 +1,12 @@
-// A cache bounded in bytes: what was not used for the longest time makes room.
+// A cache bounded in bytes: the least recently used entry makes room.
 //
 // Interface:
 //  * Find() looks up and makes the entry the youngest; Insert() adds or replaces one.
 //  * Erase(), EraseIf(), Clear() take entries out.
 //  * ForEach() visits without changing the order; Stats() tells what happened so far.
 //
-// Each entry is one node, linked into a chain of its bucket and into one list by age, so that each
-// operation takes constant time and values stay where they are until they are taken out. A
+// Each entry is one node, linked into a chain of its bucket and into one list by age. So each
+// operation takes constant time, and values stay where they are until they are taken out. A
 // std::list with a std::unordered_map into it needs two nodes for an entry, which takes about twice
 // as long: chapter 13 has the numbers.
 //
@@ -27,7 +27,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What a cache has done since it was made, and what it holds now.
+/// The statistics of a cache since it was made, and its present size.
 struct LruStats {
   std::uint64_t hits = 0;       ///< Find() with a result.
   std::uint64_t misses = 0;     ///< Find() without.
@@ -59,7 +59,7 @@ class LruCache {
   auto operator=(const LruCache&) -> LruCache& = delete;  ///< Not copied.
   ~LruCache() { Clear(); }                                ///< Destroys all values.
 
-  /// What one entry costs besides its own weight: the node, its place in the table and what an
+  /// The cost of one entry besides its own weight: the node, its place in the table and what an
   /// allocator adds. An estimate from above for common systems.
   [[nodiscard]] static constexpr auto OverheadBytes() noexcept -> std::size_t {
     return sizeof(Node) + 2 * sizeof(void*) + kAllocatorBytes;

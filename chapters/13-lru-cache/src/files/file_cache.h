@@ -1,19 +1,19 @@
-// Files that are ready to be sent: the fields of the head, and behind them the body, or where the
-// file is large the file itself, open. Up to some size a copy in memory is the cheapest; beyond it
+// Files that are ready to be sent: the fields of the head followed by the body or, if the file is
+// large, the open file itself. Up to some size a copy in memory is the cheapest; beyond it
 // sendfile(2) is, which needs no open(2) then.
 //
-// What is here is not stale, nor sent with a wrong length. The kernel tells of changes before
-// the round's requests are served (files/file_watch.h), and because it does not report all of
-// them, an entry is compared with a fresh stat(2) once a second too. Where the kernel can't tell,
-// or a symbolic link is on the way to the file, or it has a second name, or by choice, it is
-// compared at every request. And what is read into memory must be the same file, by its times,
-// before and after.
+// An entry is never stale, nor sent with a wrong length. The kernel reports changes before the
+// round's requests are served (files/file_watch.h). Because it does not report all of them, an
+// entry is also compared with a fresh stat(2) once a second. Where the kernel can't report them, or
+// a symbolic link is on the way to the file, or it has a second name, or by choice, it is compared
+// at every request. And a file that is read into memory must be the same, by its times, before and
+// after.
 //
 // Interface:
 //  * Find() gives an entry that is fresh, or nothing.
 //  * Load() keeps a file that has just been opened.
 //
-// Each loop has a cache of its own, with its share of the memory: a hit takes no lock, and touches
+// Each loop has its own cache, with its share of the memory: a hit takes no lock, and touches
 // nothing that another core writes to.
 //
 // Thread: the loop's.
@@ -40,7 +40,7 @@ namespace TURTLE_SERVER {
 
 /// When entries are compared with the file system.
 enum class FileCheck : std::uint8_t {
-  kWatch,   ///< when the kernel tells of a change, and once a second
+  kWatch,   ///< when the kernel reports a change, and once a second
   kAlways,  ///< at every request
 };
 
@@ -56,11 +56,11 @@ struct FileCacheOptions {
 /// One file. Pinned by replies that are still on their way when it leaves the cache.
 class CachedFile : public Pinned {
  public:
-  /// What a reply says beside status, date and connection: "Name: value\r\n" for each field, an
+  /// The response without status line, Date and Connection: "Name: value\r\n" for each field, an
   /// empty line, and the file, unless that is kept open.
   [[nodiscard]] auto Text() const noexcept -> std::string_view { return text_; }
 
-  /// The part of Text() that a reply with status 304 says: the tag and the empty line.
+  /// The part of Text() that belongs in a response with status 304: the tag and the empty line.
   [[nodiscard]] auto NotModifiedText() const noexcept -> std::string_view {
     return Text().substr(tag_at_, text_.size() - (file_ ? 0 : BodyBytes()) - tag_at_);
   }
@@ -73,7 +73,7 @@ class CachedFile : public Pinned {
     return static_cast<std::size_t>(status_.st_size);
   }
 
-  /// What conditional requests are compared with.
+  /// The validators for conditional requests.
   [[nodiscard]] auto GetValidators() const noexcept -> Validators { return validators_.Get(); }
 
  private:
@@ -97,14 +97,14 @@ class CachedFile : public Pinned {
 /// The files of one root, for one loop.
 class FileCache {
  public:
-  /// How long an entry is trusted if nobody tells of a change.
+  /// How long an entry is trusted without a report of a change.
   static constexpr std::chrono::seconds kTrustTime = RootFolder::kTrustTime;
 
-  /// What an open file counts, whatever its size: a descriptor is dear, too.
+  /// The charge for an open file, whatever its size: a descriptor is dear, too.
   static constexpr std::size_t kOpenFileBytes = std::size_t{128} * 1024;
 
   /// @param looper outlives this object
-  /// @param root the open root folder, borrowed for as long as this object lives
+  /// @param root the open root directory, borrowed for as long as this object lives
   /// @param options how much is kept
   FileCache(Looper& looper, int root, FileCacheOptions options);
 
@@ -120,7 +120,7 @@ class FileCache {
   auto Load(const std::string& name, UniqueFd& file, const struct stat& status,
             std::string_view type) -> PinTo<CachedFile>;
 
-  /// The root is another folder from now on: forgets everything.
+  /// The root is another directory from now on: forgets everything.
   /// @param root as of the constructor
   void SetRoot(int root) noexcept;
 

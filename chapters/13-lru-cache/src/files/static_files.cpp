@@ -32,8 +32,8 @@ auto IsHidden(std::string_view path) noexcept -> bool {
   return path.find("/.", well_known ? kWellKnown.size() : 0) != std::string_view::npos;
 }
 
-// The client learns whether something is there only where it may: a path that leads out of the
-// folder looks like one that leads nowhere.
+// The client learns whether a file exists only where it may: a path that leads out of the directory
+// looks like one that leads nowhere.
 auto StatusOf(int error) noexcept -> int {
   switch (error) {
     case ENOENT:
@@ -120,7 +120,7 @@ auto PartialResponse(const RangeSet& ranges, const FileSlice& file, std::string_
     response.Set("Content-Range", text).Set("Content-Type", type);
     return AddPart(file, ranges[0], copied, response) ? std::move(response) : ChangedFile();
   }
-  // Nobody can have put this into the file for this reply: it is made of the time.
+  // Nobody can have put the boundary into the file for this response: it is made of the time.
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const std::string boundary =
@@ -248,7 +248,7 @@ void StaticFiles::Answer(Exchange& exchange) {
   } else if (S_ISDIR(status.st_mode) && !folder_named) {
     exchange.Reply(RedirectToFolder(request));
   } else if (!S_ISREG(status.st_mode)) {
-    exchange.Reply(ErrorResponse(404));  // a folder without a page, a device or a pipe
+    exchange.Reply(ErrorResponse(404));  // a directory without a page, a device or a pipe
   } else if (const PinTo<CachedFile> cached = Cacheable(request)
                                                   ? cache_->Load(name, file, status, MimeType(name))
                                                   : PinTo<CachedFile>()) {
@@ -258,7 +258,7 @@ void StaticFiles::Answer(Exchange& exchange) {
   }
 }
 
-// @return true: it is another folder from now on
+// @return true: it is another directory from now on
 auto StaticFiles::LookUpRoot(RootFolder::Look look) -> bool {
   const bool another = root_.Refresh(looper_.Now(), look);
   if (another && cache_) {
@@ -267,7 +267,7 @@ auto StaticFiles::LookUpRoot(RootFolder::Look look) -> bool {
   return another;
 }
 
-// What the old folder lacks may be in the one that has taken its name meanwhile.
+// A name that is missing in the old directory may be in the one that has replaced it meanwhile.
 auto StaticFiles::Open(const std::string& name) -> UniqueFd {
   UniqueFd file = OpenBeneath(root_.Get(), name);
   if (!file && StatusOf(errno) == 404) {
@@ -279,7 +279,7 @@ auto StaticFiles::Open(const std::string& name) -> UniqueFd {
   return file;
 }
 
-// A folder that may only be passed through can't be opened for reading, and yet it is there.
+// A directory that may only be passed through can't be opened for reading, and yet it is there.
 void StaticFiles::AnswerFailure(Exchange& exchange, const std::string& name, int error) const {
   if (error == EACCES && IsFolderBeneath(root_.Get(), name)) {
     const std::string_view path = exchange.SubPath();

@@ -1,11 +1,11 @@
-// Files of a folder, as a web site.
+// The files of a directory, as a web site.
 //
-// GET and HEAD, with validators, conditions and ranges; a folder is answered by its index page, or
-// by a redirect if the slash is missing. Nothing outside the folder can be reached: the path comes
-// decoded and without dot segments (http/uri.h), and the kernel opens it beneath the folder
-// (files/open_beneath.h). What is checked is what is sent: everything after the open(2) asks the
-// descriptor, never the name again. The folder's own name is looked up again now and then
-// (files/root_folder.h).
+// GET and HEAD, with validators, conditions and ranges; the response for a directory is its index
+// page, or a redirect if the slash is missing. Nothing outside the directory can be reached: the
+// path comes decoded and without dot segments (http/uri.h), and the kernel opens it beneath the
+// directory (files/open_beneath.h). The file that is checked is the one that is sent: everything
+// after the open(2) uses the descriptor, never the name again. The directory's own name is looked
+// up again now and then (files/root_folder.h).
 //
 // The prefix of a mount is stripped: if `site` is mounted under "/docs", the path "/docs/a.html" is
 // the file `site/a.html`.
@@ -37,26 +37,26 @@
 
 namespace TURTLE_SERVER {
 
-/// What a StaticFiles serves.
+/// The options of a StaticFiles.
 struct StaticFilesOptions {
-  std::string root = ".";                    ///< the folder
-  std::string index = "index.html";          ///< the page of a folder; "" for none
+  std::string root = ".";                    ///< the directory
+  std::string index = "index.html";          ///< the page of a directory; "" for none
   bool dot_files = false;                    ///< true: names that begin with a dot are served
   std::size_t max_copied_bytes = 32 * 1024;  ///< larger files are sent by sendfile(2)
   FileCacheOptions cache{};  ///< this loop's share of the cache; without max_bytes there is none
 };
 
-/// Serves the files of a folder.
+/// Serves the files of a directory.
 class StaticFiles : public RequestHandler {
  public:
-  /// Throws std::system_error, which names the folder, when it can't be opened.
+  /// Throws std::system_error, which names the directory, when it can't be opened.
   /// @param looper whose requests this handler answers
   /// @param options what to serve
   StaticFiles(Looper& looper, StaticFilesOptions options);
 
   void Handle(Exchange& exchange) override;
 
-  /// What the cache has done; all zero without one.
+  /// The statistics of the cache; all zero without one.
   [[nodiscard]] auto CacheStats() const noexcept -> LruStats {
     return cache_ ? cache_->Stats() : LruStats();
   }
@@ -77,7 +77,7 @@ class StaticFiles : public RequestHandler {
   const StaticFilesOptions options_;
   RootFolder root_;
   std::unique_ptr<FileCache> cache_;
-  std::string index_name_;  // of a folder's page; its memory is used again
+  std::string index_name_;  // of a directory's page; its memory is used again
 };
 
 }  // namespace TURTLE_SERVER

@@ -173,7 +173,7 @@ void Exchange::End() {
     return;
   }
   if (promised_ != 0 && !drops_output_) {
-    Log(LogLevel::kError, "a reply ended " + std::to_string(promised_) + " bytes early");
+    Log(LogLevel::kError, "a response ended " + std::to_string(promised_) + " bytes early");
     Abort(500, {});
     return;
   }
@@ -206,11 +206,11 @@ void Exchange::AbortThrown() {
 
 void Exchange::ReplyFrom(std::string target) {
   if (Begun()) {
-    throw std::logic_error("ReplyFrom() after a reply has begun");
+    throw std::logic_error("ReplyFrom() after a response has begun");
   }
   new_target_ = std::move(target);
-  // Later, since the caller may be what is attached here; and also if the session is running now,
-  // for within Handle() it would wait for the client's next byte.
+  // Later, since the caller may be the attached state itself. And even if the session is running
+  // now: within Handle() it would wait for the client's next byte.
   GetLooper().Schedule(&GetConnection());
 }
 

@@ -1,4 +1,4 @@
-// A folder that is served from a cache, on a clock that only the test turns.
+// A directory that is served from a cache, on a clock that only the test turns.
 #pragma once
 
 #include <memory>
@@ -42,7 +42,7 @@ class CachedSite {
     return options;
   }
 
-  /// The site lies in its folder "site"; what is beside it is not served.
+  /// The site is its subdirectory "site"; the files beside that are not served.
   [[nodiscard]] auto Folder() const -> const SiteFolder& { return folder_; }
 
   /// The path of something in the site.
@@ -60,7 +60,7 @@ class CachedSite {
     return client_.Ask(Get(path, fields));
   }
 
-  /// What the cache has done.
+  /// The statistics of the cache.
   auto Stats() -> LruStats {
     return server_.Loop().Ask([this] { return files_->CacheStats(); });
   }

@@ -36,7 +36,7 @@ class StalledStderr {
   StalledStderr(const StalledStderr&) = delete;
   auto operator=(const StalledStderr&) -> StalledStderr& = delete;
 
-  /// Whoever waits in write(2) is told of a broken pipe, so SIGPIPE has to be ignored.
+  /// A thread that waits in write(2) gets a broken pipe, so SIGPIPE has to be ignored.
   ~StalledStderr() {
     ::dup2(stderr_.Get(), STDERR_FILENO);
     reader_.Reset();

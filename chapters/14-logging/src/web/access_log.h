@@ -24,7 +24,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What a line looks like.
+/// The format of a line.
 enum class AccessLogFormat : std::uint8_t {
   kCombined,  ///< The Combined Log Format of Apache httpd and nginx.
   kJson       ///< A JSON object (RFC 8259) in each line.
@@ -46,10 +46,10 @@ class AccessLogTime {
   std::string text_;
 };
 
-/// What a line tells besides the record.
+/// The part of a line that is not in the record.
 struct AccessLogLine {
   std::string_view peer;  ///< the client's address without its port; empty: not known
-  std::string_view time;  ///< when the reply was complete, by AccessLogTime of that format
+  std::string_view time;  ///< when the response was complete, by AccessLogTime of that format
   double seconds = 0;     ///< from the whole head to that moment
 };
 
@@ -61,8 +61,8 @@ struct AccessLogLine {
 void AppendCombined(const AccessLogLine& line, const ExchangeRecord& record, std::string& out);
 
 /// Appends a line as a JSON object with time, peer, request, status, bytes, complete, referer,
-/// agent and seconds. Bytes beyond ASCII are escaped, each as if it were a character of its own:
-/// what a client sends need not be UTF-8, and a log has to be.
+/// agent and seconds. Bytes beyond ASCII are escaped, each as its own character: a client's bytes
+/// need not be UTF-8, and a log has to be.
 void AppendJson(const AccessLogLine& line, const ExchangeRecord& record, std::string& out);
 
 /// Writes a line for each request of one loop.

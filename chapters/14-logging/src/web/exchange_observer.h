@@ -1,4 +1,4 @@
-// Whoever looks on while requests are answered: an access log, figures.
+// Looks on while requests are answered: for an access log, or for statistics.
 //
 // Thread: the loop's, for which the observer was made.
 #pragma once
@@ -16,22 +16,22 @@ class Connection;
 class Looper;
 struct Request;
 
-/// What came of one request, as the server knows it when it has nothing more to add: the last bytes
-/// may still be on their way, and a client that leaves now is not seen here. All of it is valid
-/// during the call only.
+/// The outcome of one request, as the server knows it when it has nothing more to add. The last
+/// bytes may still be on their way, and a client that leaves now is not seen here. All of it is
+/// valid during the call only.
 struct ExchangeRecord {
-  const Connection& connection;   ///< whose request it was; perhaps already closed
+  const Connection& connection;   ///< of the request; perhaps already closed
   std::string_view request_line;  ///< as the client sent it, any bytes; without its line end
   const Request* request;         ///< nullptr: what the client sent was none
-  int status = 0;                 ///< of the reply; 0: the client was gone before there was one
-  std::uint64_t body_bytes = 0;   ///< of the reply's body, given to the connection to be sent
-  bool complete = true;           ///< false: not all of the reply was given to it
+  int status = 0;                 ///< of the response; 0: the client was gone before there was one
+  std::uint64_t body_bytes = 0;   ///< of the response's body, given to the connection to be sent
+  bool complete = true;           ///< false: not all of the response was given to it
   /// When the request's head was whole, by the loop's clock; without a request, when its first byte
   /// was found.
   TimePoint began{};
 };
 
-/// Is told of each request of one loop.
+/// Sees each request of one loop.
 class ExchangeObserver {
  public:
   virtual ~ExchangeObserver() = default;
@@ -39,8 +39,8 @@ class ExchangeObserver {
   /// The head of a request is whole; its handler has not been called yet.
   virtual void OnBegin(const Connection& /*connection*/) noexcept {}
 
-  /// The reply is complete, cut, or will never be. Also, without OnBegin(), when what came was no
-  /// request and has been refused.
+  /// The response is complete, cut, or will never be. Also called, without OnBegin(), when the
+  /// input was no request and has been refused.
   virtual void OnEnd(const ExchangeRecord& record) noexcept = 0;
 
  protected:

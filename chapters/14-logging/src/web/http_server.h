@@ -5,8 +5,8 @@
 //   server.Begin();
 //
 // Interface:
-//  * Mount() says who answers what lies under a path.
-//  * Observe() says who is told of it.
+//  * Mount() puts a handler under a path.
+//  * Observe() adds an observer of each request.
 //  * Begin() serves until Stop().
 //
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
@@ -38,21 +38,20 @@ class HttpServer {
   /// possible, and std::invalid_argument for a head that is
   /// longer than a connection can keep.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
-  /// @param options limits and time-outs of the clients
+  /// @param options limits and timeouts of the clients
   /// @param server_options threads, stop timeout, the listener
   explicit HttpServer(const NetAddress& local, HttpOptions options = {},
                       ServerOptions server_options = {});
 
-  /// Has the handlers that `factory` makes, one for each loop, answer what lies under `prefix`.
-  /// The longest prefix wins; what nobody answers is 404. Before Begin().
+  /// Has the handlers that `factory` makes, one for each loop, answer the paths under `prefix`. The
+  /// longest prefix wins; a path without a handler is 404. Before Begin().
   /// @param prefix "/", or a path such as "/cgi-bin", without a slash at its end; throws
   ///     std::invalid_argument for another
   /// @param factory called in Begin(), once for each loop, on the thread that called Begin()
   /// @return this
   auto Mount(std::string prefix, HandlerFactory factory) -> HttpServer&;
 
-  /// Has the observers that `factory` makes, one for each loop, told of each request. Before
-  /// Begin().
+  /// Has the observers that `factory` makes, one for each loop, see each request. Before Begin().
   /// @param factory called in Begin(), as a handler's
   /// @return this
   auto Observe(ObserverFactory factory) -> HttpServer&;

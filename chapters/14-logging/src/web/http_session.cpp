@@ -74,7 +74,7 @@ void HttpSession::ContinueExchange() {
 
 // Between two requests, or within the head of one.
 void HttpSession::GoOn() {
-  ServeInput();  // what has come already, before more is read
+  ServeInput();  // the input that is there, before more is read
   const bool exit = !exchange_ && !awaits_turn_ && GetConnection().Recv().exit;
   ServeInput();
   if (awaits_turn_ || GetConnection().Paused()) {
@@ -268,7 +268,8 @@ void HttpSession::OnReadTimeout() {
   }
 }
 
-// What the client has sent by now is still read and answered; OnProgress() closes what is idle.
+// Requests that the client has sent by now are still read and answered; OnProgress() closes an idle
+// connection.
 void HttpSession::OnStop() { GetLooper().Schedule(&GetConnection()); }
 
 }  // namespace TURTLE_SERVER

@@ -1,4 +1,4 @@
-// A folder for log files.
+// A directory of log files.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace TURTLE_SERVER::test {
 
-/// A folder that goes with this object, and what is in it.
+/// A directory that is removed with this object, and its content.
 class LogFolder : public SiteFolder {
  public:
-  /// What stands in a file.
+  /// Returns a file's content.
   [[nodiscard]] auto Read(std::string_view name) const -> std::string {
     std::ostringstream text;
     text << std::ifstream(Path(name), std::ios::binary).rdbuf();

@@ -16,7 +16,7 @@ namespace {
 
 using Bits = std::array<std::uint8_t, 16>;
 
-constexpr std::size_t kMappedBits = 96;  // what stands before an IPv4 address
+constexpr std::size_t kMappedBits = 96;  // the prefix of an IPv4 address
 constexpr std::size_t kAllBits = 128;
 
 // ::ffff:a.b.c.d

@@ -14,7 +14,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// For two replies; then nobody can say that others make him wait.
+// Enough for two responses; after that a request is no longer held up by others.
 constexpr int kMaxWaits = 2;
 
 auto WallClock() -> HttpTime { return HttpTime(std::time(nullptr)); }
@@ -30,7 +30,7 @@ class CachingHandler::LocalReply : public Pinned {
   const std::shared_ptr<const KeptReply> kept_;  // the loops that keep it share it
 };
 
-// Hears a reply. Whatever goes wrong with that is no harm to the reply itself.
+// Records a response. A failure here does no harm to the response itself.
 class CachingHandler::Recorder : public ReplyTap {
  public:
   Recorder(CachingHandler& handler, Exchange& exchange, const CacheAsk& ask)
@@ -93,12 +93,12 @@ class CachingHandler::Recorder : public ReplyTap {
     try {
       step();
     } catch (...) {
-      LogException("keeping a reply");
+      LogException("keeping a response");
       Stop();
     }
   }
 
-  // This reply is not to be kept, and the next one neither, if it is not an error that may pass.
+  // Don't keep this response, nor wait for the next one, unless it is an error that may pass.
   void Refuse() {
     if (ask_.use == CacheUse::kShared && head_->Status() < 500) {
       handler_.KeepNever(*making_);
@@ -122,9 +122,9 @@ class CachingHandler::Recorder : public ReplyTap {
   std::string body_;
 };
 
-// Drops what was kept of a target, unless it has heard that its request was refused. That comes
-// before the client's reply has left, so the client can't be faster. A reply that is never heard
-// tells nothing of what has been done.
+// Drops the kept responses of a target, unless it sees that the request was refused. That happens
+// before the client's response has left, so the client can't be faster. A response that is never
+// seen says nothing of what has been done.
 class CachingHandler::Invalidation : public ReplyTap {
  public:
   Invalidation(ReplyTable& table, const Request& request) : table_(table) {
@@ -197,7 +197,7 @@ void CachingHandler::Serve(Exchange& exchange, int waits) {
   }
 }
 
-// What is kept for `request`, here or by another loop; key_ is then what it is found by.
+// Returns the response kept for `request`, by this loop or another one; key_ is then its key.
 auto CachingHandler::Look(const Request& request) -> PinTo<LocalReply> {
   key_.clear();
   AppendCacheKey(request, key_);
@@ -249,7 +249,7 @@ void CachingHandler::PassBy(Exchange& exchange) {
   inner_->Handle(exchange);
 }
 
-// Has the handler make a reply, and hears it. `making`: others wait for it; or nullptr.
+// Has the handler make a response, and records it. `making` is nullptr if no request waits for it.
 void CachingHandler::Make(Exchange& exchange, const CacheAsk& ask,
                           const std::shared_ptr<Making>& making) {
   try {
@@ -294,7 +294,8 @@ auto CachingHandler::KeepReply(const Making& making, const RecordedHead& head,
   return Keep(making, head.Keep(std::move(key), body));
 }
 
-// Noted anew before the note is too old: else all would wait for each other now and then.
+// Noted again before the note is too old: otherwise all requests would wait for each other now and
+// then.
 void CachingHandler::KeepNever(const Making& making) {
   const TimePoint now = looper_.Now();
   const PinTo<LocalReply> known = Find(making.Key());

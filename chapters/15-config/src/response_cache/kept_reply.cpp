@@ -15,14 +15,14 @@ using std::chrono::seconds;
 
 constexpr std::string_view kLineEnd = "\r\n";
 
-// They speak of one connection, or are written anew (RFC 9111, section 3.1).
+// They describe one connection, or are written again (RFC 9111, section 3.1).
 constexpr std::array<std::string_view, 12> kNotKept{
     "Age",        "Connection",        "Content-Length",
     "Keep-Alive", "Proxy-Connection",  "Proxy-Authenticate",
     "Te",         "Transfer-Encoding", "Proxy-Authentication-Info",
     "Trailer",    "Upgrade",           "Proxy-Authorization"};
 
-// What a 304 says of the fields of the 200 (RFC 9110, section 15.4.5).
+// The fields of the 200 that a 304 repeats (RFC 9110, section 15.4.5).
 constexpr std::array<std::string_view, 6> kInNotModified{
     "Cache-Control", "Content-Location", "Date", "ETag", "Expires", "Vary"};
 
@@ -64,7 +64,7 @@ auto KeptReply::GetValidators() const noexcept -> Validators {
 }
 
 auto KeptReply::Weight() const noexcept -> std::size_t {
-  // The key stands in each loop's cache and in the table of all, whose entries are these 128 bytes.
+  // The key is in each loop's cache and in the common table, whose entries are these 128 bytes.
   constexpr std::size_t kTableBytes = 128;
   std::size_t names = 0;
   for (const std::string& name : vary_) {

@@ -1,16 +1,17 @@
-// What all loops know of kept replies: which there are, and which are being made.
+// The kept responses of all loops: which there are, and which are being made.
 //
-// A loop looks here when it has not kept a reply itself, so a hit never comes here. The table owns
-// no reply: the loops' caches do, and the last one that lets go of a reply takes it out of the
-// table. So what is kept is bounded where it is kept.
+// A loop looks here when it has not kept a response itself, so a hit never comes here. The table
+// owns no response: the loops' caches do, and the last one that lets go of a response takes it out
+// of the table. So the caches alone bound the memory.
 //
 // Interface:
-//  * Find() gives a reply that another loop has kept.
-//  * Join() makes the first who asks make a reply, and the others wait for it; Begin() has one made
-//    besides. End() says that it is over, and who waits.
-//  * Keep() adds a reply in place of an older one; Drop() says that those to a target are wrong.
+//  * Find() gives a response that another loop has kept.
+//  * Join() has the first caller make the response, and the others wait for it; Begin() has one
+//    made besides. End() says that it is over, and returns the waiting loops.
+//  * Keep() adds a response in place of an older one; Drop() says that the responses to a target
+//    are wrong.
 //
-// A reply that was begun before a Drop() is not kept after it.
+// A response that was begun before a Drop() is not kept after it.
 //
 // Thread: any.
 #pragma once
@@ -31,7 +32,7 @@ namespace TURTLE_SERVER {
 
 class ReplyWaiters;
 
-/// A reply that is being made.
+/// A response that is being made.
 class Making {
  public:
   /// @param key under which it will be looked for
@@ -53,7 +54,7 @@ class Making {
   std::vector<ReplyWaiters*> waiters_;
 };
 
-/// What Join() found.
+/// The result of Join().
 struct Joined {
   std::shared_ptr<Making> making;  ///< nullptr: there is a fresh reply by now
   bool leads = false;              ///< the caller has to make it
@@ -62,16 +63,16 @@ struct Joined {
 /// The table, shared by the loops of one server.
 class ReplyTable : public std::enable_shared_from_this<ReplyTable> {
  public:
-  /// What was kept under `key` and is fresh at `now`, or nullptr.
+  /// The response kept under `key` that is fresh at `now`, or nullptr.
   [[nodiscard]] auto Find(std::string_view key, TimePoint now) -> std::shared_ptr<const KeptReply>;
 
-  /// Waits for the reply that is being made under `key`, or begins to make it.
-  /// @param key what is looked for
-  /// @param now a reply that is fresh then is enough
-  /// @param waiters who is among what End() returns, if the reply is being made by somebody else
+  /// Waits for the response that is being made under `key`, or begins to make it.
+  /// @param key of the response
+  /// @param now a response that is fresh then is enough
+  /// @param waiters returned by End() among others, if another caller is making the response
   [[nodiscard]] auto Join(const std::string& key, TimePoint now, ReplyWaiters& waiters) -> Joined;
 
-  /// Begins to make a reply for which nobody waits.
+  /// Begins to make a response for which no request waits.
   [[nodiscard]] auto Begin(const std::string& key) -> std::shared_ptr<Making>;
 
   /// Adds what was made, for as long as somebody has what is returned.
@@ -82,7 +83,7 @@ class ReplyTable : public std::enable_shared_from_this<ReplyTable> {
   /// Ends what Join() or Begin() has begun. @return who waits for it.
   [[nodiscard]] auto End(const Making& making) noexcept -> std::vector<ReplyWaiters*>;
 
-  /// Says that the replies to one target are wrong from now on, all its variants.
+  /// Says that the responses to one target are wrong from now on, in all variants.
   /// @param key as AppendTargetKey() writes it
   void Drop(std::string_view key);
 
@@ -104,7 +105,7 @@ class ReplyTable : public std::enable_shared_from_this<ReplyTable> {
   void Forget(const std::string& key) noexcept;
 
   Mutex mutex_;
-  // Ordered, so that the variants of a target stand behind it.
+  // Ordered, so that the variants of a target come after it.
   Slots slots_ TURTLE_GUARDED_BY(mutex_);
 };
 

@@ -1,8 +1,9 @@
-// Exchanges of one loop that wait for a reply which somebody else's request has begun.
+// Exchanges of one loop that wait for a response that another request has begun.
 //
 // Interface:
 //  * Add() has an exchange wait; it vanishes from here when its client goes.
-//  * Tell() says, from any thread, that something is over: those who waited for it are served.
+//  * Tell() says, from any thread, that something is over: the exchanges that waited for it are
+//    served.
 //
 // Thread: the loop's, but for Tell().
 #pragma once
@@ -34,7 +35,7 @@ class ReplyWaiters {
   auto operator=(const ReplyWaiters&) -> ReplyWaiters& = delete;
 
   /// Has `exchange` wait until `making` is over.
-  /// @param exchange not answered yet; what was attached to it goes
+  /// @param exchange not answered yet; its attachment is replaced
   /// @param making what it waits for
   /// @param waits for so many it will have waited then
   void Add(Exchange& exchange, std::shared_ptr<const Making> making, int waits);

@@ -5,10 +5,10 @@
 //   server.Begin();
 //
 // Interface:
-//  * Mount() says who answers what lies under a path.
-//  * Observe() says who is told of it.
-//  * SetOptions() changes limits and time-outs while it serves, SetMaxConnections() and Block() who
-//    is let in.
+//  * Mount() puts a handler under a path.
+//  * Observe() adds an observer of each request.
+//  * SetOptions() changes limits and timeouts while it serves; SetMaxConnections() and Block()
+//    decide which clients are let in.
 //  * Begin() serves until Stop().
 //
 // It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
@@ -43,7 +43,7 @@ class HttpServer {
   /// possible, and std::invalid_argument for a head that is
   /// longer than a connection can keep.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
-  /// @param options limits and time-outs of the clients
+  /// @param options limits and timeouts of the clients
   /// @param server_options threads, stop timeout, the listener
   explicit HttpServer(const NetAddress& local, HttpOptions options = {},
                       ServerOptions server_options = {});
@@ -51,16 +51,15 @@ class HttpServer {
   /// Without a listener: AlsoListen() brings each.
   HttpServer(HttpOptions options, ServerOptions server_options);
 
-  /// Has the handlers that `factory` makes, one for each loop, answer what lies under `prefix`.
-  /// The longest prefix wins; what nobody answers is 404. Before Begin().
+  /// Has the handlers that `factory` makes, one for each loop, answer the paths under `prefix`. The
+  /// longest prefix wins; a path without a handler is 404. Before Begin().
   /// @param prefix "/", or a path such as "/cgi-bin", without a slash at its end; throws
   ///     std::invalid_argument for another
   /// @param factory called in Begin(), once for each loop, on the thread that called Begin()
   /// @return this
   auto Mount(std::string prefix, HandlerFactory factory) -> HttpServer&;
 
-  /// Has the observers that `factory` makes, one for each loop, told of each request. Before
-  /// Begin().
+  /// Has the observers that `factory` makes, one for each loop, see each request. Before Begin().
   /// @param factory called in Begin(), as a handler's
   /// @return this
   auto Observe(ObserverFactory factory) -> HttpServer&;
@@ -71,11 +70,11 @@ class HttpServer {
   /// Serves one more listener, such as a UnixListener's.
   auto AlsoListen(Socket listener) -> HttpServer&;
 
-  /// Sets other limits and time-outs, for clients that are there as well. Before Begin(), or on
-  /// a loop's thread; the other loops have them soon. Throws as the constructor does.
+  /// Sets other limits and timeouts, for connected clients as well. Before Begin(), or on a loop's
+  /// thread; the other loops have them soon. Throws as the constructor does.
   void SetOptions(const HttpOptions& options);
 
-  /// Sets another limit than ServerOptions::max_connections. Who comes above it is answered by 503.
+  /// Sets another limit than ServerOptions::max_connections. A client above it gets a 503.
   void SetMaxConnections(std::size_t count) noexcept { server_.SetMaxConnections(count); }
 
   /// Refuses these addresses from now on, TurtleServer::Block().

@@ -1,8 +1,8 @@
 // One client's HTTP/1.1: requests in, responses out, in order.
 //
-// OnProgress() is the connection's handler. As long as there is a whole head in what has come in,
-// no answer is awaited, and the client reads what it is sent, it parses one request, has it
-// answered and queues the reply. The responses leave by one send, because the loop flushes after
+// OnProgress() is the connection's handler. It parses one request, has it answered and queues the
+// response. It goes on as long as there is a whole head in the input, no response is awaited, and
+// the client reads what it is sent. The responses leave by one send, because the loop flushes after
 // the handler. After a number of requests the other connections of the loop have their turn.
 //
 // One exchange is open at a time: the next request is not parsed before the response is complete,
@@ -10,7 +10,7 @@
 //
 // A body is read for the handler that asks for it, after "100 Continue" if the client waits for
 // that. One that no handler wants is read and dropped if it is short; if it is long, or if the
-// client still waits for leave to send it, the connection is closed after the reply.
+// client still waits for leave to send it, the connection is closed after the response.
 //
 // Every phase has its deadline: a head or a body that does not end is answered by 408, an idle
 // connection and a client that does not read its response are closed.
@@ -80,7 +80,7 @@ class HttpSession : public Session {
   std::uint8_t served_ = 0;         // requests, in this call of OnProgress()
   bool in_head_ = false;            // a part of a head has come; its deadline does not move
   bool keep_alive_ = true;          // another request may follow
-  bool awaits_turn_ = false;        // what has come is served in the next round
+  bool awaits_turn_ = false;        // its input is served in the next round
   std::uint32_t acknowledged_ = 0;  // bytes, when write_deadline_ last passed
   Http1Shared& loop_;
   HttpParser parser_;

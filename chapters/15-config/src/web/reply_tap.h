@@ -1,4 +1,4 @@
-// Whoever hears a reply while it is made: a cache that keeps it.
+// Hears a response while it is made: for a cache that keeps it.
 //
 // Thread: the loop's.
 #pragma once
@@ -11,14 +11,14 @@ namespace TURTLE_SERVER {
 
 class Response;
 
-/// Hears the reply of one exchange (Exchange::Tap()), after each part has been given to the
+/// Hears the response of one exchange (Exchange::Tap()), after each part has been given to the
 /// connection. It is destroyed with the exchange, or when another handler is to answer; if OnEnd()
-/// was not called by then, there is no whole reply. A ReadyReply is not heard.
+/// was not called by then, there is no whole response. A ReadyReply is not heard.
 class ReplyTap {
  public:
   virtual ~ReplyTap() = default;
 
-  /// The reply begins. Comes once, and first.
+  /// The response begins. Comes once, and first.
   /// @param head status and fields; its body follows by OnBody() and OnFile()
   virtual void OnHead(const Response& head) noexcept = 0;
 
@@ -32,7 +32,7 @@ class ReplyTap {
   /// alone: what the handler would have said is not known.
   virtual void OnAbort(int /*status*/) noexcept {}
 
-  /// The reply is complete. It may be one that says that something failed.
+  /// The response is complete. It may be one that says that something failed.
   virtual void OnEnd() noexcept {}
 
  protected:

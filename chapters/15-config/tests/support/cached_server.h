@@ -1,4 +1,5 @@
-// A web server whose one handler is behind a response cache, on a clock that only the test turns.
+// A web server whose one handler has a response cache in front of it, on a clock that only the test
+// turns.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Counts what comes through to the handler. What the handler uses has to be declared before it.
+/// Counts the requests that reach the handler. Declare before it what the handler uses.
 class CachedServer {
  public:
   /// @param answer what the handler does
@@ -52,7 +53,7 @@ class CachedServer {
   /// How many keys all loops know.
   [[nodiscard]] auto Keys() -> std::size_t { return table_->Size(); }
 
-  /// A request on a connection of its own.
+  /// Sends a request on its own connection.
   auto Ask(std::string_view target, std::string_view fields = {}) -> HttpReply {
     return HttpClient(Port()).Ask(Get(target, fields));
   }

@@ -150,7 +150,7 @@ void StaticFiles::Answer(Exchange& exchange) {
   } else if (S_ISDIR(status.st_mode) && !folder_named) {
     exchange.Reply(RedirectToFolder(request));
   } else if (!S_ISREG(status.st_mode)) {
-    exchange.Reply(ErrorResponse(404));  // a folder without a page, a device or a pipe
+    exchange.Reply(ErrorResponse(404));  // a directory without a page, a device or a pipe
   } else if (const PinTo<CachedFile> cached = Cacheable(request)
                                                   ? cache_->Load(name, file, status, MimeType(name))
                                                   : PinTo<CachedFile>()) {
@@ -160,7 +160,7 @@ void StaticFiles::Answer(Exchange& exchange) {
   }
 }
 
-// @return true: it is another folder from now on
+// @return true: it is another directory from now on
 auto StaticFiles::LookUpRoot(RootFolder::Look look) -> bool {
   const bool another = root_.Refresh(looper_.Now(), look);
   if (another && cache_) {
@@ -169,7 +169,7 @@ auto StaticFiles::LookUpRoot(RootFolder::Look look) -> bool {
   return another;
 }
 
-// What the old folder lacks may be in the one that has taken its name meanwhile.
+// A name that is missing in the old directory may be in the one that has replaced it meanwhile.
 auto StaticFiles::Open(const std::string& name) -> UniqueFd {
   UniqueFd file = OpenBeneath(root_.Get(), name);
   if (!file && StatusOfOpenError(errno) == 404) {
@@ -181,7 +181,7 @@ auto StaticFiles::Open(const std::string& name) -> UniqueFd {
   return file;
 }
 
-// A folder that may only be passed through can't be opened for reading, and yet it is there.
+// A directory that may only be passed through can't be opened for reading, and yet it is there.
 void StaticFiles::AnswerFailure(Exchange& exchange, const std::string& name, int error) const {
   if (error == EACCES && IsFolderBeneath(root_.Get(), name)) {
     const std::string_view path = exchange.SubPath();

@@ -5,7 +5,7 @@
 //   });
 //
 // Interface:
-//  * Send() tells of an event, Comment() keeps the connection from being taken for dead.
+//  * Send() sends an event, Comment() keeps the connection from being taken for dead.
 //
 // It lasts until the client goes, or the last copy does; clients connect again then. To learn at
 // once that the client has gone, call OnGone() of the Responder before you make the channel of it.
@@ -26,7 +26,7 @@ namespace TURTLE_SERVER {
 /// One client that listens. Copies share it.
 class EventChannel {
  public:
-  /// Begins the reply.
+  /// Begins the response.
   /// @param responder of the request
   /// @param head fields besides Content-Type and Cache-Control
   explicit EventChannel(const Responder& responder, ServerResponse head = ServerResponse()) {

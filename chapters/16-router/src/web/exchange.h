@@ -1,4 +1,4 @@
-// One request, and the place for its reply.
+// One request, and the place for its response.
 //
 // Interface:
 //  * GetRequest() is what the client asked.
@@ -79,7 +79,7 @@ enum class ReadyStatus : std::uint8_t {
 
 /// A response that is ready to be sent by HTTP/1.1. Other protocols read its fields from the text.
 struct ReadyReply {
-  ReadyStatus status = ReadyStatus::kOk;  ///< what the status line says
+  ReadyStatus status = ReadyStatus::kOk;  ///< for the status line
   /// "Name: value\r\n" for each field, with Content-Length if there is a body, an empty line, and
   /// the body, unless it is in `file`.
   std::string_view text{};
@@ -122,16 +122,16 @@ enum class ReplyState : std::uint8_t {
 /// How far the response came before its exchange has ended.
 using EndCallback = std::function<void(ReplyState reply)>;
 
-/// One request and the place for its reply. Owned by its session.
+/// One request, and the place for its response. Owned by its session.
 class Exchange {
  public:
   virtual ~Exchange() = default;
   Exchange(const Exchange&) = delete;
   auto operator=(const Exchange&) -> Exchange& = delete;
 
-  /// The client's request; valid for as long as the exchange is open. A view that was taken from
-  /// it within RequestHandler::Handle() is not: the request moves when the handler has returned
-  /// without a reply. A handler that answers later asks again.
+  /// The client's request; valid for as long as the exchange is open. A view that was taken from it
+  /// within RequestHandler::Handle() is not: the request moves when the handler has returned
+  /// without a response. A handler that answers later asks again.
   [[nodiscard]] auto GetRequest() const noexcept -> const Request& { return request_; }
 
   /// The part of the path after the prefix under which the handler is mounted: "/a/b", or "". A
@@ -197,8 +197,8 @@ class Exchange {
   /// Sends a part of a file as a piece of the body.
   void Write(FileSlice slice);
 
-  /// Ends the reply. If bytes that were promised by `length` are missing, the connection is cut:
-  /// nothing else tells the client.
+  /// Ends the response. If bytes that were announced by `length` are missing, the connection is
+  /// cut: nothing else tells the client.
   void End();
 
   /// Ends a response that can't be completed: an error page if nothing of it was sent yet, else the
@@ -215,9 +215,9 @@ class Exchange {
   void AbortThrown();
 
   /// Has this server answer as if the client had asked for `target` by GET (or HEAD): a local
-  /// redirect, RFC 3875, section 6.2.2. Whatever is attached to the exchange goes, and unread
-  /// bytes of the body are dropped. Throws std::logic_error if a response has begun. Too many
-  /// redirects in a row are answered by 502.
+  /// redirect, RFC 3875, section 6.2.2. The attached state goes, and unread bytes of the body are
+  /// dropped. Throws std::logic_error if a response has begun. Too many redirects in a row are
+  /// answered by 502.
   /// @param target a path, perhaps with a query; anything else is answered by 502
   void ReplyFrom(std::string target);
 
@@ -343,7 +343,7 @@ class Exchange {
     bool probed = false;  // the client has been asked whether it is there
   };
 
-  // What the protocol does for a reply.
+  // The protocol's part of a response.
 
   // Sends a whole response.
   virtual void SendWhole(const Response& response) = 0;
@@ -397,7 +397,7 @@ class Exchange {
   TimePoint began_at_{};
   std::uint64_t promised_ = 0;             // bytes still to be written
   std::optional<std::string> new_target_;  // of ReplyFrom(), until the session has seen it
-  std::string target_text_;                // what the redirected request's views look into
+  std::string target_text_;                // the text of the redirected request's views
   int redirects_ = 0;
   RequestContext context_;  // before what may look into it, which goes first
   BodyCallback on_body_;

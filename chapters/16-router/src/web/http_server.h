@@ -8,15 +8,15 @@
 //   server.Begin();
 //
 // Interface:
-//  * Get(), Post(), Put(), Patch(), Delete() and Route() say which function answers a path, Use()
-//    what is done around all of them.
+//  * Get(), Post(), Put(), Patch(), Delete() and Route() add a function that answers a path, Use()
+//    adds middleware around all of them.
 //  * Group() makes a part of the routes with a prefix and middleware of theirs.
-//  * Mount() says who answers what lies under a path that has no route.
+//  * Mount() puts a handler under a path, for requests that have no route.
 //  * Files() mounts the files of a directory.
 //  * ErrorFormat() says how errors look.
-//  * Observe() says who is told of it.
-//  * SetOptions() changes limits and time-outs while it serves, SetMaxConnections() and Block() who
-//    is let in.
+//  * Observe() adds an observer of each request.
+//  * SetOptions() changes limits and timeouts while it serves; SetMaxConnections() and Block()
+//    decide which clients are let in.
 //  * Begin() serves until Stop().
 //  * StopOnSignals() makes SIGINT and SIGTERM call Stop().
 //
@@ -59,7 +59,7 @@ class HttpServer {
   /// possible, and std::invalid_argument for a head that is
   /// longer than a connection can keep.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
-  /// @param options limits and time-outs of the clients
+  /// @param options limits and timeouts of the clients
   /// @param server_options threads, stop timeout, the listener
   explicit HttpServer(const NetAddress& local, HttpOptions options = {},
                       ServerOptions server_options = {});
@@ -72,8 +72,8 @@ class HttpServer {
   /// them; nothing that is mounted is asked. HEAD is answered as GET, without the body. Before
   /// Begin().
   /// @param method GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS
-  /// @param pattern such as "/users/{id:int}", see http/route_pattern.h; or a regular expression
-  ///     behind a '~', see http/router.h
+  /// @param pattern such as "/users/{id:int}", see http/route_pattern.h; or '~' and a regular
+  ///     expression, see http/router.h
   /// @param action a function of (const ServerRequest&, ServerResponse&), or, to answer later, of
   ///     (const ServerRequest&, Responder). Called when the request's body is complete, on the
   ///     loops' threads, all at once.
@@ -127,8 +127,8 @@ class HttpServer {
     return {routes_, Routes::kServer, std::move(prefix)};
   }
 
-  /// Has the handlers that `factory` makes, one for each loop, answer what lies under `prefix`.
-  /// The longest prefix wins; what nobody answers is 404. Before Begin().
+  /// Has the handlers that `factory` makes, one for each loop, answer the paths under `prefix`. The
+  /// longest prefix wins; a path without a handler is 404. Before Begin().
   /// @param prefix "/", or a path such as "/cgi-bin", without a slash at its end; throws
   ///     std::invalid_argument for another
   /// @param factory called in Begin(), once for each loop, on the thread that called Begin()
@@ -160,8 +160,7 @@ class HttpServer {
   /// @return this
   auto ErrorFormat(std::string prefix, ErrorFormatter formatter) -> HttpServer&;
 
-  /// Has the observers that `factory` makes, one for each loop, told of each request. Before
-  /// Begin().
+  /// Has the observers that `factory` makes, one for each loop, see each request. Before Begin().
   /// @param factory called in Begin(), as a handler's
   /// @return this
   auto Observe(ObserverFactory factory) -> HttpServer&;
@@ -172,11 +171,11 @@ class HttpServer {
   /// Serves one more listener, such as a UnixListener's.
   auto AlsoListen(Socket listener) -> HttpServer&;
 
-  /// Sets other limits and time-outs, for clients that are there as well. Before Begin(), or on
-  /// a loop's thread; the other loops have them soon. Throws as the constructor does.
+  /// Sets other limits and timeouts, for connected clients as well. Before Begin(), or on a loop's
+  /// thread; the other loops have them soon. Throws as the constructor does.
   void SetOptions(const HttpOptions& options);
 
-  /// Sets another limit than ServerOptions::max_connections. Who comes above it is answered by 503.
+  /// Sets another limit than ServerOptions::max_connections. A client above it gets a 503.
   void SetMaxConnections(std::size_t count) noexcept { server_.SetMaxConnections(count); }
 
   /// Refuses these addresses from now on, TurtleServer::Block().

@@ -16,8 +16,8 @@
 
 namespace TURTLE_SERVER {
 
-/// Makes an empty file in `folder`, on whose file system it lies; open for reading and writing.
-/// Its owner alone may read and write it (mode 0600).
+/// Makes an empty file on the file system of `folder`; open for reading and writing. Its owner
+/// alone may read and write it (mode 0600).
 /// @return an owned descriptor, or an empty one and errno
 [[nodiscard]] auto OpenNameless(const std::string& folder) -> UniqueFd;
 
@@ -26,11 +26,11 @@ namespace TURTLE_SERVER {
 [[nodiscard]] auto OpenNamelessByUnlink(const std::string& folder) -> UniqueFd;
 
 /// Makes a nameless file, or its content, the new file `path` of mode 0600. From OpenNameless()
-/// that costs no copy, if `path` lies on the same file system.
-/// @param fd a file without a name, open for reading; its position is not used. What is written to
-///     it afterwards is in the new file, too, or not.
-/// @param path chosen by the server, never by a client; what is there already is not replaced, be
-///     it only a link. When this fails no part of the file is left there.
+/// that costs no copy, if `path` is on the same file system.
+/// @param fd a file without a name, open for reading; its position is not used. Bytes that are
+///     written to it afterwards may or may not be in the new file.
+/// @param path chosen by the server, never by a client; an existing file is not replaced, not even
+///     a link. When this fails no part of the file is left there.
 /// @return 0 or an errno value (EEXIST)
 [[nodiscard]] auto GiveName(int fd, const std::string& path) noexcept -> int;
 

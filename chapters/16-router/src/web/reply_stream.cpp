@@ -43,7 +43,7 @@ void TellNow(const void* stream, const Task& callback) noexcept {
 
 }  // namespace
 
-// What the writers and the exchange know of each other.
+// The state that the writers and the exchange share.
 class ReplyStream::Body : public std::enable_shared_from_this<Body> {
  public:
   Body(ExchangeTicket ticket, LateReplies& handler)
@@ -57,7 +57,7 @@ class ReplyStream::Body : public std::enable_shared_from_this<Body> {
   void Abort();
 
  private:
-  // Hangs on the exchange, and tells of its end.
+  // Is attached to the exchange, and reports its end.
   class Link : public ExchangeState {
    public:
     Link(std::shared_ptr<Body> body, Looper& looper) : body_(std::move(body)), looper_(looper) {}
@@ -156,7 +156,7 @@ void ReplyStream::Body::OnRoom(Task callback) {
       [body = shared_from_this(), callback](Exchange* exchange) mutable {
         if (exchange == nullptr || body->gone_) {
           body->gone_ = true;
-          TellNow(body.get(), callback);  // what it throws is no concern of this connection
+          TellNow(body.get(), callback);  // an exception does not concern this connection
         } else {
           body->on_room_ = std::move(callback);
           exchange->GetLooper().Schedule(
@@ -208,7 +208,7 @@ void ReplyStream::Body::Leave(Looper& looper) noexcept {
   }
 }
 
-// What the copies share: the last one ends it, one way or the other.
+// The part that the copies share: the last one ends it, one way or the other.
 class ReplyStream::Owner {
  public:
   explicit Owner(std::shared_ptr<Body> body) noexcept : body_(std::move(body)) {}

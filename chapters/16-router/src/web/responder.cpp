@@ -32,7 +32,7 @@ class Responder::Shot {
     try {
       return Send(std::move(response));
     } catch (...) {
-      fired_.store(false, std::memory_order_relaxed);  // out of memory: the answer is still owed
+      fired_.store(false, std::memory_order_relaxed);  // out of memory: the response is still owed
       throw;
     }
   }
@@ -47,7 +47,7 @@ class Responder::Shot {
   }
 
  private:
-  // Has `send` called with the exchange, if it still waits for an answer.
+  // Has `send` called with the exchange, if it still waits for a response.
   template <typename Action>
   auto Post(Action send) -> bool {
     return ticket_.Post([send = std::move(send)](Exchange* exchange) mutable {
@@ -82,7 +82,7 @@ class Responder::Shot {
     try {
       Post([handler = handler_](Exchange& exchange) {
         Log(LogLevel::kError,
-            exchange.GetRequest().Title("the request was dropped without an answer").data());
+            exchange.GetRequest().Title("the request was dropped without a response").data());
         ServerResponse response;
         handler->ReplyLate(exchange, response.Page(500));
       });

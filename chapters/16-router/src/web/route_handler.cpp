@@ -114,8 +114,8 @@ auto RouteHandler::Match(const Exchange& exchange) -> RouteMatch {
   return match;
 }
 
-// The head is there. What can be said without the body is said now: whoever may not upload, or
-// not here, is told so before he does.
+// The head is there. A response that does not need the body is given now: a client that may not
+// upload, or not here, is told so before it does.
 void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
   const ServerRequest request(exchange, match.parameters, {}, fields_);
   if (const auto entered = around_->Enter(request, response_)) {
@@ -190,7 +190,7 @@ void RouteHandler::Collect(Exchange& exchange) {
   BringBody(exchange, [this, &exchange, &text](std::string_view piece, bool last) {
     text.append(piece);
     if (last) {
-      Run(exchange, Match(exchange), text);  // anew: the request has moved
+      Run(exchange, Match(exchange), text);  // matched again: the request has moved
     }
   });
 }
@@ -275,13 +275,13 @@ template <typename Send>
 void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response,
                               const Send& send) noexcept {
   try {
-    const RouteMatch match = Match(exchange);  // anew: the request has moved
+    const RouteMatch match = Match(exchange);  // matched again: the request has moved
     const bool is_given =
         around_->Leave(ServerRequest(exchange, match.parameters, {}, fields_), response);
     send(is_given);
     return;
   } catch (...) {
-    LogException("late reply");
+    LogException("late response");
   }
   try {
     exchange.Abort(500, {});

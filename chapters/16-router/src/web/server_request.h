@@ -1,7 +1,7 @@
-// What a route's handler sees of a request.
+// A request, as the handler of a route sees it.
 //
 // Interface:
-//  * Parameter(), Integer() are what the path says, Query() what stands behind its '?'.
+//  * Parameter() and Integer() are parts of the path, Query() of the text after its '?'.
 //  * Header(), Cookie() and Body() are what the client sent; Json() and Form() are the body,
 //    understood.
 //  * Set(), Get() and Find() are its context: what middleware has found out, by type.
@@ -31,10 +31,10 @@ namespace TURTLE_SERVER {
 
 class Exchange;
 
-/// What is read from a request when a handler asks for it. A loop has one, whose memory is used
-/// again.
+/// Parts of a request that are parsed when a handler asks for them. A loop has one, whose memory is
+/// used again.
 struct RequestFields {
-  Form query;                 ///< behind the '?'
+  Form query;                 ///< after the '?'
   Form form;                  ///< in the body
   Cookies cookies;            ///< in the head
   bool query_read = false;    ///< of this request

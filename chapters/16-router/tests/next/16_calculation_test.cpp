@@ -1,4 +1,4 @@
-// Who calculates must not keep the neighbours waiting.
+// A handler that calculates must not keep its neighbours waiting.
 #include <gtest/gtest.h>
 
 #include <chrono>

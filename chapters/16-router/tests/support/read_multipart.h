@@ -61,7 +61,7 @@ inline auto ReadMultipart(std::string_view boundary, const std::vector<std::stri
       }
     } while (step.event != MultipartEvent::kMore && step.event != MultipartEvent::kBad);
     if (step.event == MultipartEvent::kBad) {
-      const MultipartStep again = parser.Read("\r\n--");  // an answer that has been given stays
+      const MultipartStep again = parser.Read("\r\n--");  // a final result does not change any more
       EXPECT_EQ(again.event, MultipartEvent::kBad);
       EXPECT_EQ(again.consumed, 0U);
       EXPECT_STREQ(again.reason, step.reason);

@@ -153,7 +153,7 @@ void TaskPool::Run() {
         changed_.Wait(mutex_);
       }
       if (stopped_) {
-        return;  // what still waits is dropped by Stop()
+        return;  // Stop() drops the waiting tasks
       }
       task = lines_.TakeNext();
       // Looked at when its turn has come: it may have waited all that time.
@@ -170,7 +170,7 @@ void TaskPool::Run() {
     } catch (...) {
       LogException("task");
     }
-    task.reset();  // what it holds has gone before anybody reads that it doesn't run any more
+    task.reset();  // its captures go before anybody reads that it doesn't run any more
     const MutexLock lock(mutex_);
     --figures_.running;
     ++figures_.ran;

@@ -10,7 +10,7 @@
 //    what runs finishes.
 //  * Submit() leaves a task, or refuses it at once.
 //  * Cancel() drops a task that waits, and tells one that runs; Expire() does the first only.
-//  * Figures() says how things stand.
+//  * Figures() returns the statistics.
 //
 // Each task that was accepted is either run or dropped, and it is told which: by Run() or Drop(),
 // once.
@@ -159,7 +159,7 @@ class TaskPool {
 
   /// How a task is to be run.
   struct TaskOptions {
-    Priority priority = Priority::kNormal;  ///< who goes first
+    Priority priority = Priority::kNormal;  ///< higher ones go first
     TimePoint deadline = kNever;            ///< from then on it is not begun, but dropped
   };
 

@@ -7,13 +7,14 @@
 //   }));
 //
 // The handler is an ordinary one. It is called on a thread of the pool, with a request that owns
-// what it shows; what it answers or throws goes home by a Responder, and is sent by the loop, with
-// all middleware, as if it had been answered there.
+// its texts. A Responder takes its response or exception to the loop, which sends it, with all
+// middleware, as if the handler had run there.
 //
-// There is an answer at once when the pool's queue is full: 503 with Retry-After. A client that
+// When the pool's queue is full, there is a response at once: 503 with Retry-After. A client that
 // goes takes its request along: if that waits, it is not begun, and if it runs, req.Cancelled()
 // says so. One that only says that it sends no more (a FIN) may have gone, or may wait for the
-// answer: it is asked, by an interim reply "100 Continue", which only who has gone does not take.
+// response. To find out, it is sent an interim response "100 Continue", which only a client that
+// has gone does not take.
 //
 // Thread: any, before the server begins. The handler is called on several threads at once.
 #pragma once
@@ -31,10 +32,10 @@ struct OffloadOptions {
   OffloadOptions(Priority first = Priority::kNormal)  // NOLINT: most need no more
       : priority(first) {}
 
-  Priority priority;  ///< whose requests go first
+  Priority priority;  ///< of the route's requests
   /// How long a request may wait for its turn; then 503. 0: as long as it takes.
   std::chrono::milliseconds deadline{0};
-  std::chrono::seconds retry_after{1};  ///< what the client of a 503 is told
+  std::chrono::seconds retry_after{1};  ///< for the client of a 503
 };
 
 /// Has `handler` called by `pool`.

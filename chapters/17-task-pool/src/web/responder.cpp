@@ -25,7 +25,7 @@ class Responder::Shot {
     }
   }
 
-  // Has `answer` called with the handler and the exchange, unless an answer was given before.
+  // Has `answer` called with the handler and the exchange, unless a response was given before.
   template <typename Answer>
   auto Fire(Answer answer) -> bool {
     if (fired_.exchange(true, std::memory_order_relaxed)) {
@@ -36,7 +36,7 @@ class Responder::Shot {
         answer(*handler, exchange);
       });
     } catch (...) {
-      fired_.store(false, std::memory_order_relaxed);  // out of memory: the answer is still owed
+      fired_.store(false, std::memory_order_relaxed);  // out of memory: the response is still owed
       throw;
     }
   }
@@ -51,7 +51,7 @@ class Responder::Shot {
   }
 
  private:
-  // Has `send` called with the exchange, if it still waits for an answer.
+  // Has `send` called with the exchange, if it still waits for a response.
   template <typename Action>
   auto Post(Action send) -> bool {
     return ticket_.Post([send = std::move(send)](Exchange* exchange) mutable {
@@ -80,7 +80,7 @@ class Responder::Shot {
     try {
       Post([handler = handler_](Exchange& exchange) {
         Log(LogLevel::kError,
-            exchange.GetRequest().Title("the request was dropped without an answer").data());
+            exchange.GetRequest().Title("the request was dropped without a response").data());
         ServerResponse response;
         handler->ReplyLate(exchange, response.Page(500));
       });

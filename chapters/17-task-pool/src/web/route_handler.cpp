@@ -114,8 +114,8 @@ auto RouteHandler::Match(const Exchange& exchange) -> RouteMatch {
   return match;
 }
 
-// The head is there. What can be said without the body is said now: whoever may not upload, or
-// not here, is told so before he does.
+// The head is there. A response that does not need the body is given now: a client that may not
+// upload, or not here, is told so before it does.
 void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
   const ServerRequest request(exchange, match.parameters, nullptr, fields_);
   if (const auto entered = around_->Enter(request, response_)) {
@@ -190,7 +190,7 @@ void RouteHandler::Collect(Exchange& exchange) {
   BringBody(exchange, [this, &exchange, &text](std::string_view piece, bool last) {
     text.append(piece);
     if (last) {
-      Run(exchange, Match(exchange), &text);  // anew: the request has moved
+      Run(exchange, Match(exchange), &text);  // matched again: the request has moved
     }
   });
 }
@@ -289,13 +289,13 @@ template <typename Make, typename Send>
 void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response, const Make& make,
                               const Send& send) noexcept {
   try {
-    const RouteMatch match = Match(exchange);  // anew: the request has moved
+    const RouteMatch match = Match(exchange);  // matched again: the request has moved
     const ServerRequest request(exchange, match.parameters, nullptr, fields_);
     make(request);
     send(around_->Leave(request, response));
     return;
   } catch (...) {
-    LogException("late reply");
+    LogException("late response");
   }
   try {
     exchange.Abort(500, {});

@@ -10,7 +10,7 @@
 //
 // Interface:
 //  * TryHandle() answers a request, now or later, or says that it has no route.
-//  * LateReplies is where the answers of Responder, ReplyStream and RequestBody arrive.
+//  * LateReplies is where the responses of Responder, ReplyStream and RequestBody arrive.
 //
 // Thread: the loop's.
 #pragma once

@@ -1,12 +1,12 @@
-// What a route's handler sees of a request.
+// A request, as the handler of a route sees it.
 //
 // Interface:
-//  * Parameter(), Integer() are what the path says, Query() what stands behind its '?'.
+//  * Parameter() and Integer() are parts of the path, Query() of the text after its '?'.
 //  * Header(), Cookie() and Body() are what the client sent; Json() and Form() are the body,
 //    understood.
 //  * Set(), Get() and Find() are its context: what middleware has found out, by type.
 //  * Source() and Destination() are the two ends of the connection.
-//  * Cancelled() says whether anybody still waits for the answer.
+//  * Cancelled() says whether the client still waits for the response.
 //
 // All texts are views, valid until the handler returns. One that answers later copies what it needs
 // until then, or all of it: OwnedRequest (web/owned_request.h).
@@ -34,10 +34,10 @@ namespace TURTLE_SERVER {
 
 class Exchange;
 
-/// What is read from a request when a handler asks for it. A loop has one, whose memory is used
-/// again.
+/// Parts of a request that are parsed when a handler asks for them. A loop has one, whose memory is
+/// used again.
 struct RequestFields {
-  Form query;                 ///< behind the '?'
+  Form query;                 ///< after the '?'
   Form form;                  ///< in the body
   Cookies cookies;            ///< in the head
   bool query_read = false;    ///< of this request
@@ -63,7 +63,7 @@ class ServerRequest {
   /// @param body all of it
   /// @param fields as above
   /// @param context a copy of the request's
-  /// @param cancelled becomes true when nobody waits for the answer any more
+  /// @param cancelled becomes true when the client no longer waits for the response
   ServerRequest(const Request& head, const ConnectionEnds& ends, const RouteParameters& parameters,
                 std::string& body, RequestFields& fields, RequestContext& context,
                 const std::atomic<bool>& cancelled) noexcept;
@@ -155,8 +155,9 @@ class ServerRequest {
   /// The address that the client has reached, getsockname(2), asked once, too.
   [[nodiscard]] auto Destination() const -> NetAddress;
 
-  /// True once nobody waits for the answer any more. A handler that takes long, on a thread other
-  /// than the loop's, asks now and then. On the loop's it is false: nobody can come by to tell.
+  /// True once the client no longer waits for the response. A handler that takes long, on a thread
+  /// other than the loop's, asks now and then. On the loop's own thread it is false: the loop can't
+  /// notice meanwhile.
   [[nodiscard]] auto Cancelled() const noexcept -> bool {
     return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
   }

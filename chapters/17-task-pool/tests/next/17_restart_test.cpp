@@ -1,4 +1,4 @@
-// What is to be done must still be there after a restart.
+// The to-do list must survive a restart.
 #include <gtest/gtest.h>
 
 #include <csignal>

@@ -88,7 +88,7 @@ auto KindOf(const MYSQL_FIELD& field) noexcept -> Cell::Kind {
     case MYSQL_TYPE_DOUBLE:
       return Cell::Kind::kNumber;
     case MYSQL_TYPE_DECIMAL:
-    case MYSQL_TYPE_NEWDECIMAL:  // what SUM() and a product of whole numbers are
+    case MYSQL_TYPE_NEWDECIMAL:  // the type of SUM() and of a product of whole numbers
       return field.decimals == 0 ? Cell::Kind::kDecimal : Cell::Kind::kText;
     case MYSQL_TYPE_DATE:
     case MYSQL_TYPE_TIME:

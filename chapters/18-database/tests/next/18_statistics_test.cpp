@@ -1,4 +1,4 @@
-// Who counts requests must not slow them down, whatever becomes of the counts.
+// Counting requests must not slow them down, whatever becomes of the counts.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-// A MariaDB server of the test's own: on a socket in a temporary folder, without a network.
+// The test's own MariaDB server: on a socket in a temporary directory, without a network.
 #pragma once
 
 #include <fcntl.h>
@@ -109,7 +109,7 @@ class MariaDbServer {
     return options;
   }
 
-  /// What it has logged.
+  /// The text of its log.
   [[nodiscard]] auto LogText() const -> std::string { return folder_.Read("log"); }
 
  private:
@@ -171,7 +171,7 @@ class MariaDbServer {
   }
 
   const LogFolder folder_;
-  std::unique_ptr<Child> server_;  // goes before its folder
+  std::unique_ptr<Child> server_;  // goes before its directory
 };
 
 }  // namespace TURTLE_SERVER::test

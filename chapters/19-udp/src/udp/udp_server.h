@@ -9,7 +9,7 @@
 //  * OnDatagram() is called with each datagram; Reply() and Send() send some.
 //  * Start() watches the socket, Stop() lets go of it and closes it. Drain() before Stop() takes
 //    what the kernel has already.
-//  * Figures() counts what came, what left, and what was lost, where.
+//  * Figures() counts datagrams that came, that left, and that were lost, where.
 //
 // A round takes one batch: one call receives up to UdpOptions::batch datagrams, the callback gets
 // one after the other, and one call sends all replies. Unread datagrams keep the socket readable,
@@ -52,7 +52,7 @@ struct UdpOptions {
   /// Bytes in the kernel for datagrams that have not been read, UdpSocket::SetReceiveBuffer(); 0:
   /// as the system has it.
   std::size_t receive_buffer = 0;
-  PortSharing sharing = PortSharing::kExclusive;  ///< who else may bind the port
+  PortSharing sharing = PortSharing::kExclusive;  ///< whether others may bind the port
   /// Datagrams tell the address that they were sent to, and Reply() answers from it. Needed where
   /// the server is bound to 0.0.0.0 or :: on a host of several addresses.
   bool report_destination = false;

@@ -128,8 +128,8 @@ class UdpSocket {
 
   /// Sends one datagram. Opens the socket if it has no descriptor.
   /// @param payload may be empty
-  /// @param peer who is to get it; empty: the connected peer
-  /// @return kBytes: the kernel has taken it, which says nothing about the peer. kWouldBlock, or
+  /// @param peer the receiver; empty: the connected peer
+  /// @return kBytes: the kernel has taken it, which says nothing about the peer. Or kWouldBlock. Or
   ///     kError: EMSGSIZE for a payload that is too long, ECONNREFUSED of an earlier datagram (this
   ///     one has not left: send it again).
   auto Send(std::string_view payload, const NetAddress& peer = NetAddress()) noexcept -> IoResult;

@@ -55,7 +55,7 @@ class UdpClient {
     return text;
   }
 
-  /// Sends, and waits for the answer.
+  /// Sends a datagram, and waits for the response.
   auto Ask(std::string_view payload) -> std::optional<std::string> {
     return Send(payload) ? Receive() : std::nullopt;
   }

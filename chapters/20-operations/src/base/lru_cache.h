@@ -1,4 +1,4 @@
-// A cache bounded in bytes: what was not used for the longest time makes room.
+// A cache bounded in bytes: the least recently used entry makes room.
 //
 // Interface:
 //  * Find() looks up and makes the entry the youngest; Insert() adds or replaces one.
@@ -6,8 +6,8 @@
 //  * ForEach() visits without changing the order; Stats() tells what happened so far, and
 //    SharedStats() tells it to other threads.
 //
-// Each entry is one node, linked into a chain of its bucket and into one list by age, so that each
-// operation takes constant time and values stay where they are until they are taken out. A
+// Each entry is one node, linked into a chain of its bucket and into one list by age. So each
+// operation takes constant time, and values stay where they are until they are taken out. A
 // std::list with a std::unordered_map into it needs two nodes for an entry, which takes about twice
 // as long: chapter 13 has the numbers.
 //
@@ -29,8 +29,8 @@
 
 namespace TURTLE_SERVER {
 
-/// What a cache has done since it was made, and what it holds now. The cache's thread counts, any
-/// thread may read.
+/// The statistics of a cache since it was made, and its present size. The cache's thread counts,
+/// any thread may read.
 struct alignas(kCacheLine) LruStats {
   Counter hits;       ///< Find() with a result.
   Counter misses;     ///< Find() without.
@@ -62,7 +62,7 @@ class LruCache {
   auto operator=(const LruCache&) -> LruCache& = delete;  ///< Not copied.
   ~LruCache() { Clear(); }                                ///< Destroys all values.
 
-  /// What one entry costs besides its own weight: the node, its place in the table and what an
+  /// The cost of one entry besides its own weight: the node, its place in the table and what an
   /// allocator adds. An estimate from above for common systems.
   [[nodiscard]] static constexpr auto OverheadBytes() noexcept -> std::size_t {
     return sizeof(Node) + 2 * sizeof(void*) + kAllocatorBytes;
@@ -168,8 +168,8 @@ class LruCache {
   /// Counters and sizes.
   [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return *stats_; }
 
-  /// The same, for who reads them on another thread, and perhaps when the cache has gone. Its own
-  /// thread, before others know of it.
+  /// The same, for other threads to read, perhaps after the cache has gone. Call it on the cache's
+  /// own thread, before others know of it.
   [[nodiscard]] auto SharedStats() const -> std::shared_ptr<const LruStats> { return stats_; }
 
  private:
@@ -246,7 +246,7 @@ class LruCache {
   std::vector<Node*> buckets_;  // each the head of a chain that owns its nodes
   Node* youngest_ = nullptr;
   Node* oldest_ = nullptr;
-  // Shared with who reads them from afar.
+  // Shared with readers on other threads.
   const std::shared_ptr<LruStats> stats_ = std::make_shared<LruStats>();
 };
 

@@ -73,7 +73,7 @@ void AddRequests(const FiguresNow& now, MetricsText& text) {
   add("turtle_http_requests_open", MetricType::kGauge, "Requests that are being answered.",
       [](const LoopNow& loop) { return loop.requests.open; });
   text.Begin("turtle_http_requests_total", MetricType::kCounter,
-             "Requests that were answered, by the status of the reply.");
+             "Requests that were answered, by the status of the response.");
   for (std::size_t i = 0; i < now.loops.size(); ++i) {
     const std::string loop = std::to_string(i);
     for (const auto& [code, count] : CountsByCode(now.loops[i].requests)) {
@@ -81,15 +81,15 @@ void AddRequests(const FiguresNow& now, MetricsText& text) {
     }
   }
   add("turtle_http_requests_unanswered_total", MetricType::kCounter,
-      "Requests whose clients had gone before there was a reply.",
+      "Requests whose clients had gone before there was a response.",
       [](const LoopNow& loop) { return loop.requests.unanswered; });
   add("turtle_http_replies_cut_total", MetricType::kCounter,
-      "Replies that ended before their end; they are among the answered, too.",
+      "Responses that were cut short; they count as answered, too.",
       [](const LoopNow& loop) { return loop.requests.cut; });
-  add("turtle_http_reply_body_bytes_total", MetricType::kCounter, "Bytes of the bodies of replies.",
+  add("turtle_http_reply_body_bytes_total", MetricType::kCounter, "Bytes of response bodies.",
       [](const LoopNow& loop) { return loop.requests.body_bytes; });
   text.Begin("turtle_http_request_duration_seconds", MetricType::kHistogram,
-             "From the head of a request to the end of its handler's reply.");
+             "From the head of a request to the end of its handler's response.");
   for (std::size_t i = 0; i < now.loops.size(); ++i) {
     MetricHistogram histogram;
     histogram.bounds.assign(RequestFigures::kBounds.begin(), RequestFigures::kBounds.end());
@@ -112,9 +112,9 @@ void AddCaches(const FiguresNow& now, MetricsText& text) {
       text.Add({{"cache", cache.name}, {"loop", loop}}, (cache.stats.*number).Get());
     }
   };
-  add("turtle_cache_hits_total", MetricType::kCounter, "What was asked for and was there.",
+  add("turtle_cache_hits_total", MetricType::kCounter, "Lookups that found an entry.",
       &LruStats::hits);
-  add("turtle_cache_misses_total", MetricType::kCounter, "What was asked for and was not there.",
+  add("turtle_cache_misses_total", MetricType::kCounter, "Lookups that found none.",
       &LruStats::misses);
   add("turtle_cache_evictions_total", MetricType::kCounter, "Entries that had to make room.",
       &LruStats::evictions);
@@ -206,7 +206,7 @@ auto MetricsOf(const FiguresNow& now, const FiguresOf& of) -> std::string {
   MetricsText text;
   text.Begin("turtle_build_info", MetricType::kGauge, "1, and which version this is.");
   text.Add({{"version", of.version}}, std::uint64_t{1});
-  text.Begin("turtle_ready", MetricType::kGauge, "1: it serves whoever comes.");
+  text.Begin("turtle_ready", MetricType::kGauge, "1: it serves new clients.");
   text.Add({}, std::uint64_t{of.readiness == Readiness::kReady ? 1U : 0U});
   AddLoops(now, text);
   AddRequests(now, text);

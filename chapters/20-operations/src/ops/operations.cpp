@@ -45,7 +45,7 @@ void AddPage(HttpServer& admin) {
 // there is one.
 class Operations::Stream : public std::enable_shared_from_this<Stream> {
  public:
-  // What an event says is made by `make`, on the loop's thread or a viewer's.
+  // `make` makes the data of an event, on the loop's thread or a viewer's.
   Stream(Looper& looper, const OperationsOptions& options, std::function<std::string()> make)
       : looper_(looper),
         max_(options.max_viewers),
@@ -70,7 +70,7 @@ class Operations::Stream : public std::enable_shared_from_this<Stream> {
     return true;
   }
 
-  // A server that stops waits for its replies, and these have no end.
+  // A server that stops waits for its responses, and these have no end.
   void End() {
     const MutexLock lock(mutex_);
     ended_ = true;

@@ -1,11 +1,11 @@
-// What one loop counts of its requests: how many, with which status, how long they took.
+// One loop's count of its requests: how many, with which status, how long they took.
 //
 // Interface:
-//  * RequestFigures holds the numbers: Begin() and End() count, Read() tells.
+//  * RequestFigures holds the numbers: Begin() and End() count, Read() returns them.
 //  * CountRequests() is an observer that counts into them (web/exchange_observer.h).
 //
 // A client must not be able to make new numbers: they are an array, made once. Nothing is allocated
-// or locked for a request; what it costs is the time of day, asked once at its end.
+// or locked for a request; the price is the time of day, asked once at its end.
 //
 // Thread: the loop's, but for Read(), which is any thread's.
 #pragma once
@@ -23,9 +23,9 @@
 
 namespace TURTLE_SERVER {
 
-/// What was counted.
+/// The counts.
 struct RequestTotals {
-  /// How many replies had this status.
+  /// How many responses had this status.
   struct OfStatus {
     int status = 0;           ///< 100 to 599; 0: any other
     std::uint64_t count = 0;  ///< not 0
@@ -33,9 +33,9 @@ struct RequestTotals {
 
   std::uint64_t open = 0;           ///< are being answered
   std::vector<OfStatus> statuses;   ///< replies, cut ones among them, in the order of the status
-  std::uint64_t unanswered = 0;     ///< requests whose clients had gone before there was a reply
-  std::uint64_t cut = 0;            ///< replies of which not all was sent
-  std::uint64_t body_bytes = 0;     ///< of replies
+  std::uint64_t unanswered = 0;     ///< requests whose clients had gone before there was a response
+  std::uint64_t cut = 0;            ///< responses that were cut short
+  std::uint64_t body_bytes = 0;     ///< of responses
   std::vector<std::uint64_t> took;  ///< requests, by RequestFigures::kBounds; the last: longer
   double seconds = 0;               ///< that all of them took
 };
@@ -43,9 +43,9 @@ struct RequestTotals {
 /// The numbers of one loop.
 class RequestFigures {
  public:
-  /// How long a request may have taken to be counted in a bucket: from its head, as the loop's
-  /// round found it, to the reply, as it was given to the connection. So the time that it waited
-  /// for its turn in a round is in it; the time that its client took to read is not.
+  /// The bounds of the buckets for the duration of a request: from its head, as the loop's round
+  /// found it, to the response, as it was given to the connection. So it includes the time that the
+  /// request waited for its turn in a round, but not the time that the client took to read.
   static constexpr std::array<std::chrono::microseconds, 17> kBounds{
       std::chrono::microseconds(50),        std::chrono::microseconds(100),
       std::chrono::microseconds(250),       std::chrono::microseconds(500),

@@ -1,4 +1,4 @@
-// All that is counted of a server, collected where it is counted and read in one place.
+// All counters of a server, collected where they are counted and read in one place.
 //
 //   HttpServer server(NetAddress("0.0.0.0", 80));
 //   ServerFigures figures(server);      // from here on it counts
@@ -10,8 +10,8 @@
 //  * AddCache(), SetPool() and AddLog() name what else there is to read.
 //  * Read() reads all of it.
 //
-// Nothing is asked of a loop: what it has counted lies in memory, and a loop that is stuck in a
-// callback is read like any other.
+// Nothing is asked of a loop: its counts are in memory, and a loop that is stuck in a callback is
+// read like any other.
 //
 // Thread: the constructor and SetPool() from the owner's, before the server begins; AddCache(),
 // AddLog() and Read() from any.
@@ -36,20 +36,20 @@
 
 namespace TURTLE_SERVER {
 
-/// What one loop has done so far, and is doing.
+/// The counts of one loop so far, and its present state.
 struct LoopNow {
   LoopTimes times{};            ///< how busy it is
   std::size_t connections = 0;  ///< are there
   std::uint64_t accepted = 0;   ///< connections that it was given, the refused among them
   std::uint64_t refused = 0;    ///< of those, because there was no room
-  RequestTotals requests{};     ///< and their replies
+  RequestTotals requests{};     ///< and the responses to them
 };
 
 /// A cache of one loop.
 struct CacheNow {
   std::string name;      ///< which cache
-  std::size_t loop = 0;  ///< whose share of it
-  LruStats stats{};      ///< what it has done
+  std::size_t loop = 0;  ///< the loop of this share
+  LruStats stats{};      ///< its statistics
 };
 
 /// How many lines of a log are missing.
@@ -70,7 +70,7 @@ struct FiguresNow {
   ProcessFigures process{};           ///< this program
 };
 
-/// Where the figures of one server are.
+/// Finds the statistics of one server.
 class ServerFigures {
  public:
   /// Has `server` counted and measured from now on. Throws std::bad_alloc only.

@@ -1,12 +1,12 @@
-// A handler's replies, kept for the next who asks the same: one loop's share of Cached().
+// A handler's responses, kept for the next request for the same: one loop's share of Cached().
 //
-// A request comes to one of four ends: answered from what this loop has kept, or from what another
-// has; waiting for the reply that another request has begun; or it goes to the handler, and its
-// reply is heard and kept. The first takes no lock and allocates nothing.
+// A request has four possible ends. It is answered from this loop's cache, or from another loop's;
+// it waits for the response that another request has begun; or it goes to the handler, and its
+// response is recorded and kept. The first takes no lock and allocates nothing.
 //
-// Who has waited looks again: the reply is there now; or it was not to be kept, which is noted;
-// or who made it has gone, and the first of those who waited takes over. Nobody waits more than
-// twice.
+// A request that has waited looks again. The response may be there now; or it was not to be kept,
+// which is noted; or the request that made it has gone, and the first waiting one takes over. No
+// request waits more than twice.
 //
 // Thread: the loop's.
 #pragma once
@@ -31,13 +31,13 @@ namespace TURTLE_SERVER {
 /// One loop's cache before a handler.
 class CachingHandler : public RequestHandler {
  public:
-  /// How long requests don't wait for each other after a reply that was not to be kept.
+  /// How long requests don't wait for each other after a response that was not to be kept.
   static constexpr std::chrono::seconds kNeverTime{10};
 
   /// @param looper whose requests this handler answers
   /// @param options how much is kept
   /// @param table of the same cache on all loops
-  /// @param inner makes the replies
+  /// @param inner makes the responses
   CachingHandler(Looper& looper, const ResponseCacheOptions& options,
                  std::shared_ptr<ReplyTable> table, std::unique_ptr<RequestHandler> inner);
 
@@ -51,11 +51,11 @@ class CachingHandler : public RequestHandler {
     return entries_.SharedStats();
   }
 
-  /// How many of this loop's exchanges wait for a reply that somebody else's request has begun.
+  /// How many of this loop's exchanges wait for a response that another request has begun.
   [[nodiscard]] auto Waiting() const noexcept -> std::size_t { return waiters_.Count(); }
 
  private:
-  // A reply as one loop has it: its pins are counted without an atomic operation.
+  // A response as one loop has it: its pins are counted without an atomic operation.
   class LocalReply;
   class Recorder;
   class Invalidation;
@@ -80,7 +80,7 @@ class CachingHandler : public RequestHandler {
   ReplyWaiters waiters_;
   std::size_t heard_bytes_ = 0;  // of bodies, by all recorders
   std::string key_;              // of the request that is being served; its memory is used again
-  std::string start_;            // of the reply, likewise
+  std::string start_;            // of the response, likewise
   const std::unique_ptr<RequestHandler> inner_;
 };
 

@@ -1,22 +1,22 @@
-// Keeps the replies of a handler, and answers by them whoever asks the same (RFC 9111).
+// Keeps the responses of a handler, and serves them to later requests for the same (RFC 9111).
 //
 //   server.Mount("/api", Cached(options, [](Looper&) { return std::make_unique<Api>(); }));
 //
-// What a reply says about it counts: Cache-Control, Expires, Vary, Age, Set-Cookie. What says
-// nothing, and has a status that allows it, is kept for ResponseCacheOptions::default_ttl,
-// but not if the request has a Cookie. Requests with Authorization or Range, with a body, or of
-// another method than GET and HEAD go to the handler; one that may change something drops what was
-// kept of its target. Requests that are alike wait for one reply.
+// The response decides: Cache-Control, Expires, Vary, Age, Set-Cookie. One that says nothing, and
+// has a status that allows it, is kept for ResponseCacheOptions::default_ttl, but not if the
+// request has a Cookie. Requests with Authorization or Range, with a body, or of another method
+// than GET and HEAD go to the handler; one that may change something drops the kept responses of
+// its target. Requests that are alike wait for one response.
 //
 // Ways to write one target are one target: "//a", "/./a" and "/%61" are "/a". Only the handler's
 // own words are kept: no error page of Exchange::Abort().
 //
-// A handler whose replies depend on a field of the request has to say so in Vary, or one client
+// A handler whose responses depend on a field of the request has to say so in Vary, or one client
 // gets what was meant for another.
 //
-// Not for StaticFiles: it has a cache of its own, which is never stale.
+// Not for StaticFiles: it has its own cache, which is never stale.
 //
-// Thread: pure; what is returned is called in HttpServer::Begin().
+// Thread: pure; the result is called in HttpServer::Begin().
 #pragma once
 
 #include <chrono>
@@ -32,20 +32,20 @@ namespace TURTLE_SERVER {
 
 /// How much is kept of replies, and for how long.
 struct ResponseCacheOptions {
-  /// Of one loop, bookkeeping included. The text of a reply is shared by the loops that keep it,
+  /// Of one loop, bookkeeping included. The text of a response is shared by the loops that keep it,
   /// and counts for each.
   std::size_t max_bytes = std::size_t{16} << 20;
   /// Of one reply with its bookkeeping; a longer one is not kept. Replies that are under way keep
   /// it in memory, so it should be no more than a client may have unsent anyway.
   std::size_t max_reply_bytes = Connection::kHighWater;
-  /// How long a reply is fresh that doesn't say so.
+  /// How long a response is fresh that doesn't say so.
   std::chrono::seconds default_ttl{10};
 };
 
 /// Is given what the cache of a loop counts, for other threads to read.
 using CacheMade = std::function<void(Looper&, std::shared_ptr<const LruStats>)>;
 
-/// The handlers that `factory` makes, behind one cache.
+/// Puts one cache in front of the handlers that `factory` makes.
 /// @param options how much is kept
 /// @param factory makes a handler for each loop
 /// @param made called with each loop's share of the cache, when it is made; may be empty

@@ -42,7 +42,7 @@ namespace TURTLE_SERVER {
 class LoopHttp {
  public:
   /// @param looper the loop
-  /// @param options limits and time-outs, copied
+  /// @param options limits and timeouts, copied
   LoopHttp(Looper& looper, const HttpOptions& options)
       : looper_(looper), options_(Bounded(options)) {
     looper.SetFlushRate({options_.min_send_rate, options_.write_timeout});  // of last words
@@ -51,10 +51,10 @@ class LoopHttp {
   /// The loop.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper& { return looper_; }
 
-  /// Limits and time-outs.
+  /// Limits and timeouts.
   [[nodiscard]] auto Options() const noexcept -> const HttpOptions& { return options_; }
 
-  /// Sets other limits and time-outs, for the requests that are under way as well.
+  /// Sets other limits and timeouts, for pending requests as well.
   void SetOptions(const HttpOptions& options) noexcept {
     options_ = Bounded(options);
     looper_.SetFlushRate({options_.min_send_rate, options_.write_timeout});
@@ -76,7 +76,7 @@ class LoopHttp {
   /// Has `routes` asked first.
   void SetRoutes(std::unique_ptr<RouteHandler> routes) { routes_ = std::move(routes); }
 
-  /// Answers what lies under `prefix` by `handler`.
+  /// Answers the paths under `prefix` by `handler`.
   /// @param prefix "/" or a path such as "/cgi-bin", without a slash at its end
   /// @param handler not nullptr
   void Mount(std::string prefix, std::unique_ptr<RequestHandler> handler) {
@@ -100,11 +100,11 @@ class LoopHttp {
     std::size_t prefix_bytes;  ///< of the path, that named the handler
   };
 
-  /// The handler with the longest prefix that `path` lies under, in whole segments: "/cgi-bin"
-  /// holds "/cgi-bin/add", not "/cgi-binary".
+  /// The handler with the longest prefix of `path`, in whole segments: "/cgi-bin" is a prefix of
+  /// "/cgi-bin/add", not of "/cgi-binary".
   [[nodiscard]] auto HandlerFor(std::string_view path) const noexcept -> Match;
 
-  /// Has `observer`, not nullptr, told of each request.
+  /// Has `observer`, not nullptr, see each request.
   void Observe(std::unique_ptr<ExchangeObserver> observer) {
     observers_.push_back(std::move(observer));
   }

@@ -106,7 +106,7 @@ void HttpServer::SetOptions(const HttpOptions& options) {
 }
 
 void HttpServer::Begin() {
-  MethodSet mounted;  // what handlers that are mounted are asked by
+  MethodSet mounted;  // the methods for mounted handlers
   if (!routes_.Mounts().empty()) {
     mounted.Add(Method::kGet);
   }

@@ -1,4 +1,4 @@
-// What still has to go out of one connection, in order.
+// The unsent output of one connection, in order.
 //
 // Interface:
 //  * Append() copies bytes: heads and small bodies, packed into blocks of the thread's BlockPool.
@@ -6,12 +6,12 @@
 //  is.
 //  * AppendFile() refers to a part of a file, which goes from the page cache to the socket by
 //    sendfile(2) without passing through the program.
-//  * FlushTo() sends as much as the kernel takes: one piece by send(2), several by one sendmsg(2),
-//    so that the replies to a row of pipelined requests, or a head and its body, leave together.
+//  * FlushTo() sends as much as the kernel takes: one piece by send(2), several by one sendmsg(2).
+//    So the responses to a row of pipelined requests, or a head and its body, leave together.
 //  * Copy() reads what is at the front, for a Channel; parts of files too, by pread(2).
 //
 // An empty OutQueue is a null pointer and owns nothing. The first piece borrows one block, which
-// holds the queue's own state, the list of pieces and the copied bytes: a small reply costs no
+// holds the queue's own state, the list of pieces and the copied bytes: a small response costs no
 // allocation. A Pin is let go as soon as the last byte that it keeps alive has been taken by the
 // kernel, which copies memory and holds on to file pages by itself.
 //

@@ -24,11 +24,11 @@ namespace {
 constexpr int kFdBits = 28;
 constexpr std::uint32_t kFdMask = (1U << kFdBits) - 1;
 
-// So many buffers may lie there for a connection that nobody reads, then its receive is ended.
+// When so many buffers wait for a connection that nobody reads, its receive is ended.
 constexpr std::uint16_t kMaxArrived = 64;
 
-// What is longer is not sent by the ring. So nothing that is can have paused its connection, and
-// the loop need not hear of it when all of it has left.
+// The ring does not send anything longer. So nothing that it sends can have paused its connection,
+// and the loop need not hear of it when all of it has left.
 constexpr std::size_t kLongSend = std::size_t{64} * 1024;
 
 constexpr std::size_t kEventsAtOnce = Ring::kCompletions + 1024;
@@ -172,14 +172,14 @@ auto IoUringEngine::AwaitInput(int fd) noexcept -> bool {
     endpoint.is_new = endpoint.by_call = false;  // nobody has asked whether there is anything
   }
   if (endpoint.first != kNoBuffer || endpoint.by_call || endpoint.ended) {
-    if (!endpoint.hang_up) {  // told of once
+    if (!endpoint.hang_up) {  // reported once
       Poll(Act::kHangUp, fd, 0).len = IORING_POLL_ADD_MULTI;
       endpoint.hang_up = true;
     }
     return true;
   }
   if (buffers_left_ == 0) {
-    // A receive would fail at once, and be begun anew, and so on.
+    // A receive would fail at once, and be started again, and so on.
     Poll(Act::kInput, fd, POLLIN);
     endpoint.input = true;
     return true;
@@ -214,8 +214,8 @@ void IoUringEngine::OnReceive(const io_uring_cqe& done, Endpoint& endpoint, bool
     return;
   }
   if (done.res == -ECANCELED) {
-    // Too much lay there. If it was taken since, nobody but us begins anew; else, nobody but us
-    // sees to it that the end of the line is told.
+    // Too many bytes were waiting. If they have been taken since, this starts the receive again;
+    // otherwise it has the end of the connection reported.
     if (!AwaitInput(fd)) {
       Tell(endpoint, true, false);
     }
@@ -407,7 +407,7 @@ void IoUringEngine::OnPoll(Act act, int result, bool more, Endpoint& endpoint) n
     endpoint.input = endpoint.input && act != Act::kInput;
     endpoint.hang_up = act == Act::kHangUp ? more : endpoint.hang_up;
     if (act == Act::kHangUp && result >= 0 && (result & (POLLERR | POLLHUP)) == 0) {
-      return;  // the client's end, POLLRDHUP, comes behind what was sent
+      return;  // the client's end, POLLRDHUP, comes after its bytes
     }
     endpoint.by_call = !endpoint.receiving && !endpoint.ended && endpoint.error == 0;
   }
@@ -441,7 +441,7 @@ void IoUringEngine::Close(UniqueFd fd) noexcept {
   }
 }
 
-// What is under way holds the socket, which would stay open until that has ended.
+// A pending request holds the socket, which would stay open until that has ended.
 void IoUringEngine::CloseByRing(int fd, Endpoint& endpoint) noexcept {
   ring_.Close(fd);
   if (endpoint.receiving) {
@@ -531,14 +531,14 @@ void IoUringEngine::OnAccept(const io_uring_cqe& done, int fd, bool known) noexc
   UniqueFd client(done.res >= 0 ? done.res : -1);
   Listener* const listener = known ? Find(fd) : nullptr;
   if (listener == nullptr) {
-    return;  // nobody listens there any more: he is closed
+    return;  // nobody listens there any more: the client is closed
   }
   listener->accepting = (done.flags & IORING_CQE_F_MORE) != 0;
   if (client) {
     try {
       listener->clients.push_back(std::move(client));
     } catch (const std::bad_alloc&) {
-      listener->error = ENOMEM;  // and he is closed
+      listener->error = ENOMEM;  // and the client is closed
     }
   } else if (done.res != -ECANCELED && done.res != -EINTR && done.res != -ECONNABORTED) {
     listener->error = -done.res;
@@ -585,7 +585,7 @@ void IoUringEngine::Rest(int listener, bool rests) noexcept {
   }
 }
 
-// The request holds the listener. Who comes from here on may be another process's client.
+// The request holds the listener. A client that comes from here on may be another process's.
 void IoUringEngine::StopAccepting(int listener) noexcept {
   Listener* const found = Find(listener);
   if (found == nullptr || !found->listening) {
@@ -618,7 +618,7 @@ void IoUringEngine::TakeWhoIsThere(Listener& listener) noexcept {
       try {
         listener.clients.push_back(std::move(client));
       } catch (const std::bad_alloc&) {
-        listener.error = ENOMEM;  // and he is closed
+        listener.error = ENOMEM;  // and the client is closed
       }
     }
   });

@@ -10,7 +10,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Why there is no engine that stands on io_uring; "" if there is one.
+/// Returns why there is no engine on io_uring; "" if there is one.
 inline auto WhyNoIoUring() -> std::string {
   try {
     static_cast<void>(MakeIoUringEngine());

@@ -10,7 +10,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// What the histogram has to say, from a sorted list.
+// The value that the histogram should give, computed from a sorted list.
 auto Reference(const std::vector<std::uint64_t>& sorted, double percent) -> std::uint64_t {
   const double rank = std::ceil(percent / 100 * static_cast<double>(sorted.size()) - 1e-6);
   return sorted[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];

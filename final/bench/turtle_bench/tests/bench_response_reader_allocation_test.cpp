@@ -1,4 +1,4 @@
-// Counts calls of operator new in this program: the reason why it is a program of its own.
+// Counts calls of operator new in this program, which is why it is its own program.
 #include <gtest/gtest.h>
 
 #include <atomic>

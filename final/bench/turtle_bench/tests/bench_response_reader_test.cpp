@@ -17,7 +17,7 @@ auto DigestOf(std::string_view bytes) -> std::uint64_t {
   return digest.Value();
 }
 
-// A reply and what is to be found in it.
+// A response and its parts.
 struct Sample {
   std::string text;
   int status;
@@ -59,7 +59,7 @@ void ExpectReply(const ResponseReader& reader, const Sample& sample) {
   EXPECT_EQ(reader.BodyValue(), DigestOf(sample.body));
 }
 
-// Reads `text` in pieces of the sizes that `next` gives. @return bytes left behind the reply
+// Reads `text` in pieces of the sizes that `next` gives. @return the bytes left after the response
 template <typename Next>
 auto ReadInPieces(ResponseReader& reader, std::string_view text, Next next) -> std::string_view {
   std::string_view seen = text.substr(0, 0);

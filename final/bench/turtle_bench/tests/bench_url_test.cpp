@@ -68,7 +68,7 @@ TEST(UrlTest, ARefusalSaysWhy) {
       {"http://[::1/", "']'"},
       {"http://[]/", "IPv6"},
       {"http://[h]/", "IPv6"},
-      {"http://[::1]80/", "'80' behind the address"},
+      {"http://[::1]80/", "'80' after the address"},
   };
   for (const Case& each : cases) {
     try {

@@ -1,5 +1,4 @@
-// What a worker does with connections that are to be held; whole runs are in
-// bench_load_run_test.cpp.
+// A worker with connections that are to be held; whole runs are in bench_load_run_test.cpp.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// FileWatch where the kernel can't tell of changes in a folder's files. kqueue(2) could, for one
+// FileWatch where the kernel can't report changes in a directory's files. kqueue(2) could, for one
 // open descriptor a file; that is a price for a few files, not for a site.
 #ifndef __linux__
 

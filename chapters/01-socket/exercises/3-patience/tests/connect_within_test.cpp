@@ -23,7 +23,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A listener that nobody accepts from, and whose queue is full: further handshakes get no answer.
+// A listener that nobody accepts from, and whose queue is full: further handshakes are not
+// answered.
 class FullServer {
  public:
   FullServer() {
@@ -43,7 +44,7 @@ class FullServer {
   std::vector<UniqueFd> waiting_;
 };
 
-// What it throws, or "connected".
+// Returns the message that it throws, or "connected".
 auto Try(const NetAddress& server, milliseconds limit) -> std::string {
   try {
     const Socket socket = ConnectWithin(server, limit);
@@ -85,7 +86,7 @@ TEST(ConnectWithin, ARefusalIsToldAtOnce) {
             "connect " + nobody.ToString() + ": Connection refused");
 }
 
-// Each signal interrupts the wait. One that begins anew each time never ends.
+// Each signal interrupts the wait. A wait that begins again each time never ends.
 TEST(ConnectWithin, SignalsDoNotProlongTheWait) {
   struct sigaction action {};
   action.sa_handler = [](int) {};

@@ -40,7 +40,7 @@ class RelayTest : public testing::Test {
     return Socket(UniqueFd(listener_.Accept(from)));
   }
 
-  // What comes until the other end has finished; the wait is bounded.
+  // Returns all bytes until the other end has finished; the wait is bounded.
   static auto ReceiveAll(Socket& socket) -> std::string {
     const timeval limit{10, 0};
     ::setsockopt(socket.GetFd(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));

@@ -17,7 +17,7 @@ using test::Client;
 
 void Hears(Client& guest, const std::string& line) { EXPECT_EQ(guest.Receive(line.size()), line); }
 
-// A guest who has been told who he is.
+// A guest that has read its own number.
 void Enter(Client& guest, int number) {
   Hears(guest, "you are guest " + std::to_string(number) + "\n");
 }

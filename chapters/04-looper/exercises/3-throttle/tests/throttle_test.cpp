@@ -80,7 +80,7 @@ TEST(Throttle, ManyThreadsGetAllTheirTasksRun) {
 }
 
 TEST(Throttle, ATaskThatThrowsGivesItsPlaceBack) {
-  const test::CapturedStderr silence;  // the loop tells of it
+  const test::CapturedStderr silence;  // the loop reports it
   LoopThread loop;
   Throttle throttle(loop.Get().GetMailbox(), 1);
   for (int i = 0; i < 3; ++i) {

@@ -108,7 +108,7 @@ TEST(Repeating, ATaskMayEndIt) {
     repeating.emplace(loop.Get(), seconds(1), [&ran, &repeating, witness] {
       repeating.reset();
       ran.Note();
-      ++*witness;  // what the task holds is still there
+      ++*witness;  // the task's captures are still there
     });
   });
   clock.Advance(seconds(1), loop);

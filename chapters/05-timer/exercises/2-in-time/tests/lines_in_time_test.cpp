@@ -25,7 +25,7 @@ constexpr LineTimes kTimes{seconds(60), seconds(10)};
 // A loop whose clients get each line back, in brackets. `quit` ends a connection.
 class LinesInTimeTest : public ::testing::Test {
  protected:
-  // What has come and is not yet a line.
+  // Waits for bytes that are not yet a line.
   void AwaitHalfALine(ConnectionId id, std::string_view half) {
     ASSERT_TRUE(loop_.Await([&] {
       const Connection* connection = loop_.Get().Find(id);

@@ -53,7 +53,7 @@ class TimerWheelTest : public ::testing::Test {
     return timers_.emplace_back([this, name = std::move(name)] { ran_ += name; });
   }
 
-  // What runs at that time.
+  // Returns the names of the timers that run at that time.
   auto RunAt(Clock::duration time) -> std::string {
     ran_.clear();
     wheel_.RunDue(kBegin + time);
@@ -189,7 +189,7 @@ TEST_F(TimerWheelTest, WhatATaskArmsWaitsForTheNextTime) {
   again.emplace([&] {
     ++ran;
     wheel_.Arm(*again, kBegin);
-    wheel_.Arm(moved, kBegin);  // it was due as well, and is armed anew
+    wheel_.Arm(moved, kBegin);  // it was due as well, and is armed again
   });
   wheel_.Arm(*again, kBegin);
   wheel_.Arm(moved, kBegin);
@@ -201,7 +201,7 @@ TEST_F(TimerWheelTest, WhatATaskArmsWaitsForTheNextTime) {
   EXPECT_EQ(RunAt(kTick), "moved");
 }
 
-// A laptop that was asleep. Whoever goes there tick by tick doesn't come back.
+// A laptop that was asleep. Going there tick by tick takes for ever.
 TEST_F(TimerWheelTest, TheClockMayLeap) {
   TimerWheel fine(kBegin, std::chrono::nanoseconds(1));
   WheelTimer& near = Timer("near ");
@@ -254,7 +254,7 @@ TEST_F(TimerWheelTest, NothingIsAllocated) {
   EXPECT_EQ(ran, 9'900);
 }
 
-// Whoever looks for a timer in its slot, or at all timers in each call, is busy for minutes.
+// Looking for a timer in its slot, or at all timers in each call, takes minutes.
 TEST_F(TimerWheelTest, ACrowdInOneSlotCostsNothing) {
   std::deque<WheelTimer> crowd;
   for (int i = 0; i < 200'000; ++i) {

@@ -51,7 +51,7 @@ TEST_F(ChatWhisper, WhoIsNotHereIsToldOfToTheSpeaker) {
   Hears(Guest(2), "guest 1: hello\n");
 }
 
-// Until the server has seen that he left, a guest may still be told something.
+// Until the server has seen that a guest left, it may still get a line.
 TEST_F(ChatWhisper, WhoHasLeftIsNotHere) {
   Guest(3).FinishSending();
   EXPECT_EQ(Guest(3).ReceiveAll(), "");
@@ -60,7 +60,7 @@ TEST_F(ChatWhisper, WhoHasLeftIsNotHere) {
   Hears(Guest(1), "guest 3 is not here\n");
 }
 
-// Every line to one who is just leaving is either heard by him or answered; none waits for ever.
+// Every line to a guest that is just leaving is either heard or answered; none waits for ever.
 TEST_F(ChatWhisper, NoLineIsLostToOneWhoIsLeaving) {
   for (int round = 0; round < 20; ++round) {
     Client leaving(server_.Port());

@@ -140,7 +140,7 @@ TEST(CheckedMutex, OneThatHasGoneIsForgotten) {
   EXPECT_EQ(Take({&c, &a}), "") << "the way from a to c led over b";
 }
 
-// Each holds what the other wants. Whoever asks second is refused, and the first one goes on.
+// Each holds what the other wants. The second to ask is refused, and the first goes on.
 TEST(CheckedMutex, TwoWhoWouldWaitForEachOtherDoNot) {
   for (int round = 0; round < 200; ++round) {
     CheckedMutex a("a");

@@ -56,7 +56,7 @@ TEST_F(DescriptorLimit, GoesAsFarAsItMayAndNoFurther) {
   EXPECT_EQ(Limit().rlim_cur, before_.rlim_max);
 }
 
-// In a process of its own: a hard limit that was lowered stays low.
+// In its own process: a hard limit that was lowered stays low.
 TEST_F(DescriptorLimit, AHardLimitIsNotCrossedEvenByRoot) {
   const auto raise = [] {
     const rlimit few{100, 300};

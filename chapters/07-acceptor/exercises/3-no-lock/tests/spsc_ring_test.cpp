@@ -104,7 +104,7 @@ TEST(SpscRing, WhatIsTakenLeavesNothingBehind) {
   EXPECT_EQ(thing.use_count(), 1);
 }
 
-// Otherwise a client would hear nothing, and his descriptor stay open for ever.
+// Otherwise the client would hear nothing, and its descriptor stay open for ever.
 TEST(SpscRing, DescriptorsThatNobodyTookAreClosed) {
   const auto next_number = [] { return UniqueFd(::dup(STDERR_FILENO)).Get(); };
   const int before = next_number();
@@ -148,7 +148,7 @@ class Slow {
   std::function<void()> on_move_;
 };
 
-// What stands still for as long as `go_on` has not come, from its `number`th move on.
+// A value that stops at its `number`th move until `go_on` has come.
 auto StandsStill(int number, std::promise<void>& stands, const std::shared_future<void>& go_on)
     -> Slow {
   const auto moves = std::make_shared<std::atomic<int>>(0);
@@ -202,8 +202,8 @@ TEST(SpscRing, WhoPopsDoesNotWaitForOneWhoPushes) {
   EXPECT_TRUE(ring.Pop());
 }
 
-// What was written before a Push() is seen after its Pop(), and a place is used again only when it
-// is empty. ThreadSanitizer sees more of that than a test.
+// Writes before a Push() are seen after its Pop(), and a place is used again only when it is empty.
+// ThreadSanitizer sees more of that than a test.
 TEST(SpscRing, TwoThreadsLoseNothingAndSeeAllOfIt) {
   for (const std::size_t capacity : {1U, 2U, 5U, 1'000U}) {
     const int things = static_cast<int>(300 * capacity);

@@ -30,7 +30,7 @@ class LiveTest : public testing::Test {
     return {&loops_[0].Get(), &loops_[1].Get(), &loops_[2].Get()};
   }
 
-  // What each loop has, asked behind all that was posted to it.
+  // Returns each loop's value, read after everything that was posted to it.
   template <typename T>
   auto Values(const Live<T>& live) -> std::vector<T> {
     std::vector<T> values;
@@ -167,7 +167,7 @@ TEST(Live, ALoopThatDoesNotRunYetGetsItWhenItBegins) {
   }
   const ServerThread thread(server);
   std::vector<Client> clients;
-  for (int i = 0; i < 4; ++i) {  // whoever was accepted at the first moment is behind it, too
+  for (int i = 0; i < 4; ++i) {  // even the first client that is accepted comes after it
     clients.emplace_back(server.LocalAddress().Port());
     EXPECT_EQ(clients.back().Receive(3), "new");
   }

@@ -194,7 +194,7 @@ TEST(ReplyParser, ALengthIsANumber) {
   }
 }
 
-// A reply that came through careless hands may say its length twice; both are the same or it is
+// A response that came through careless hands may say its length twice; both are the same or it is
 // bad.
 TEST(ReplyParser, EqualLengthsAreOne) {
   EXPECT_EQ(BodyOf(Head("HTTP/1.1 200 OK", "Content-Length: 5\r\nContent-Length: 5\r\n")),

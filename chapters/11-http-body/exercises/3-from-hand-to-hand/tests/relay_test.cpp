@@ -35,7 +35,7 @@ auto PutChunks(const std::string& name) -> std::string {
   return "PUT /" + name + " HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n";
 }
 
-// What has come up to `text`, or all that came within kPatience.
+// Returns the bytes up to `text`, or all that came within kPatience.
 auto ReceiveUpTo(test::Client& client, const std::string& text) -> std::string {
   std::string received;
   while (received.find(text) == std::string::npos) {

@@ -1,4 +1,4 @@
-// What a program may use up.
+// The resources that a program may use up.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>

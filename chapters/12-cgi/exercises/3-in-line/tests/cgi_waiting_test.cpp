@@ -80,7 +80,7 @@ class CgiWaitingTest : public testing::Test {
     return server_->Loop().Await([this, count] { return cgi_->WaitingCount() == count; });
   }
 
-  // What has run, in this order.
+  // The programs that have run, in this order.
   auto Log() const -> std::string {
     std::ifstream file(programs_.Path(".log"));
     return {std::istreambuf_iterator<char>(file), {}};

@@ -95,7 +95,7 @@ TEST(ExpiringCacheTest, TheLimitHoldsAndTheOldestGoes) {
   EXPECT_EQ(cache.Find("99", kStart), nullptr);
 }
 
-// What is kept with each entry is memory, too.
+// The time that is kept with each entry is memory, too.
 TEST(ExpiringCacheTest, TheTimeIsCounted) {
   Cache with(kPlenty);
   LruCache<std::string, std::string> without(kPlenty, kPlenty);

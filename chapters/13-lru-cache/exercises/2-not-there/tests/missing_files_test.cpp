@@ -180,7 +180,7 @@ TEST_F(MissingFilesTest, WhenAFolderIsExchanged) {
   EXPECT_EQ(Ask("a/b"), "there");
 }
 
-// Nobody tells what happens behind a link.
+// No event reports changes beyond a link.
 TEST_F(MissingFilesTest, BehindALinkItIsLookedForEachTime) {
   fs::create_directory(elsewhere_.Path("target"));
   folder_.Link("a", elsewhere_.Path("target"));

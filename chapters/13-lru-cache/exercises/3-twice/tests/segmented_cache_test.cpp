@@ -186,7 +186,7 @@ TEST(SegmentedCacheTest, ErasedIsErasedWhereverItWas) {
   EXPECT_EQ(cache.Stats().hits + cache.Stats().misses, 1U);
 }
 
-// A reply may be looking at it.
+// A response may be looking at it.
 TEST(SegmentedCacheTest, AValueStaysWhereItIs) {
   SegmentedCache<std::string, std::unique_ptr<int>> cache(10'000, 20);
   std::unique_ptr<int>* const a = cache.Insert("a", std::make_unique<int>(1), 10);

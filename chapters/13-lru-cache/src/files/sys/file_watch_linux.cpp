@@ -26,7 +26,7 @@ auto Join(const std::string& folder, const char* name) -> std::string {
   return folder.empty() ? std::string(name) : folder + '/' + name;
 }
 
-// Is `path` the folder, or something in it?
+// Is `path` the directory, or something in it?
 auto IsBeneath(std::string_view path, std::string_view folder) -> bool {
   return folder.empty() || (path.substr(0, folder.size()) == folder &&
                             (path.size() == folder.size() || path[folder.size()] == '/'));
@@ -66,7 +66,7 @@ auto FileWatch::Add(const std::string& folder) -> bool {
   }
   if (folders_.size() >= kMaxFolders) {
     ForgetAll();
-    return false;  // the folders above this one are not watched any more either
+    return false;  // the directories above this one are not watched any more either
   }
   // By descriptor, so that what is watched is what the path means beneath the root, and now.
   const UniqueFd opened = OpenBeneath(root_, folder);
@@ -77,9 +77,9 @@ auto FileWatch::Add(const std::string& folder) -> bool {
   const std::string path = "/proc/self/fd/" + std::to_string(opened.Get());
   const int number = inotify_add_watch(queue_.Get(), path.c_str(), kEvents | IN_ONLYDIR);
   if (number < 0 || names_.count(number) != 0) {
-    return false;  // or a folder that is known by another path already
+    return false;  // or a directory that is known by another path already
   }
-  names_[number] = folder;  // first: without it, what is told of the folder would be lost
+  names_[number] = folder;  // first: without it, events of the directory would be lost
   folders_[folder] = {number, status.st_dev, status.st_ino};
   return true;
 }
@@ -91,7 +91,7 @@ void FileWatch::SetRoot(int root) noexcept {
 
 auto FileWatch::IsStillThere(const std::string& path, const Folder& folder) const noexcept -> bool {
   struct stat status {};
-  return path.empty() ||  // the root is a descriptor, which means one folder only
+  return path.empty() ||  // the root is a descriptor, which means one directory only
          (fstatat(root_, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
           status.st_dev == folder.device && status.st_ino == folder.inode);
 }
@@ -130,15 +130,15 @@ void FileWatch::OnEvents() {
                  (event.mask & IN_ISDIR) == 0) {
         on_change_(path, Subject::kFile);
       } else {
-        Forget(path);  // as long as somebody has a file of it open, a removed folder is not gone
+        Forget(path);  // as long as somebody has a file of it open, a removed directory is not gone
         on_change_(path, Subject::kFolder);
       }
     }
   }
 }
 
-// A folder that has moved takes with it what is in it, and those folders hear nothing of it: their
-// paths may mean others from now on.
+// A directory that has moved takes its content with it, and the watches of the inner directories
+// hear nothing of it: their paths may mean others from now on.
 void FileWatch::Forget(const std::string& folder) {
   for (auto entry = folders_.begin(); entry != folders_.end();) {
     if (IsBeneath(entry->first, folder)) {

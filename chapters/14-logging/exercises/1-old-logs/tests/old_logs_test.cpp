@@ -56,7 +56,7 @@ TEST(OldLogsTest, WhatALogFileHasRolled) {
   }
 }
 
-// Whoever has compressed or copied a file has given it another time.
+// Compressing or copying a file gives it another time.
 TEST(OldLogsTest, TheNameSaysHowOldOneIs) {
   const LogFolder folder;
   for (const int day : {1, 2, 3}) {
@@ -94,7 +94,7 @@ TEST(OldLogsTest, NothingElseIsTouched) {
   for (const std::string& name : others) {
     folder.Write(name, "x");
   }
-  folder.Write(Rolled("turtle", 6) + "/kept", "x");  // a folder, and not even an empty one
+  folder.Write(Rolled("turtle", 6) + "/kept", "x");  // a directory, and not even an empty one
   others.push_back(Rolled("turtle", 6));
   std::filesystem::create_directory(folder.Path(Rolled("turtle", 7)));
   others.push_back(Rolled("turtle", 7));

@@ -213,7 +213,7 @@ TEST(LastLinesTest, SeveralThreadsAtOnce) {
   ExpectWholeAndInOrder(written);
 }
 
-// Lines of one letter, one behind the other without a pause, into few places.
+// Lines of one letter, one after the other without a pause, into few places.
 TEST(LastLinesTest, NoLineIsOfTwoPieces) {
   for (const std::size_t places : {std::size_t{1}, std::size_t{16}}) {
     LastLines lines(places);
@@ -252,7 +252,7 @@ TEST(LastLinesTest, NoLineIsOfTwoPieces) {
   }
 }
 
-// What the handler below uses.
+// The state of the handler below.
 LastLines* shared_lines = nullptr;
 const LogLine* handlers_line = nullptr;
 int shared_output = -1;

@@ -72,7 +72,7 @@ TEST(ForwardedTest, Ports) {
   EXPECT_EQ(Client("10.0.0.1", {"192.0.2.7:9, [2001:db8::9]:9, 10.0.0.2:9"}), "192.0.2.7:9");
 }
 
-// Behind it stands what somebody wrote whom nobody knows: it is not looked at.
+// A stranger may have written the entries before it: they are not looked at.
 TEST(ForwardedTest, WhatIsNoAddressEndsTheWay) {
   for (const char* const bad : {"unknown",
                                 "_hidden",

@@ -197,7 +197,7 @@ TEST(EventHistoryTest, OneThatTakesLongHoldsUpNobodyElse) {
   EXPECT_EQ(slow, (Texts{Text(1, "a"), Text(2, "b")}));
 }
 
-// What a page does: it listens, loses its connection now and then, and comes back with the id of
+// Acts like a page: it listens, loses its connection now and then, and comes back with the id of
 // the last event that it has got.
 class Follower {
  public:

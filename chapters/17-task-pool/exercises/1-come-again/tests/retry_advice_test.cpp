@@ -21,7 +21,7 @@ using std::chrono::seconds;
 
 constexpr RetryAdvice::TimePoint kStart{hours(1)};
 
-// What `times` who come one after the other are told.
+// Returns the advice for `times` clients that come one after the other.
 auto Told(RetryAdvice& advice, std::size_t queued, RetryAdvice::TimePoint now, int times)
     -> std::vector<int> {
   std::vector<int> told;

@@ -34,7 +34,7 @@ auto Threads(std::size_t threads, std::size_t max_queued = 1024) -> TaskPoolOpti
   return options;
 }
 
-// What was run, in this order.
+// The work that was run, in this order.
 class Notes {
  public:
   auto Work(const std::string& name) -> Strand::Work {
@@ -87,7 +87,7 @@ TEST(StrandTest, NeverTwoAtATime) {
   constexpr std::size_t kSubmitters = 8;
   constexpr std::size_t kEach = 300;
   struct Line {
-    std::array<std::size_t, kSubmitters> next{};  // what each submitter's next work is
+    std::array<std::size_t, kSubmitters> next{};  // each submitter's next work
     std::size_t ran = 0;
     std::atomic<bool> inside{false};
   };

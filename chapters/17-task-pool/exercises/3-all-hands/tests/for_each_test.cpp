@@ -199,7 +199,7 @@ TEST(ForEachTest, WaitsForThoseThatRunBeforeItThrows) {
   pool.Stop();
 }
 
-// Whoever was asked to help already knows what is the caller's.
+// A thread that was asked to help already has the caller's data.
 TEST(ForEachTest, WithoutMemoryFewerHelp) {
   bool failed = true;
   for (std::size_t first = 1; failed; ++first) {

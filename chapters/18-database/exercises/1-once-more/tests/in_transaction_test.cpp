@@ -21,7 +21,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// What is done to a toy database, and which of it fails how.
+// The calls to a toy database, and which of them fails how.
 struct Toy {
   using Failure = std::pair<std::string, DbErrorKind>;  // "commit", kBusy
 
@@ -161,7 +161,7 @@ TEST_F(InTransactionTest, OtherErrorsAreNotRepeated) {
   EXPECT_EQ(pauses_, std::vector<int>());
 }
 
-// Perhaps only the answer was lost: twice is worse than not at all.
+// Perhaps only the response was lost: twice is worse than not at all.
 TEST_F(InTransactionTest, ACommitOfWhichNobodyKnowsIsNotRepeated) {
   for (const DbErrorKind kind : {DbErrorKind::kUnavailable, DbErrorKind::kTimeout}) {
     toy_ = {};

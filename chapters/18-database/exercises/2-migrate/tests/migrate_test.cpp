@@ -26,7 +26,7 @@ const Migration kTodos{"todos",
 const Migration kDone{"done", {"ALTER TABLE todos ADD COLUMN done INTEGER NOT NULL DEFAULT 0"}};
 const Migration kMore{"more", {"INSERT INTO todos (title) VALUES ('drink it')"}};
 
-// Long enough for who looks before he waits; who does it in the right order is never accused.
+// Long enough to catch code that reads before it locks; code with the right order is never blamed.
 constexpr std::chrono::milliseconds kAWhile{100};
 
 void AwaitStart(const std::atomic<int>& started, int count) {
@@ -90,7 +90,7 @@ TEST_F(MigrateTest, DoesEachStepOnce) {
 TEST_F(MigrateTest, DoesWhatIsNew) {
   EXPECT_EQ(Do({kTodos}), 1U);
   EXPECT_EQ(Do({kTodos, kDone}), 1U);
-  connection_ = SqliteDatabase(options_)->Open();  // the program was started anew
+  connection_ = SqliteDatabase(options_)->Open();  // the program was started again
   EXPECT_EQ(Do({kTodos, kDone, kMore}), 1U);
   EXPECT_EQ(Todos(), 2);
 }
@@ -149,8 +149,8 @@ TEST_F(MigrateTest, NamesAreTexts) {
 }
 
 // A service that is started several times at the same moment, with a file that is fresh, and with
-// one of an earlier version. They all come while somebody else writes, so that they are at it
-// together when he ends.
+// one of an earlier version. They all come while somebody else writes, so that they start together
+// when that ends.
 TEST_F(MigrateTest, ManyAtTheSameTime) {
   constexpr int kThreads = 4;
   constexpr std::size_t kSteps = 12;

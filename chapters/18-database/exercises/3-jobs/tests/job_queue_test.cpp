@@ -28,7 +28,7 @@ using std::chrono::seconds;
 constexpr JobQueue::TimePoint kNoon{seconds(1'800'000'000)};
 constexpr seconds kLease{60};
 
-// Long enough for who looks before he waits; who does it in the right order is never accused.
+// Long enough to catch code that reads before it locks; code with the right order is never blamed.
 constexpr milliseconds kAWhile{100};
 
 void AwaitStart(const std::atomic<std::size_t>& started, std::size_t count) {
@@ -66,7 +66,7 @@ class JobQueueTest : public testing::Test {
     return queue_.Take(*mine_, now);
   }
 
-  // What there is to take, "" if nothing.
+  // Returns the job that can be taken, "" if there is none.
   auto WorkAt(JobQueue::TimePoint now = kNoon) -> std::string {
     const std::optional<Job> job = queue_.Take(*other_, now);
     return job ? job->work : "";
@@ -192,7 +192,8 @@ TEST_F(JobQueueTest, GivenBackForTheLastTimeItIsDeadAtOnce) {
   EXPECT_FALSE(Take());
 }
 
-// Whoever has held the last job of the table for too long must not finish the first of the next.
+// A process that has held the last job of the table for too long must not finish the first of the
+// next.
 TEST_F(JobQueueTest, NoIdComesTwice) {
   Put("a");
   const auto late = Take();
@@ -289,7 +290,7 @@ TEST_F(JobQueueTest, NoTwoGetTheSame) {
         }
       });
     }
-    AwaitStart(started, kThreads);  // all are at it when he ends
+    AwaitStart(started, kThreads);  // all start together when it ends
   }
   for (std::thread& thread : threads) {
     thread.join();

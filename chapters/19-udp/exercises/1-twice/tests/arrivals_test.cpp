@@ -81,7 +81,7 @@ TEST(ArrivalsTest, Leaps) {
   }
 }
 
-// Whoever counts them one by one is still at it tomorrow.
+// Counting them one by one would take until tomorrow.
 TEST(ArrivalsTest, AStrangersNumberTakesNoTime) {
   constexpr std::uint64_t kFar = std::uint64_t{1} << 63;
   Arrivals arrivals;
@@ -98,7 +98,7 @@ TEST(ArrivalsTest, AsOneWhoHasAListOfAll) {
   std::mt19937 random(19);
   Arrivals arrivals;
   std::vector<bool> come(300'000, false);
-  std::uint64_t next = 0;  // the number behind the newest
+  std::uint64_t next = 0;  // the number after the newest
   std::uint64_t gone = 0;  // those below are too old
   std::uint64_t lost = 0;
   for (int i = 0; i < 50'000; ++i) {

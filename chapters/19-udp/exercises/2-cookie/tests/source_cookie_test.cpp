@@ -81,7 +81,8 @@ TEST(SourceCookieTest, ALinkLocalAddressIsOfItsInterface) {
   EXPECT_FALSE(cookies.IsGood(View(cookie), two, At(kNoon)));
 }
 
-// What is no part of an address: operator== does not look at it either.
+// The flow label and the padding are no part of an address: operator== does not look at them
+// either.
 TEST(SourceCookieTest, OnlyTheAddressCounts) {
   const SourceCookie cookies(kKey, kLife);
   NetAddress grace = kGrace;

@@ -46,7 +46,7 @@ class Server {
     return test::AwaitDatagram(socket_) ? ReceiveNow() : std::nullopt;
   }
 
-  /// Whether one lies here.
+  /// Is a datagram waiting?
   auto HasMore() -> bool { return test::AwaitDatagram(socket_, milliseconds(0)); }
 
   void Send(std::string_view bytes, const NetAddress& to) {
@@ -100,7 +100,7 @@ class UdpAskerTest : public testing::Test {
     return loop_.Ask([this] { return asker_->Open(); });
   }
 
-  // What was answered by now.
+  // The responses so far.
   auto Have() -> Answers {
     return loop_.Ask([this] { return answers_; });
   }
@@ -236,7 +236,7 @@ TEST_F(UdpAskerTest, WhatIsNoAnswerIsIgnored) {
   EXPECT_EQ(Have(), Answers{"noon"});
 }
 
-// Who can guess the number can answer before the server does, by a forged address.
+// A stranger that can guess the number can respond before the server does, from a forged address.
 TEST_F(UdpAskerTest, NumbersCannotBeGuessed) {
   constexpr int kCount = 200;
   AskOptions options;

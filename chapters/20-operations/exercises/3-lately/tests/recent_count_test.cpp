@@ -101,7 +101,7 @@ TEST(RecentCountTest, WhatIsReadIsWhole) {
       if (now != time) {
         continue;
       }
-      // The writer may be in the middle of `now`, or just before or behind it.
+      // The writer may be in the middle of `now`, or just before or after it.
       std::uint64_t before = 0;
       for (std::int64_t slice = now - 1; slice > now - kSlices && slice > 0; --slice) {
         before += of_slice(slice);

@@ -16,7 +16,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// A connection from an address of its own; all of 127.0.0.0/8 is this machine.
+// A connection from the given address; all of 127.0.0.0/8 is this machine.
 auto ConnectFrom(const std::string& own, const NetAddress& server) -> UniqueFd {
   const NetAddress from(own, 0);
   UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -25,7 +25,7 @@ auto ConnectFrom(const std::string& own, const NetAddress& server) -> UniqueFd {
   return fd;
 }
 
-// Who waits for each listener.
+// Returns the clients that wait for each listener.
 auto Waiting(std::vector<Socket>& listeners) -> std::vector<std::vector<std::string>> {
   std::vector<std::vector<std::string>> waiting;
   for (Socket& listener : listeners) {

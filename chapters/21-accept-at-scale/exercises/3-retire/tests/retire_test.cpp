@@ -65,7 +65,7 @@ class RetireTest : public testing::TestWithParam<std::size_t> {
     return counts;
   }
 
-  // Who is lost has been reset.
+  // A lost client has been reset.
   void ExpectThatAllAreServed() {
     for (Socket& each : taken_) {
       EXPECT_EQ(each.Send("x").bytes, 1U);

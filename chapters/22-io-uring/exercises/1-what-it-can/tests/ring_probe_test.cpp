@@ -64,7 +64,7 @@ TEST_F(RingProbeTest, TheyAreInOrderAndNoneIsInvented) {
 }
 
 TEST_F(RingProbeTest, NoDescriptorIsLeft) {
-  static_cast<void>(KnownOperations());  // what is opened once and kept
+  static_cast<void>(KnownOperations());  // opens the descriptors that are opened once and kept
   const std::ptrdiff_t before = OpenDescriptors();
   ASSERT_FALSE(KnownOperations().empty());
   ring_register.Fail(EINVAL);

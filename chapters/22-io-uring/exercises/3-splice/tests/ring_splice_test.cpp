@@ -38,7 +38,7 @@ auto OpenDescriptors() -> std::ptrdiff_t {
   return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
 }
 
-// Reads on a thread of its own, from Begin() on, until the other side has said all.
+// Reads on its own thread, from Begin() on, until the other side has said all.
 class Reader {
  public:
   explicit Reader(NarrowPair& pair)
@@ -152,7 +152,7 @@ TEST_F(RingSpliceTest, ToASocketThatBlocks) {
   EXPECT_TRUE(reader.All() == bytes);
 }
 
-// 64 KB that don't begin where a page does lie in 17 pages, and a pipe holds 16.
+// 64 KB that don't begin where a page does span 17 pages, and a pipe holds 16.
 TEST_F(RingSpliceTest, APartThatBeginsAnywhere) {
   const std::string bytes = Write(500'000);
   Reader reader(*pair_);

@@ -23,7 +23,7 @@ Alarm::Alarm(Looper& looper, Task task)
   }
   watch_ = looper_.Watch(timer_.Get(), Interest::kRead, [this](const PollEvent&) {
     std::uint64_t times = 0;
-    // Nothing to read: it was set anew since.
+    // Nothing to read: it has been set again since.
     if (::read(timer_.Get(), &times, sizeof times) == sizeof times) {
       task_();
     }

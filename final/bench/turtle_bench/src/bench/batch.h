@@ -1,13 +1,14 @@
-// Requests of one round leave together, and whoever sent some looks for their replies for a while.
+// Requests of one round leave together, and a client that has sent one looks for its response for a
+// while.
 //
 // A request that leaves alone wakes a server that is asleep, or finds it between two looks at its
-// sockets; one after the other they make a server look after every single request, which costs it
+// sockets. One after the other they make a server look after every single request, which costs it
 // more than the load of many clients would.
 //
-// And a server that is slower than this program would have to wake it for nearly every reply, which
-// is work of the server's processor. So the loop looks again, a few microseconds long, before it
-// sleeps: nginx on one core took 12.7 us for each request, 10.1 with this, and this program 11.7
-// and 9.6 (one run, medians of three rounds in turn).
+// And a server that is slower than this program would have to wake it for nearly every response,
+// which is work for the server's processor. So the loop looks again for a few microseconds before
+// it sleeps. Without this, nginx on one core took 12.7 us for each request, and this program 11.7;
+// with it, 10.1 and 9.6 (one run, medians of three rounds in turn).
 //
 // Interface:
 //  * Add() puts a client on the list, Run() is the next round: it sends for all of them.
@@ -22,7 +23,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Who sends in the next round.
+/// The clients that send in the next round.
 class Batch {
  public:
   /// @param round calls Run()

@@ -11,7 +11,7 @@ constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15;  // odd, so multiplying lo
 
 constexpr auto Step(std::uint64_t state, std::uint64_t word) noexcept -> std::uint64_t {
   const std::uint64_t mixed = (state ^ word) * kFactor;
-  return mixed ^ mixed >> 32;  // what a product does to the upper half, the lower one is to feel
+  return mixed ^ mixed >> 32;  // spreads the product's upper half to the lower one
 }
 
 }  // namespace

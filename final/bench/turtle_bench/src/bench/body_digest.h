@@ -1,8 +1,8 @@
-// A number that stands for a body, so that two bodies can be compared without keeping either.
+// A number that represents a body, so that two bodies can be compared without keeping either.
 //
-// Four lanes take eight bytes each, so the processor works on four multiplications at once: the
-// load generator looks at every byte that the server sends, and must not be the slower one of the
-// two. Each step can be undone, so bodies of one length that differ in one word never have the same
+// Four lanes take eight bytes each, so the processor works on four multiplications at once. The
+// load generator looks at every byte that the server sends, and must not be the slower of the two.
+// Each step can be undone, so bodies of one length that differ in one word never have the same
 // digest. It is no defence against somebody who looks for collisions.
 //
 // Interface:

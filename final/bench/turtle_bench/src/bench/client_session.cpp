@@ -55,7 +55,7 @@ auto ClientSession::End(bool broken, TimePoint now) -> Outcome {
   return Outcome::kClosed;
 }
 
-// A reply is complete.
+// A response is complete.
 void ClientSession::Finish(TimePoint now) {
   Measurements& measured = *context_->measured;
   const ResponseHead& head = reader_.Head();
@@ -71,7 +71,7 @@ void ClientSession::Finish(TimePoint now) {
   --pending_;
   if (context_->one_request || !head.keep_alive) {
     last_ = true;
-    pending_ = 0;  // what was pipelined behind it will not be answered, and may be asked again
+    pending_ = 0;  // requests pipelined after it will not be answered, and may be sent again
   }
   reader_.Next();
 }

@@ -1,9 +1,9 @@
-// One client's side of HTTP: what it has asked, and what comes back.
+// One client's side of HTTP: its requests, and the responses to them.
 //
 // Interface:
 //  * Open() begins with a new connection, Ask() says that requests are on their way.
 //  * Take() judges what has arrived, End() what the end of the connection means, TimeOut() that it
-//    took too long. What they find is counted; the caller only learns how to go on.
+//    took too long. They count their findings; the caller only learns how to go on.
 //
 // No socket in here: a test can be the server, byte by byte.
 //
@@ -21,12 +21,12 @@
 
 namespace TURTLE_SERVER {
 
-/// What one worker has measured.
+/// The measurements of one worker.
 struct Measurements {
-  Tally tally;         ///< what any thread may read
+  Tally tally;         ///< the part that any thread may read
   Histogram latency;   ///< of the good replies, in nanoseconds; see Clients::CountWaits()
   MeanMax connect;     ///< from connect(2) until the connection stands
-  MeanMax first_byte;  ///< from sending a request until the first byte of its reply
+  MeanMax first_byte;  ///< from sending a request until the first byte of its response
 };
 
 /// How a client goes on.
@@ -38,7 +38,7 @@ enum class Outcome : std::uint8_t {
   kFail,    ///< the connection is of no more use; the error has been counted
 };
 
-/// What the sessions of one worker share.
+/// The state that the sessions of one worker share.
 struct SessionContext {
   HeadMemo memo{};                   ///< the last head
   ReplyCheck* check = nullptr;       ///< nullptr: bodies may differ
@@ -53,7 +53,7 @@ class ClientSession {
   explicit ClientSession(SessionContext& context) noexcept
       : context_(&context), reader_(context.memo) {}
 
-  /// Begins anew, on a new connection.
+  /// Begins again, on a new connection.
   void Open() noexcept;
 
   /// Requests are on their way.
@@ -84,7 +84,7 @@ class ClientSession {
   /// How many requests are not answered.
   [[nodiscard]] auto Pending() const noexcept -> std::uint32_t { return pending_; }
 
-  /// True in the middle of a reply, or while the end of the connection is awaited.
+  /// True in the middle of a response, or while the end of the connection is awaited.
   [[nodiscard]] auto ExpectsMore() const noexcept -> bool { return last_ || reader_.Begun(); }
 
  private:
@@ -96,7 +96,7 @@ class ClientSession {
   TimePoint due_{};
   TimePoint sent_{};
   std::uint32_t pending_ = 0;
-  bool answered_ = false;  // a byte of an answer to the last Ask() has come
+  bool answered_ = false;  // a byte of the response to the last Ask() has come
   bool last_ = false;      // nothing more may come but the end
 };
 

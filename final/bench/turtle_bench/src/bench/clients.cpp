@@ -141,7 +141,7 @@ auto Clients::Start(std::uint32_t number, TimePoint due) -> bool {
 void Clients::OnHandle(Connection& connection) {
   const std::uint32_t number = NumberOf(connection);
   if (std::exchange(clients_[number].is_new, false)) {
-    return;  // a reply that has come meanwhile is reported when the connection is registered
+    return;  // a response that has come meanwhile is reported when the connection is registered
   }
   if (pieces_.Size() != 0) {
     Receive(number, connection);

@@ -5,12 +5,12 @@
 //   closed -> connecting -> idle -> busy -> ending -> closed
 //                             ^------'  `-> held -----^
 //
-// Who opens the connections is the Opener, and with a rate the Timetable says when a client is to
-// ask; what is asked and what the replies are worth is the ClientSession's.
+// The Opener opens the connections; with a rate, the Timetable decides when a client sends. The
+// ClientSession knows the requests, and judges the responses.
 //
 // Interface:
 //  * Begin() sets them to work; the end of the loop ends it.
-//  * Unanswered() and Overdue() tell what was left undone; with a rate, CountWaits() counts it.
+//  * Unanswered() and Overdue() return what was left undone; with a rate, CountWaits() counts it.
 //
 // Thread: the loop's, and any when the loop has ended.
 #pragma once
@@ -107,7 +107,7 @@ class Clients {
   std::vector<Client> clients_;
   std::vector<std::uint32_t> by_descriptor_;  // which client has which descriptor
   PieceReader pieces_;                        // if reads are not the library's
-  Batch batch_;                               // who has got its reply, and sends the next request
+  Batch batch_;                               // clients with a complete response, which send next
   std::size_t held_ = 0;                      // LoadMode::kIdle: how many are
   bool told_ready_ = false;
 };

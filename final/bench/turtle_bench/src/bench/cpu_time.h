@@ -1,4 +1,4 @@
-// What this program costs.
+// The cost of this program.
 #pragma once
 
 #include "base/namespace.h"
@@ -11,7 +11,7 @@ struct CpuTime {
   double system = 0;  ///< in the kernel
 };
 
-/// What all threads of this process have used so far, getrusage(2). Any thread.
+/// The processor time that all threads of this process have used so far, getrusage(2). Any thread.
 [[nodiscard]] auto UsedCpu() noexcept -> CpuTime;
 
 }  // namespace TURTLE_SERVER

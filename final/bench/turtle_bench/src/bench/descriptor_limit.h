@@ -7,7 +7,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Sees to it that the process may have `needed` descriptors open at once (RLIMIT_NOFILE,
+/// Makes sure that the process may have `needed` descriptors open at once (RLIMIT_NOFILE,
 /// getrlimit(2)), and raises the limit if it has to.
 /// @param needed without them it can't go on
 /// @param wanted more, which are only asked for

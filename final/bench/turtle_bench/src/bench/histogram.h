@@ -2,8 +2,8 @@
 //
 // A list of all latencies would grow with the run, and an average hides the one request in a
 // thousand that took a hundred times as long. A histogram with buckets that grow with the value
-// (HDR, high dynamic range) does neither: between 2^n and 2^(n+1) there are always 1024 buckets,
-// so a value is known to within a thousandth of itself, from a nanosecond to an hour.
+// (HDR, high dynamic range) does neither. Between 2^n and 2^(n+1) there are always 1024 buckets, so
+// a value is known to within a thousandth of itself, from a nanosecond to an hour.
 //
 // Interface:
 //  * Record() counts a value: a shift and an increment.

@@ -1,4 +1,4 @@
-// Tells when stdin ends: whoever started this program is done with it.
+// Reports the end of stdin: the process that started this program is done with it.
 //
 // Thread: the loop's.
 #pragma once

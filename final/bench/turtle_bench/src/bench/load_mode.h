@@ -1,4 +1,4 @@
-// What a connection is used for.
+// The use of a connection.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace TURTLE_SERVER {
 enum class LoadMode : std::uint8_t {
   kKeepAlive,  ///< one request after the other on each connection
   kClose,      ///< a connection for each request
-  kPipeline,   ///< several requests at once, then their replies
+  kPipeline,   ///< several requests at once, then their responses
   kIdle,       ///< one request, then the connection is held
 };
 
-/// What a mode is called in a report and in JSON.
+/// The name of a mode in a report and in JSON.
 constexpr auto NameOf(LoadMode mode) noexcept -> const char* {
   switch (mode) {
     case LoadMode::kClose:

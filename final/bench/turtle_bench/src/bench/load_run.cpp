@@ -28,8 +28,8 @@ namespace {
 constexpr std::chrono::seconds kProgress{1};
 // LoadMode::kIdle: how long it may take until all connections are held.
 constexpr std::chrono::seconds kOpeningTime{60};
-// What a worker needs besides its connections: poller, wake-up, timer. And the program: stdin,
-// stdout, stderr, its own loop, the JSON file.
+// The descriptors of a worker besides its connections: poller, wake-up, timer. And the program:
+// stdin, stdout, stderr, its own loop, the JSON file.
 constexpr std::uint64_t kDescriptorsPerThread = 4;
 constexpr std::uint64_t kDescriptorsBesides = 16;
 
@@ -104,7 +104,7 @@ auto LoadRun::MakeEvents() -> WorkerEvents {
 void LoadRun::Run() {
   signals_.emplace(control_, std::vector<int>{SIGINT, SIGTERM}, [this](int) {
     control_.Stop();
-    signals_.reset();  // who asks twice does not want a report
+    signals_.reset();  // a second signal means that no report is wanted
   });
   StartThreads();
   const bool posted = control_.Post([this] { Begin(); });

@@ -10,7 +10,7 @@ namespace TURTLE_SERVER {
 /// Puts a server under load as the options say, until the time is over, until SIGINT or SIGTERM,
 /// or, with LoadMode::kIdle, until stdin ends.
 ///
-/// The calling thread runs a loop of its own for clock, signals and progress.
+/// The calling thread runs its own loop for clock, signals and progress.
 /// @param options checked
 /// @param out gets the report, or JSON if that goes to "-", and "READY" with LoadMode::kIdle
 /// @param errors gets a line each second, the report if JSON goes to `out`, and one line if the run

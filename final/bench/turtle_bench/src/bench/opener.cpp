@@ -50,7 +50,7 @@ auto Opener::TakeSpare() -> bool {
     return false;
   }
   ++spared_;
-  round_.Request();  // which begins to count anew
+  round_.Request();  // which resets the count
   return true;
 }
 

@@ -1,16 +1,15 @@
 // Gives clients their connections, and new ones when they have lost them.
 //
-// The first ones come little by little, since those that stand want to be served too. A client
-// whose connection has ended is opened again at once, while its neighbours' replies are still to be
+// The first ones come little by little, since those that are open need service too. A client whose
+// connection has ended is opened again at once, while its neighbours' responses are still to be
 // read: the server has something to do meanwhile. The loop closes the old descriptor only at the
 // end of the round, so that takes spare ones; a client that finds none left is opened in the next
 // round.
 //
 // Interface:
 //  * Start() has every client opened for the first time; Open() opens one at once.
-//  * TakeSpare() says whether one may be opened anew in this round; if not, Queue() has it opened
-//  in
-//    the next. Run() is that round.
+//  * TakeSpare() says whether one may be opened again in this round; if not, Queue() has it
+//  opened in the next. Run() is that round.
 //  * Settled() says that a client needs no care any more.
 //
 // Connections, their times and their failures are counted here.
@@ -41,7 +40,7 @@ struct Opened {
   TimePoint done;   ///< now
 };
 
-/// What an Opener tells.
+/// The events of an Opener.
 struct OpenerEvents {
   /// An attempt begins, also one that nobody but the Opener asked for.
   std::function<void(std::uint32_t client)> on_begin;
@@ -96,7 +95,7 @@ class Opener {
   const OpenerEvents events_;
   Connector connector_;
   std::vector<TimePoint> begun_;     // by client: when its last attempt began
-  std::deque<std::uint32_t> queue_;  // whose connection has ended
+  std::deque<std::uint32_t> queue_;  // clients whose connection has ended
   std::uint32_t next_new_;           // the first that was never opened; beyond all: none
   std::size_t unsettled_ = 0;
   std::size_t spared_ = 0;  // descriptors that this round has done with and not closed

@@ -24,7 +24,7 @@ constexpr std::uint64_t kMaxThreads = 1024;
 constexpr double kMaxSeconds = 86400;  // a day
 constexpr double kMaxRate = 1e9;
 constexpr std::uint64_t kMaxReadSize = std::uint64_t{16} << 20;
-// 64 bytes that are a reply when they come back.
+// 64 bytes that are a response when they come back.
 constexpr const char* kEchoed =
     "HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\nabcdefghijklmnopqrstuvwxy";
 
@@ -80,7 +80,7 @@ auto ParseDecimal(const std::string& text) -> std::optional<double> {
     return std::nullopt;
   }
   double number = 0;
-  double place = 0;  // of the next digit behind the point
+  double place = 0;  // of the next digit after the point
   for (const char c : text) {
     if (c == '.') {
       place = 0.1;
@@ -151,7 +151,7 @@ void TakeMode(const Words& words, BenchOptions& options) {
   options.body = words.body;
 }
 
-// What an echo server gets. It comes back as a reply, and is read like any other.
+// The request to an echo server. It comes back as a response, and is read like any other.
 void TakeEcho(const Words& words, BenchOptions& options) {
   if (words.echo && (words.close || words.get || words.head || words.http10 || words.http11 ||
                      !words.body.empty() || !words.fields.empty())) {
@@ -202,8 +202,8 @@ auto TakeWords(const Words& words) -> BenchOptions {
   options.any_body = words.any_body;
   options.quiet = words.quiet;
   options.json = words.json;
-  // Beyond that a connection stops to read until its output has gone, and the server may stop to
-  // read until its replies have gone.
+  // Beyond that a connection stops reading until its output has gone, and the server may stop
+  // reading until its responses have gone.
   if (RequestText(options).size() * options.depth > Connection::kHighWater) {
     const std::string most = " more than " + FormatByteSize(Connection::kHighWater);
     if (words.pipeline.empty()) {
@@ -228,7 +228,7 @@ void Describe(CLI::App& app, Words& words) {
   app.add_flag("--keep-alive", words.keep_alive,
                "one request after the other on each connection (default)");
   app.add_flag("--close", words.close, "a connection for each request");
-  option("--pipeline", words.pipeline, "N", "N requests at once, then their replies");
+  option("--pipeline", words.pipeline, "N", "N requests at once, then their responses");
   app.add_flag("--idle", words.idle,
                "one request on each connection; print READY, hold them until stdin ends");
   option("--rate", words.rate, "R",
@@ -242,11 +242,11 @@ void Describe(CLI::App& app, Words& words) {
       ->type_name("FIELD")
       ->allow_extra_args(false);
   app.add_flag("--echo", words.echo, "for an echo server: 64 bytes, which have to come back");
-  option("--timeout", words.timeout, "SECONDS", "for a connection to be made, and for a reply");
+  option("--timeout", words.timeout, "SECONDS", "for a connection to be made, and for a response");
   option("--read-size", words.read_size, "BYTES", "how much a connection takes at once, 64K");
   app.add_flag("--any-body", words.any_body,
-               "replies may differ; else each is compared with the first");
-  option("--json", words.json, "FILE", "write the figures as JSON; -: to standard output");
+               "responses may differ; else each is compared with the first");
+  option("--json", words.json, "FILE", "write the results as JSON; -: to standard output");
   app.add_flag("--quiet", words.quiet, "no line each second on standard error");
 }
 

@@ -21,7 +21,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What `turtle-bench` was asked for; every value has been checked.
+/// The options of `turtle-bench`; every value has been checked.
 struct BenchOptions {
   Url url{};                             ///< URL
   std::string url_text;                  ///< URL as it was written
@@ -37,13 +37,13 @@ struct BenchOptions {
   std::vector<std::string> fields;       ///< -H: "Name: value"
   std::size_t read_size = 0;             ///< --read-size in bytes; 0: as the library reads
   std::chrono::milliseconds timeout{10'000};  ///< --timeout
-  bool any_body = false;                      ///< --any-body: replies may differ
+  bool any_body = false;                      ///< --any-body: responses may differ
   bool echo = false;                          ///< --echo: the server sends back what it gets
   bool quiet = false;                         ///< --quiet: no progress
   std::string json;                           ///< --json: a file, or "-"; empty: no JSON
 };
 
-/// What the program has to do.
+/// The program's task.
 enum class BenchAction : std::uint8_t {
   kRun,    ///< Run as `options` says.
   kPrint,  ///< Print `text` to standard output and end with code 0: help or version.
@@ -57,7 +57,7 @@ struct BenchCommandLine {
   std::string text{};                       ///< kPrint, kFail; ends with a newline.
 };
 
-/// Reads the command line. Never throws for what stands in it.
+/// Reads the command line. Never throws, whatever it contains.
 /// @param argc as of main().
 /// @param argv as of main().
 /// @return what to do. For kFail, `text` is one line that names the option and the value.
@@ -65,7 +65,7 @@ struct BenchCommandLine {
 
 /// One request as the options describe it: request line, Host, Connection where the mode needs it,
 /// the fields of -H, with --post Content-Length and the body, and nothing else. For an echo server
-/// it is a reply.
+/// it is a response.
 [[nodiscard]] auto RequestText(const BenchOptions& options) -> std::string;
 
 }  // namespace TURTLE_SERVER

@@ -1,7 +1,7 @@
 // When requests are due, if there is to be a given number of them per second.
 //
-// A load generator that sends the next request when the last one is answered goes easy on a server
-// that stalls: in the second of the stall it sends nothing, and one slow request stands for the
+// A load generator that sends the next request only after the last response goes easy on a server
+// that stalls. In the second of the stall it sends nothing, and one slow request represents the
 // thousand that real users would have sent (coordinated omission). So the schedule is fixed before
 // the run, it does not wait for the server, and a latency is counted from the time when the request
 // was due, not from when it could be sent.
@@ -39,7 +39,7 @@ class Pace {
     return due;
   }
 
-  /// When the request `ahead` places behind the next one is due.
+  /// The due time of the request `ahead` places after the next one.
   [[nodiscard]] auto DueOf(std::uint64_t ahead) const noexcept -> TimePoint {
     return TimeOf(taken_ + ahead);
   }

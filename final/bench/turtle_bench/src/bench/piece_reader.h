@@ -1,5 +1,5 @@
-// Reads a connection in pieces of a size of its own, as another client would: 8 KB at a time, as
-// wrk does it.
+// Reads a connection in pieces of a fixed size, as another client would: 8 KB at a time, as wrk
+// does it.
 //
 // Interface:
 //  * Read() is one recv(2); Piece() is what it brought.

@@ -18,9 +18,9 @@
 
 namespace TURTLE_SERVER {
 
-/// What is compared of a reply.
+/// The parts of a response that are compared.
 struct ReplyPrint {
-  int status;            ///< replies with another status have a reference of their own
+  int status;            ///< each status has its own reference
   std::uint64_t size;    ///< of the body in bytes
   std::uint64_t digest;  ///< of the body
 
@@ -48,7 +48,7 @@ class ReplyCheck {
   /// @param reference outlives this object
   explicit ReplyCheck(ReplyReference& reference) noexcept : reference_(reference) {}
 
-  /// True if the reply is the same as the first one with its status. Throws std::bad_alloc.
+  /// True if the response is the same as the first one with its status. Throws std::bad_alloc.
   [[nodiscard]] auto Matches(const ReplyPrint& print) -> bool {
     for (const ReplyPrint& known : known_) {
       if (known.status == print.status) {

@@ -25,7 +25,7 @@ constexpr std::array<Percentile, 5> kPercentiles = {{{"50 %", "p50", 50},
                                                      {"99 %", "p99", 99},
                                                      {"99.9 %", "p999", 99.9}}};
 
-// printf, because streams keep their width and precision for whoever writes next.
+// printf, because streams keep their width and precision for later output.
 [[gnu::format(printf, 1, 2)]] auto Format(const char* format, ...) -> std::string {
   std::array<char, 512> text{};
   va_list arguments;

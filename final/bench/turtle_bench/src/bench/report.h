@@ -1,7 +1,7 @@
-// What a run has come to, for people and for programs.
+// The results of a run, for people and for programs.
 //
 // Interface:
-//  * Report holds the figures.
+//  * Report holds the results.
 //  * PrintReport() writes them as text, WriteJson() as one JSON object.
 //
 // Thread: pure.
@@ -18,7 +18,7 @@
 
 namespace TURTLE_SERVER {
 
-/// The figures of a run.
+/// The results of a run.
 struct Report {
   std::string url;                       ///< as it was given
   LoadMode mode = LoadMode::kKeepAlive;  ///< how it was asked
@@ -27,11 +27,11 @@ struct Report {
   std::size_t threads = 0;               ///< of the load generator
   double seconds = 0;                    ///< how long it took; more than 0
   double rate = 0;                       ///< requests per second that were wanted; 0: no limit
-  Totals totals{};                       ///< what was counted
+  Totals totals{};                       ///< the counts
   int connect_error = 0;                 ///< errno of the first ErrorKind::kConnect; 0: none
   MeanMax connect{};                     ///< time until a connection stood
-  MeanMax first_byte{};                  ///< time from a request to the first byte of its reply
-  Histogram latency{};                   ///< time from a request to the end of its reply, ns
+  MeanMax first_byte{};                  ///< time from a request to the first byte of its response
+  Histogram latency{};                   ///< time from a request to the end of its response, ns
   double user_seconds = 0;               ///< CPU time of the load generator in its own code
   double system_seconds = 0;             ///< and in the kernel
   std::uint64_t unanswered = 0;          ///< requests that were on their way at the end

@@ -26,7 +26,7 @@ auto ParseStatusLine(std::string_view line, ResponseHead& out) -> const char* {
   constexpr std::size_t kStatusEnd = 12;
   const std::string_view version = line.substr(0, kStatusAt);
   if (version != "HTTP/1.1 " && version != "HTTP/1.0 ") {
-    return "the reply does not begin with HTTP/1.1 or HTTP/1.0";
+    return "the response does not begin with HTTP/1.1 or HTTP/1.0";
   }
   if (line.size() < kStatusEnd || (line.size() > kStatusEnd && line[kStatusEnd] != ' ')) {
     return "malformed status line";
@@ -51,7 +51,7 @@ void ForEachMember(std::string_view list, See see) {
   }
 }
 
-// What the fields say about the body's end, before it is weighed.
+// The fields that determine the body's end, before they are weighed.
 struct Fields {
   std::optional<std::uint64_t> length;
   bool has_coding = false;

@@ -17,19 +17,19 @@
 
 namespace TURTLE_SERVER {
 
-/// What marks the end of a body.
+/// The mark of a body's end.
 enum class BodyEnd : std::uint8_t {
-  kNone,     ///< there is no body: a reply to HEAD, or 1xx, 204, 304
+  kNone,     ///< there is no body: a response to HEAD, or 1xx, 204, 304
   kLength,   ///< Content-Length
   kChunked,  ///< the last chunk
   kToEnd,    ///< the end of the connection
 };
 
-/// What a load generator needs of a head.
+/// The parts of a head that a load generator needs.
 struct ResponseHead {
   int status = 0;                ///< 100 to 599
   BodyEnd end = BodyEnd::kNone;  ///< where the body ends
-  std::uint64_t length = 0;      ///< Content-Length, 0 without it; also of a reply to HEAD
+  std::uint64_t length = 0;      ///< Content-Length, 0 without it; also of a response to HEAD
   bool keep_alive = false;       ///< the connection can take another request
 };
 

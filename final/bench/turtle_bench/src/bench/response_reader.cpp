@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 
-// A benchmark may fetch a disk image; what limits it is its time.
+// A benchmark may fetch a disk image; its duration is the limit.
 auto NoLimits() noexcept -> BodyLimits {
   BodyLimits limits;
   limits.max_body_bytes = std::numeric_limits<std::uint64_t>::max();

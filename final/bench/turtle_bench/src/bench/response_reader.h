@@ -1,14 +1,14 @@
-// Reads a server's replies as they come, in any pieces.
+// Reads a server's responses as they come, in any pieces.
 //
 // A load generator sees the same head millions of times: it differs once a second, when the date
-// does. So the last head that was parsed is remembered, and one that is the same byte for byte is
-// not parsed again: its meaning is a function of its bytes and of the method, which is the same for
-// the whole run. The body is not kept; its digest is.
+// does. So the last parsed head is remembered, and one that is the same byte for byte is not parsed
+// again. Its meaning is a function of its bytes and of the method, which is the same for the whole
+// run. The body is not kept; its digest is.
 //
 // Interface:
-//  * Read() takes bytes up to the end of one reply; Next() makes ready for the next.
+//  * Read() takes bytes up to the end of one response; Next() makes ready for the next.
 //  * End() says what the end of the connection means: some bodies last until then.
-//  * Head(), BodySize() and BodyValue() describe a complete reply.
+//  * Head(), BodySize() and BodyValue() describe a complete response.
 //
 // Nothing is allocated, but for a head that arrives in pieces, whose memory is then used again.
 //
@@ -34,7 +34,7 @@ struct HeadMemo {
   std::uint64_t parsed{0};  ///< how often a head was parsed, for tests
 };
 
-/// How far a reply is.
+/// The state of a response.
 enum class ReplyState : std::uint8_t {
   kMore,  ///< goes on with what comes next
   kDone,  ///< complete
@@ -44,7 +44,7 @@ enum class ReplyState : std::uint8_t {
 /// The verdict of ResponseReader::Read().
 struct [[nodiscard]] ReadResult {
   ReplyState state = ReplyState::kMore;  ///< which of the three
-  std::size_t used = 0;                  ///< bytes of the input that belong to this reply
+  std::size_t used = 0;                  ///< bytes of the input that belong to this response
   const char* fault = "";                ///< kBad: what is wrong; a literal
 };
 
@@ -57,22 +57,23 @@ class ResponseReader {
   /// @param memo outlives the reader
   explicit ResponseReader(HeadMemo& memo) noexcept;
 
-  /// Reads on, up to the end of the reply at most.
-  /// @param input what follows the bytes that were used so far
+  /// Reads on, up to the end of the response at most.
+  /// @param input the bytes after those that were used so far
   auto Read(std::string_view input) -> ReadResult;
 
   /// The connection has ended.
-  /// @return kDone if that completes the reply, kMore if no byte of it has come, else kBad.
+  /// @return kDone if that completes the response, kMore if no byte of it has come, else
+  ///     kBad.
   [[nodiscard]] auto End() const noexcept -> ReplyState;
 
-  /// True once a byte of the reply has come.
+  /// True once a byte of the response has come.
   [[nodiscard]] auto Begun() const noexcept -> bool { return place_ != Place::kStart; }
 
   /// The final head; from the end of the head on.
   [[nodiscard]] auto Head() const noexcept -> const ResponseHead& { return head_; }
 
-  /// Bytes of the body so far, without the chunks around them. Of a reply to HEAD, the length that
-  /// it tells of.
+  /// Bytes of the body so far, without the chunks around them. For a response to HEAD, the length
+  /// in its head.
   [[nodiscard]] auto BodySize() const noexcept -> std::uint64_t {
     return head_.end == BodyEnd::kNone ? head_.length : digest_.Size();
   }

@@ -1,4 +1,4 @@
-// What a worker counts while it runs, so that another thread can show it.
+// The counters of a worker, which another thread may show while it runs.
 //
 // Interface:
 //  * ErrorKind and NameOf(): the ways in which a request can fail.
@@ -23,24 +23,24 @@ namespace TURTLE_SERVER {
 enum class ErrorKind : std::uint8_t {
   kConnect,    ///< no connection came about
   kTimeout,    ///< nothing came, or not all of it, in time
-  kReset,      ///< reset, or ended without a byte of the reply
-  kStatus,     ///< a complete reply whose status is not 2xx
-  kTruncated,  ///< the connection ended within the reply
-  kMismatch,   ///< the body is not that of the first reply
+  kReset,      ///< reset, or ended without a byte of the response
+  kStatus,     ///< a complete response whose status is not 2xx
+  kTruncated,  ///< the connection ended within the response
+  kMismatch,   ///< the body is not that of the first response
   kProtocol,   ///< that was no HTTP, or more of it than was asked for
 };
 
 /// How many kinds there are.
 inline constexpr std::size_t kErrorKinds = 7;
 
-/// What a kind is called in a report and in JSON.
+/// The name of a kind in a report and in JSON.
 constexpr auto NameOf(ErrorKind kind) noexcept -> const char* {
   constexpr std::array<const char*, kErrorKinds> kNames = {
       "connect", "timeout", "reset", "status", "truncated", "mismatch", "protocol"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-/// What has happened so far; a value.
+/// The counts so far; a value.
 struct Totals {
   std::uint64_t requests = 0;                       ///< complete replies, right in status and body
   std::uint64_t connections = 0;                    ///< connections that were opened

@@ -26,7 +26,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Who takes the next request, and when.
+/// Decides which client takes the next request, and when.
 class Timetable {
  public:
   /// Starts a request that was due at `due`. @return false: this client can't, it has changed since
@@ -63,7 +63,7 @@ class Timetable {
   const Start start_;
   std::optional<Pace> pace_;
   Alarm alarm_;
-  TimePoint alarm_time_{};             // what it is set to
+  TimePoint alarm_time_{};             // the time that it is set to
   std::deque<std::uint32_t> offered_;  // some may have changed since
   std::vector<char> is_offered_;       // by client
 };

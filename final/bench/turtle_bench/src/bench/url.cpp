@@ -50,7 +50,7 @@ void CheckTarget(std::string_view target) {
   }
 }
 
-// Host and port; `authority` is what stands between "//" and the path.
+// Host and port; `authority` is the part between "//" and the path.
 void SplitAuthority(std::string_view authority, Url& url) {
   if (authority.find('@') != std::string_view::npos) {
     Refuse("a user name ('...@') is not supported");
@@ -71,7 +71,7 @@ void SplitAuthority(std::string_view authority, Url& url) {
     url.host = authority.substr(0, colon);
     rest = authority.substr(std::min(colon, authority.size()));
     if (rest.find(':', 1) != std::string_view::npos) {
-      Refuse("an IPv6 address has to stand in brackets");
+      Refuse("an IPv6 address needs brackets");
     }
   }
   if (url.host.empty()) {
@@ -79,7 +79,7 @@ void SplitAuthority(std::string_view authority, Url& url) {
   }
   url.authority = authority.substr(0, authority.size() - rest.size());
   if (!rest.empty() && rest.front() != ':') {
-    Refuse("'" + std::string(rest) + "' behind the address is not a port");
+    Refuse("'" + std::string(rest) + "' after the address is not a port");
   }
   if (!rest.empty()) {
     url.port = ParsePort(rest.substr(1));

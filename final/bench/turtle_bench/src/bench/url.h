@@ -18,8 +18,8 @@ namespace TURTLE_SERVER {
 struct Url {
   std::string host;         ///< a name or an address, an IPv6 address without its brackets
   std::uint16_t port = 80;  ///< 80 if none is given
-  std::string target;       ///< what the request line asks for: path and query, at least "/"
-  std::string authority;    ///< what the field Host says: "[::1]:20080", without the port 80
+  std::string target;       ///< for the request line: path and query, at least "/"
+  std::string authority;    ///< for the field Host: "[::1]:20080", without the port 80
 };
 
 /// Splits a URL. Nothing is decoded: the target goes out as it stands.

@@ -2,9 +2,9 @@
 //
 // Interface:
 //  * Run() loops on the thread that calls it; Begin() starts the load, Stop() ends it.
-//  * Measured(), EndTime(), … tell what came of it. While it runs only the Tally may be read.
+//  * Measured(), EndTime(), … return the results. While it runs only the Tally may be read.
 //
-// Thread: Begin(), Stop() and the Tally any; Run() a thread of its own; the rest after Run().
+// Thread: Begin(), Stop() and the Tally any; Run() its own thread; the rest after Run().
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class Worker {
   /// Ends it: what is not answered by now is not waited for.
   void Stop() noexcept { looper_.Stop(); }
 
-  /// What was counted and measured.
+  /// The counts and measurements.
   [[nodiscard]] auto Measured() const noexcept -> const Measurements& { return measured_; }
 
   /// When the load has ended.

@@ -1,4 +1,4 @@
-// What a worker is told, what it shares with the others of a run, and what it tells.
+// A worker's input, the state that it shares with the others of a run, and its events.
 //
 // Interface:
 //  * MakePlan() is one worker's share of what the options ask for.
@@ -21,12 +21,12 @@
 
 namespace TURTLE_SERVER {
 
-/// What a worker has to do.
+/// The task of a worker.
 struct WorkerPlan {
-  NetAddress server;                     ///< whom to ask
+  NetAddress server;                     ///< the server's address
   LoadMode mode = LoadMode::kKeepAlive;  ///< how
   std::size_t connections = 1;           ///< this worker's
-  std::string requests;                  ///< what goes out at once: one request or, pipelined, more
+  std::string requests;                  ///< the text sent at once: one request or, pipelined, more
   std::uint32_t depth = 1;               ///< how many requests that are
   bool to_head = false;                  ///< the method is HEAD
   bool any_body = false;                 ///< the bodies may differ
@@ -34,7 +34,7 @@ struct WorkerPlan {
   Clock::duration first_due{0};          ///< with `rate`: when the first is due, after Begin()
   std::size_t spare = 0;                 ///< descriptors beyond one for each connection
   std::size_t read_size = 0;             ///< of one recv(2); 0: as the library does it
-  std::chrono::milliseconds timeout{0};  ///< for a connection, and for a reply
+  std::chrono::milliseconds timeout{0};  ///< for a connection, and for a response
 };
 
 /// The plan of one worker.
@@ -45,14 +45,14 @@ struct WorkerPlan {
 [[nodiscard]] auto MakePlan(const BenchOptions& options, const NetAddress& server,
                             std::size_t number, std::size_t spare) -> WorkerPlan;
 
-/// What the workers of a run share.
+/// The state that the workers of a run share.
 struct SharedRun {
   ReplyReference reference;           ///< the first reply
   std::atomic<bool> reached{false};   ///< somebody has got a connection
   std::atomic<int> connect_error{0};  ///< errno of the first connection that did not come about
 };
 
-/// What a worker tells, on its own thread.
+/// The events of a worker, on its own thread.
 struct WorkerEvents {
   /// Nobody has reached the server yet, and this is why: "connect 127.0.0.1:80: ...".
   std::function<void(const std::string& why)> on_unreachable;

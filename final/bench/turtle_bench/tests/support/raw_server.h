@@ -15,7 +15,7 @@ namespace TURTLE_SERVER::test {
 /// Calls a function for each request head that comes, on one loop.
 class RawServer {
  public:
-  /// What to do about a request: write to the connection, delete it, or nothing at all.
+  /// Reacts to a request: writes to the connection, deletes it, or does nothing at all.
   using Answer = std::function<void(Connection&)>;
 
   explicit RawServer(Answer answer) : server_(NetAddress("127.0.0.1", 0), OneThread()) {

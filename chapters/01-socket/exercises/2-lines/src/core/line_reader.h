@@ -22,8 +22,8 @@ class LineReader {
 
   /// Waits for the next line.
   ///
-  /// @return the line without its end, which is LF or CRLF; at the end of the stream what is left,
-  ///     if that is anything; then nullopt, as after an error and for a line that is too long.
+  /// @return the line without its end, which is LF or CRLF; at the end of the stream the rest, if
+  ///     there is any. Then nullopt, as after an error and for a line that is too long.
   auto Next() -> std::optional<std::string>;
 
   /// Did a line have more than the limit? Nothing is read from then on.

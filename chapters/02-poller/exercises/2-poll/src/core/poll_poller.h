@@ -15,7 +15,7 @@
 
 namespace TURTLE_SERVER {
 
-/// See Poller. What differs: kEdge is refused.
+/// See Poller. It refuses kEdge.
 class PollPoller : public Poller {
  public:
   /// @throws std::system_error, "poll add 7: File exists" or, where `fd` is not open, "poll add 7:

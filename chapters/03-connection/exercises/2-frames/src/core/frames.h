@@ -1,4 +1,4 @@
-// Messages on a stream: each behind its length, four bytes, the high one first.
+// Messages on a stream: each after its length, four bytes, the high one first.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What TakeFrame() has found.
+/// The result of TakeFrame().
 enum class FrameStatus : std::uint8_t {
   kNeedMore,  ///< the message is not complete yet
   kFrame,     ///< one message
@@ -29,7 +29,7 @@ struct Frame {
 
 class Connection;
 
-/// Queues a message behind its length: see Connection::WriteToWriteBuffer().
+/// Queues a message after its length: see Connection::WriteToWriteBuffer().
 ///
 /// @throws std::length_error, "frame of 4294967296 bytes", when four bytes can't say its length.
 void WriteFrame(Connection& connection, std::string_view message);

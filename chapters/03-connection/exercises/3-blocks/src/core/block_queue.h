@@ -27,7 +27,7 @@ class BlockQueue {
   /// How many bytes are there.
   [[nodiscard]] auto Size() const noexcept -> std::size_t { return 0; }  // TODO
 
-  /// Copies `bytes` to the back. What is there already stays where it is.
+  /// Copies `bytes` to the back. Bytes that are there already stay where they are.
   ///
   /// @throws std::bad_alloc; then nothing was appended.
   void Append(std::string_view bytes) { static_cast<void>(bytes); }  // TODO

@@ -23,7 +23,7 @@ class Throttle {
 
   /// Waits for a place, and posts.
   ///
-  /// @return false: the loop has ended, also if it did so during the wait; `task` will not run.
+  /// @return false: the loop has ended, perhaps during the wait; `task` will not run.
   [[nodiscard]] auto Post(Task task) -> bool;
 
  private:

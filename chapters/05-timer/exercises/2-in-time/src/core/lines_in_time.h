@@ -20,7 +20,8 @@ struct LineTimes {
 /// Called with each whole line, without its line feed, which is valid for this call.
 using LineHandler = std::function<void(Connection*, std::string_view)>;
 
-/// What a connection does whose client sends lines. The connection's state is left to the handler.
+/// The callbacks of a connection whose client sends lines. The connection's state is left to the
+/// handler.
 ///
 /// @param times how long a client may take
 /// @param on_line may write, and may delete the connection

@@ -1,10 +1,10 @@
 // Timers in a wheel: arming, moving and disarming one costs a few stores, however many there are.
 //
 // Interface:
-//  * A WheelTimer is a task that can be armed; whoever owns it may end it at any time.
+//  * A WheelTimer is a task that can be armed; its owner may end it at any time.
 //  * Arm() and Disarm() one, RunDue() runs those whose time has come.
 //
-// Time is cut into ticks, counted from the wheel's beginning. A timer lies in the slot of its tick,
+// Time is cut into ticks, counted from the wheel's beginning. A timer is in the slot of its tick,
 // modulo the number of slots.
 //
 // Thread: one at a time, the loop's.

@@ -12,13 +12,13 @@
 
 namespace TURTLE_SERVER {
 
-/// Makes the answer to a line, which comes without its line feed. May take long, and may throw.
+/// Makes the response to a line, which comes without its line feed. May take long, and may throw.
 using Answer = std::function<std::string(const std::string& line)>;
 
 /// How many lines of one client may have been taken and not been answered.
 constexpr std::size_t kMostInWork = 16;
 
-/// What a connection does whose client sends lines, each of which gets an answer.
+/// The callbacks of a connection whose client sends lines, each of which gets a response.
 ///
 /// @param pool whose threads answer; outlives the loops
 /// @param answer called on several threads at once

@@ -2,7 +2,7 @@
 //
 // Two threads that take two locks in different orders may each hold what the other wants, and then
 // both wait for ever. It happens when both are there in the same microsecond, so hardly ever, and
-// never in a test. What can be seen each time is that both orders occur.
+// never in a test. But each time, both orders can be seen to occur.
 //
 // Thread: any.
 #pragma once

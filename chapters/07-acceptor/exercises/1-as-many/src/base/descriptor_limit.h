@@ -7,8 +7,8 @@
 
 namespace TURTLE_SERVER {
 
-/// Lets this process have at least `wanted` descriptors, or as many as it may allow itself. What it
-/// may have already is never made less.
+/// Lets this process have at least `wanted` descriptors, or as many as it may allow itself. A
+/// higher limit that it has already is never lowered.
 ///
 /// @return how many it may have now
 auto RaiseDescriptorLimit(std::size_t wanted) noexcept -> std::size_t;

@@ -1,7 +1,7 @@
 // Handing a descriptor to another process, over a socket of the family AF_UNIX.
 //
-// The receiver gets a number of its own for the same open file: a client that is handed over keeps
-// its connection. unix(7), SCM_RIGHTS.
+// The receiver gets its own number for the same open file: a client that is handed over keeps its
+// connection. unix(7), SCM_RIGHTS.
 //
 // Thread: any; one at a time for each end of a channel.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What ReceiveDescriptor() found.
+/// The result of ReceiveDescriptor().
 struct ReceivedDescriptor {
   UniqueFd fd;    ///< none, with error 0: the other side has closed the channel
   int error = 0;  ///< an errno value

@@ -34,7 +34,7 @@ class SpscRing {
   /// Destroys what is left in it.
   ~SpscRing() = default;
 
-  /// Leaves `value` behind the others.
+  /// Adds `value` at the end.
   /// @return false: the ring is full, and `value` is as it was
   auto Push(T&& value) -> bool {
     const std::lock_guard lock(mutex_);

@@ -13,7 +13,7 @@ namespace TURTLE_SERVER {
 
 class TurtleServer;
 
-/// What SIGINT and SIGTERM do while it lives. One at a time in a process.
+/// Handles SIGINT and SIGTERM while it lives. One at a time in a process.
 class StopSignals {
  public:
   /// The first of the two signals is TurtleServer::Stop(), every later one does what it does by

@@ -1,4 +1,4 @@
-// May a reply be compressed? What Accept-Encoding says (RFC 9110, section 12.5.3).
+// May a response be compressed? Reads Accept-Encoding (RFC 9110, section 12.5.3).
 //
 // Thread: a pure function.
 #pragma once

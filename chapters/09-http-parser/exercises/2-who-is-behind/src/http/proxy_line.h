@@ -1,5 +1,5 @@
-// Who is behind the proxy: the line that HAProxy and others send before the first byte of their
-// client (PROXY protocol, version 1).
+// The client's address from a proxy: the line that HAProxy and others send before the first byte of
+// their client (PROXY protocol, version 1).
 //
 //   PROXY TCP4 192.0.2.1 192.0.2.7 51234 443 CR LF
 //
@@ -15,7 +15,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What the bytes so far amount to.
+/// The result for the bytes so far.
 enum class ProxyLineState : std::uint8_t {
   kNeedMore,  ///< the beginning of a line: come back with more
   kDone,      ///< a whole line

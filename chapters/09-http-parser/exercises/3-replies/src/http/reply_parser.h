@@ -1,4 +1,4 @@
-// Turns bytes into the head of a reply: what a client needs, and a server that asks others.
+// Turns bytes into the head of a response: for clients, and for servers that are clients of others.
 //
 // Pure: no system call, no clock, no memory of its own.
 //
@@ -16,7 +16,7 @@
 
 namespace TURTLE_SERVER {
 
-/// How the end of a reply's body is found (RFC 9112, section 6.3).
+/// How the end of a response's body is found (RFC 9112, section 6.3).
 enum class ReplyBody : std::uint8_t {
   kNone,     ///< there is no body: the next byte belongs to the next reply
   kLength,   ///< so many bytes; may be 0
@@ -25,7 +25,7 @@ enum class ReplyBody : std::uint8_t {
   kTunnel,   ///< what follows is HTTP no more
 };
 
-/// The head of a reply. Its texts are views into the bytes that were parsed.
+/// The head of a response. Its texts are views into the bytes that were parsed.
 struct Reply {
   int status = 0;           ///< 100 to 599
   std::string_view reason;  ///< as sent; may be ""
@@ -36,7 +36,7 @@ struct Reply {
   bool keep_alive = true;    ///< another request may be sent on the connection, afterwards
 };
 
-/// What ParseReply() has found.
+/// The result of ParseReply().
 struct [[nodiscard]] ReplyResult {
   ParseState state = ParseState::kNeedMore;  ///< which of the three
   std::size_t head_bytes = 0;                ///< kDone: the size of the head

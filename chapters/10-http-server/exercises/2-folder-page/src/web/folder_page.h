@@ -1,4 +1,4 @@
-// What is in a folder, as a page.
+// The content of a directory, as a page.
 //
 // Thread: any.
 #pragma once
@@ -10,13 +10,13 @@
 
 namespace TURTLE_SERVER {
 
-/// The most entries of a folder that are listed.
+/// The most entries of a directory that are listed.
 inline constexpr std::size_t kMaxEntries = 1000;
 
-/// A page with a link to everything in a folder.
+/// A page with a link to everything in a directory.
 ///
-/// Throws std::system_error when the folder can't be read.
-/// @param folder an open folder, borrowed: it can be listed again
+/// Throws std::system_error when the directory can't be read.
+/// @param folder an open directory, borrowed: it can be listed again
 /// @param path its path as the client knows it, decoded: shown in the page
 [[nodiscard]] auto FolderPage(int folder, std::string_view path) -> Response;
 

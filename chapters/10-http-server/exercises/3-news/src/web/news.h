@@ -20,7 +20,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What has been published, numbered from 1 on. It outlives the handlers that tell it.
+/// The published news, numbered from 1 on. It outlives the handlers that serve it.
 class News {
  public:
   /// So many are kept; older ones are forgotten.

@@ -5,7 +5,7 @@
 //
 // Interface: to be mounted like any other handler.
 //
-// Thread: the loop's. Several loops must not have the same folder.
+// Thread: the loop's. Several loops must not share a directory.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ namespace TURTLE_SERVER {
 /// Takes files, in as many requests as it takes.
 class ResumableUploads : public RequestHandler {
  public:
-  /// @param folder where the files are
-  /// @throws std::system_error that names the folder when it can't be opened
+  /// @param folder the directory of the files
+  /// @throws std::system_error that names the directory when it can't be opened
   explicit ResumableUploads(const std::string& folder);
 
   void Handle(Exchange& exchange) override;

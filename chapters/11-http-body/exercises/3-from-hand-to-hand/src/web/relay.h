@@ -1,5 +1,5 @@
-// From one client to another: what is put under a name goes to whoever gets that name, while it
-// comes, and nothing is kept in between.
+// From one client to another: a body that is put under a name goes to the client that gets that
+// name, while it comes, and nothing is kept in between.
 //
 //   curl -T film http://…/relay/tonight        the sender
 //   curl http://…/relay/tonight > film         the receiver, before or after

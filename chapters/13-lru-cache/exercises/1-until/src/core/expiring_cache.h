@@ -26,8 +26,8 @@ class ExpiringCache {
     return entries_.Insert(std::move(key), std::move(value), weight) != nullptr;  // TODO
   }
 
-  /// Looks up. What is over is taken out, and is a miss.
-  /// @param now what the time is
+  /// Looks up. An entry whose time is over is taken out, and is a miss.
+  /// @param now the time
   /// @return the value, valid until the next call; nullptr: not there, or not any more
   template <class Query>
   [[nodiscard]] auto Find(const Query& key, TimePoint /*now*/) -> Value* {

@@ -16,11 +16,11 @@
 
 namespace TURTLE_SERVER {
 
-/// What is not there, beneath one root.
+/// The names that do not exist beneath one root.
 class MissingFiles {
  public:
   /// @param looper outlives this object
-  /// @param root the open root folder, borrowed for as long as this object lives
+  /// @param root the open root directory, borrowed for as long as this object lives
   /// @param max_bytes of all names together, bookkeeping included
   MissingFiles(Looper& looper, int root, std::size_t max_bytes);
 

@@ -34,7 +34,7 @@ class SegmentedCache {
     return entries_.Insert(std::move(key), std::move(value), weight);  // TODO
   }
 
-  /// Looks up, and counts a hit or a miss. What is found is protected from then on.
+  /// Looks up, and counts a hit or a miss. An entry that is found is protected from then on.
   /// @return the value, valid until its entry goes; nullptr: not there
   [[nodiscard]] auto Find(const Key& key) -> Value* { return entries_.Find(key); }  // TODO
 

@@ -9,8 +9,8 @@
 namespace TURTLE_SERVER {
 
 /// Removes the oldest files that the LogFile of `path` has rolled, so that the newest `keep` are
-/// left. How old one is, its name says. Nothing else is touched. What can't be removed stays; what
-/// somebody else has removed is no concern of ours.
+/// left. The name of a file says how old it is. Nothing else is touched. A file that can't be
+/// removed stays; a file that another process has removed does not matter.
 ///
 /// @param path as the LogFile has it
 /// @param keep so many are left; 0: none

@@ -11,7 +11,7 @@
 
 namespace TURTLE_SERVER {
 
-/// What a line consists of. Text stands for itself, and:
+/// The format of a line. Text stands for itself, and:
 ///
 /// | | |
 /// |---|---|
@@ -25,7 +25,7 @@ namespace TURTLE_SERVER {
 /// | %{Name}i | the request's field of that name, the first if there are several |
 /// | %% | a percent sign |
 ///
-/// What is not known, empty or missing is a -, and so is a status of 0. What comes from the client,
+/// A value that is unknown, empty or missing is a -, and so is a status of 0. Text from the client,
 /// request line and fields, is escaped as in AppendCombined().
 class LineFormat {
  public:

@@ -15,8 +15,8 @@ using VariableLookup = std::function<const char*(const std::string& name)>;
 
 /// `text` with the values of its variables. "${NAME}" is replaced by the value, "${NAME:-words}"
 /// by the words up to the next '}' if the variable is not set or empty, and "$$" by "$". A name
-/// has letters, digits and '_', of ASCII, and does not begin with a digit. What has been put in is
-/// not looked at again.
+/// has letters, digits and '_', of ASCII, and does not begin with a digit. The inserted text is not
+/// looked at again.
 ///
 /// @throws std::invalid_argument for the first mistake: "${NAME} is not set", "${ at 7 is not
 ///     ended", "$ at 7 is neither $$ nor ${NAME}"; places are counted from 1

@@ -31,8 +31,8 @@ class ClientRate {
   ~ClientRate() = default;
 
   /// Lets a client in, or not: a client is an IPv4 address, which is the same in its IPv4-mapped
-  /// form, or the first 64 bits of another IPv6 address; the port does not count. Who has no
-  /// address of the Internet is let in, and not remembered.
+  /// form, or the first 64 bits of another IPv6 address; the port does not count. A client without
+  /// an Internet address is let in, and not remembered.
   ///
   /// To remember a new client when there is no place, the one is forgotten whose bucket would have
   /// been full again first, or is.

@@ -13,7 +13,7 @@ namespace TURTLE_SERVER {
 /// Parameters and their values, decoded.
 using RouteValues = std::map<std::string, std::string, std::less<>>;
 
-/// The path that `pattern` has with these values, encoded as a request sends it. Who asks for it
+/// The path that `pattern` has with these values, encoded as a request sends it. A request for it
 /// gets the route, unless a more precise one has the path, with the same values.
 ///
 /// @param pattern as ParseRoutePattern() wants it, which says so if it is none

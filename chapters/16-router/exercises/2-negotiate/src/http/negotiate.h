@@ -15,9 +15,9 @@ namespace TURTLE_SERVER {
 /// Chooses one of several media types.
 ///
 /// Several Accept fields count as if they were joined. Each of their elements is a media range with
-/// a quality from 0 to 1, of which the most specific one that fits an offer counts: "text/html"
-/// before "text/*" before "*/*"; of equals, the one with the highest quality. A range with
-/// parameters other than q fits no offer. An element that is malformed is passed over.
+/// a quality from 0 to 1. The most specific one that fits an offer counts: "text/html" before
+/// "text/*" before "*/*"; of equals, the one with the highest quality. A range with parameters
+/// other than q fits no offer. An element that is malformed is passed over.
 ///
 /// @param fields of the request
 /// @param offers types without parameters, such as "text/html", in any case; the best comes first

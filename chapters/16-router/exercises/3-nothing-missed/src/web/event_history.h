@@ -13,7 +13,7 @@
 namespace TURTLE_SERVER {
 
 /// Is given the text of an event, as AppendEvent() writes it, and says whether it wants another.
-/// Who throws wants none.
+/// A listener that throws wants none.
 using EventListener = std::function<bool(const std::string& text)>;
 
 /// Events, numbered from 1 on, and their listeners.
@@ -34,8 +34,8 @@ class EventHistory {
 
   /// Adds a listener. It is given, in order and each once, the events after the one whose id is
   /// `last_id`, and all that come. Without an id, or with an empty one, those that come. If some of
-  /// those after it are not kept any more, or if no event has had that id, it is given an event of
-  /// type "reset" with empty data and no id, and then those that come.
+  /// those after it are not kept any more, or if no event has had that id, it is first given an
+  /// event of type "reset" with empty data and no id. Then it is given those that come.
   ///
   /// @param last_id what Last-Event-ID says: any bytes
   /// @param listener called on any thread that publishes or listens, but never on two at once, and

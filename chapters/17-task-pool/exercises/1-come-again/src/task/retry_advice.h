@@ -1,7 +1,7 @@
-// When those whom a full pool has refused are to come again: not all at once.
+// When clients that a full pool has refused are to come again: not all at once.
 //
 // A pool of `threads` threads, whose tasks take `task` each, can begin one more every
-// task / threads. Whoever is refused is given such a turn, and nobody else gets it.
+// task / threads. Each refused client is given such a turn, and no other client gets the same.
 //
 // Thread: any.
 #pragma once
@@ -27,11 +27,11 @@ class RetryAdvice {
   auto operator=(const RetryAdvice&) -> RetryAdvice& = delete;
   ~RetryAdvice() = default;
 
-  /// Gives a turn to somebody who was refused.
+  /// Gives a turn to a client that was refused.
   /// @param queued how many tasks wait
   /// @param now the time
-  /// @return in how many seconds his turn is, rounded up, at least 1. Would it be more than `most`,
-  ///     then that, and he is given no turn.
+  /// @return the seconds until its turn, rounded up, at least 1. If that is more than `most`,
+  ///     returns `most`, and gives no turn.
   [[nodiscard]] auto Next(std::size_t queued, TimePoint now) -> std::chrono::seconds;
 };
 

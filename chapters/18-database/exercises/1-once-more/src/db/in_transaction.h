@@ -20,14 +20,15 @@ using AttemptPause = std::function<void(int attempts)>;
 /// Sleeps for a random time, which may be 2 ms at first, and twice as long after each attempt.
 void PauseAtRandom(int attempts);
 
-/// Begins a transaction, calls `body`, and commits. What fails with kBusy is taken back, and all is
-/// done again from the beginning.
+/// Begins a transaction, calls `body`, and commits. A kBusy anywhere rolls back, and it starts
+/// again from the beginning.
 /// @param connection without a transaction
 /// @param attempts how often it is tried, at most; at least 1
 /// @param body what is to be done; may be called several times
 /// @param pause is called between two attempts, without a transaction
 /// @return how often it was tried
-/// @throws DbError kBusy of the last attempt; and at once, taken back, whatever else is thrown
+/// @throws DbError kBusy of the last attempt; and, rolled back at once, anything else that is
+///     thrown
 auto InTransaction(DbConnection& connection, int attempts,
                    const std::function<void(DbConnection&)>& body,
                    const AttemptPause& pause = PauseAtRandom) -> int;

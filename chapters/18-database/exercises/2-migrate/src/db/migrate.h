@@ -6,9 +6,9 @@
 //   };
 //   Migrate(*connection, kSteps);
 //
-// A step that was once given to somebody is never changed any more; what is new goes behind it.
+// A step that was once released is never changed any more; new ones are added after it.
 //
-// For SQLite, where a transaction takes back a CREATE TABLE, too. MariaDB commits before one.
+// For SQLite, where a transaction can even roll back a CREATE TABLE. MariaDB commits before one.
 //
 // Thread: as DbConnection. Several processes may do it at the same time.
 #pragma once
@@ -24,7 +24,7 @@ namespace TURTLE_SERVER {
 /// A step.
 struct Migration {
   std::string name;             ///< by which it is known again
-  std::vector<Sql> statements;  ///< what it does, all of it or nothing
+  std::vector<Sql> statements;  ///< run all of them or none
 };
 
 /// Does those steps that the database has not seen, in order.

@@ -1,4 +1,4 @@
-// Work that is done although whoever has begun it may die.
+// Work that is done even if the process that has begun it dies.
 //
 //   const std::optional<Job> job = queue.Take(*connection, Now());
 //   if (job) {
@@ -6,9 +6,9 @@
 //     queue.Finish(*connection, *job);
 //   }
 //
-// Jobs are rows of a table. Who takes one has it for a while: a lease. If he has not finished by
-// then, he may have died, and the next one gets it. So a job may be done twice, but it is not lost;
-// and who comes too late is told.
+// Jobs are rows of a table. A process that takes one has it for a while: a lease. If it has not
+// finished by then, it may have died, and the next one gets the job. So a job may be done twice,
+// but it is not lost; and a process that comes too late is told.
 //
 // In a Transaction of the caller's, Put() and Finish() count with the rest of it: no letter without
 // the order, and no order without the letter.
@@ -30,7 +30,7 @@ namespace TURTLE_SERVER {
 /// Work that somebody has taken.
 struct Job {
   std::int64_t id = 0;  ///< of no other job, ever
-  std::string work;     ///< what is to be done
+  std::string work;     ///< the text of the work
   int attempt = 0;      ///< the how manieth this is, 1 at first
 };
 
@@ -58,7 +58,7 @@ class JobQueue {
   [[nodiscard]] auto Take(DbConnection& connection, TimePoint now) const -> std::optional<Job>;
 
   /// Its work is done: the job goes. In the caller's transaction, if there is one.
-  /// @return false: it is not his any more, somebody else has taken it or it is done
+  /// @return false: the lease is over; another process has taken the job, or it is done
   [[nodiscard]] auto Finish(DbConnection& connection, const Job& job) const -> bool;
 
   /// It takes longer: a new lease, from `now` on. @return as Finish()

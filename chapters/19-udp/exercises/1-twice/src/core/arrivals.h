@@ -1,7 +1,7 @@
-// Which of a sender's datagrams have come, where each has a number.
+// Records which of a sender's datagrams have come, where each has a number.
 //
-// The sender counts from 0. What comes twice is taken once; what comes late is taken as long as
-// somebody remembers whether it has come before: the newest number and the 63 before it.
+// The sender counts from 0. A datagram that comes twice is taken once. A late one is taken as long
+// as it is known whether it has come before: that is so for the newest number and the 63 before it.
 //
 // Thread: one at a time for each object.
 #pragma once

@@ -1,7 +1,8 @@
-// Proof that somebody gets what is sent to the address that he says is his: a cookie.
+// Proof that a client gets what is sent to the address that it claims: a cookie.
 //
-// Who asks without one is sent a cookie, which is shorter than the question, and nothing else. Who
-// comes back with it has read it, so the address is his. The server remembers nobody.
+// A client that asks without one is sent a cookie, which is shorter than the question, and nothing
+// else. A client that comes back with it has read it, so the address is its own. The server
+// remembers nobody.
 //
 // Thread: one at a time for each object.
 // Sources: RFC 7873 and RFC 9018, where the DNS does so.

@@ -1,11 +1,11 @@
-// Questions to a server, and their answers, where datagrams may be lost, come twice or come late.
+// Questions to a server, and their responses, where datagrams may be lost, come twice or come late.
 //
 //   UdpAsker asker(looper, NetAddress("192.0.2.1", 20080));
 //   asker.Ask("time?", [](std::optional<std::string_view> answer) { … });
 //
-// A question is a datagram of eight bytes, its number, and the text; its answer is one of the same
-// eight bytes and another text. A question without an answer is sent again, by the same number,
-// after a wait that doubles each time.
+// A question is a datagram of eight bytes, its number, and the text; its response is one of the
+// same eight bytes and another text. A question without a response is sent again, by the same
+// number, after a wait that doubles each time.
 //
 // Thread: the loop's.
 #pragma once
@@ -23,13 +23,14 @@ namespace TURTLE_SERVER {
 
 /// How patient a UdpAsker is.
 struct AskOptions {
-  std::chrono::milliseconds wait{1000};  ///< for an answer, after a question was sent first
+  std::chrono::milliseconds wait{1000};  ///< for a response, after a question was sent first
   int sendings = 4;                      ///< how often a question is sent, at most; at least 1
-  std::size_t max_open = 64;             ///< questions that wait for an answer, at most
+  std::size_t max_open = 64;             ///< questions that wait for a response, at most
 };
 
-/// Called once, with the answer, or with nullopt when none has come. The text is valid until the
-/// callback returns. It may Ask(); the asker does not go within it. What it throws is logged.
+/// Called once, with the text of the response, or with nullopt when none has come. The text is
+/// valid until the callback returns. It may Ask(); the asker does not go within it. An exception
+/// from it is logged.
 using AnswerCallback = std::function<void(std::optional<std::string_view>)>;
 
 /// A client of one server.
@@ -42,7 +43,7 @@ class UdpAsker {
   UdpAsker(const UdpAsker&) = delete;
   auto operator=(const UdpAsker&) -> UdpAsker& = delete;
 
-  /// What is open is forgotten: its callbacks are not called.
+  /// Open questions are forgotten: their callbacks are not called.
   ~UdpAsker();
 
   /// Asks. @param question may be empty
@@ -50,7 +51,7 @@ class UdpAsker {
   ///     is sent, and the callback is not called.
   [[nodiscard]] auto Ask(std::string_view question, AnswerCallback callback) -> bool;
 
-  /// How many questions wait for their answers.
+  /// How many questions wait for their responses.
   [[nodiscard]] auto Open() const noexcept -> std::size_t;
 };
 

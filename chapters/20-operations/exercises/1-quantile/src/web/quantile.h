@@ -1,4 +1,4 @@
-// What a histogram knows of a quantile.
+// Estimates a quantile from a histogram.
 //
 // Thread: free function without state.
 #pragma once
@@ -15,7 +15,7 @@ namespace TURTLE_SERVER {
 /// @param counts how many are in each bucket: above the bound before, at most its own; and last,
 ///     how many are above all bounds. One more than bounds.
 /// @param q 0 to 1
-/// @return NaN: nothing was measured. Where it lies above all bounds, the greatest bound.
+/// @return NaN: nothing was measured. If it is above all bounds, the greatest bound.
 /// @throws std::invalid_argument "quantile 1.5: not in 0..1", "3 counts for 4 bounds"
 [[nodiscard]] auto Quantile(const std::vector<double>& bounds,
                             const std::vector<std::uint64_t>& counts, double q) -> double;

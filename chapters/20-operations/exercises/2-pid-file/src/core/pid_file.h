@@ -1,5 +1,5 @@
-// A file with the number of the process that serves, for whoever wants to send it a signal; and the
-// guard against a second one.
+// A file with the number of the serving process, for programs that want to send it a signal; and
+// the guard against a second one.
 //
 // Thread: any, one at a time.
 #pragma once
@@ -16,9 +16,9 @@ class PidFile {
   /// Writes the number of this process and a line feed. A file that nobody has any more, since its
   /// process has crashed or was killed, is taken over.
   ///
-  /// @throws std::runtime_error where somebody has it: "/run/turtle.pid: process 4711 has it", also
-  /// if that is this process; std::system_error where it can't be opened, a symbolic link among
-  /// such: "/run/turtle.pid: Permission denied"
+  /// @throws std::runtime_error where a process has it: "/run/turtle.pid: process 4711 has it",
+  /// even if that is this process; std::system_error where it can't be opened, a symbolic link
+  /// among such: "/run/turtle.pid: Permission denied"
   explicit PidFile(std::string path);
 
   PidFile(const PidFile&) = delete;

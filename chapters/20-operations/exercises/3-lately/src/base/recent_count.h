@@ -29,9 +29,9 @@ class RecentCount {
   /// Counts. The writer only, and its `now` never goes back. Allocates nothing.
   void Add(TimePoint now, std::uint64_t count) noexcept;
 
-  /// What was added in the slices that end with the one of `now`. Any thread. Whole: what was
-  /// counted in a slice that has ended is in it, or, where the writer is so far ahead of `now` that
-  /// it has forgotten the slice, not at all.
+  /// The sum of the slices that end with the one of `now`. Any thread. Whole: what was counted in a
+  /// slice that has ended is in it, or, where the writer is so far ahead of `now` that it has
+  /// forgotten the slice, not at all.
   [[nodiscard]] auto Sum(TimePoint now) const noexcept -> std::uint64_t;
 };
 

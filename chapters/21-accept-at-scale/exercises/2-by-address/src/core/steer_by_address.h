@@ -6,7 +6,7 @@
 namespace TURTLE_SERVER {
 
 /// Has the kernel choose the listener by the client's IPv4 address, so that all connections of a
-/// client come to one loop: the address as a number, its first part the most significant, modulo
+/// client come to one loop. The address as a number, its first part the most significant, modulo
 /// `count`, is the index of the listener in OpenListeners().
 /// @param listener one of several of OpenListeners(); the choice is made for all of them
 /// @param count how many there are

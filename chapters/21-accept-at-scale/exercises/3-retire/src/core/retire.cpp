@@ -4,7 +4,7 @@ namespace TURTLE_SERVER {
 
 void Retire(std::vector<Socket>& listeners, std::size_t index,
             const std::function<void(Socket, const NetAddress&)>& /*take*/) {
-  // TODO: whoever waits for it is lost
+  // TODO: its waiting clients are lost
   listeners.erase(listeners.begin() + static_cast<std::ptrdiff_t>(index));
 }
 

@@ -1,4 +1,4 @@
-// What this kernel's io_uring(7) can do.
+// The abilities of this kernel's io_uring(7).
 //
 // Thread: any.
 #pragma once
