@@ -14,7 +14,6 @@
 #include <turtle/base/argument.h>
 #include <turtle/db/db_pool.h>
 #include <turtle/db/sqlite_database.h>
-#include <turtle/http/http_error.h>
 #include <turtle/http/uri.h>
 #include <turtle/task/task_pool.h>
 #include <turtle/web/http_server.h>
@@ -24,11 +23,8 @@ using namespace turtle;
 
 namespace {
 
-auto UrlIn(const nlohmann::json& body) -> std::string {
-  if (!body.is_object() || !body.contains("url") || !body["url"].is_string()) {
-    throw HttpError(400, R"(the body must be {"url": "https://…"})");
-  }
-  std::string url = body["url"];
+auto UrlIn(const RequestJson& body) -> std::string {
+  auto url = body.at("url").get<std::string>();  // else 400, which says what is wrong with it
   Uri uri;
   const std::string page = url.substr(0, url.find('#'));  // a server is never sent what follows
   const bool is_web = url.find('#') == url.rfind('#') && !uri.Parse(page, Method::kGet) &&
@@ -98,7 +94,6 @@ auto main(int argc, char** argv) -> int try {
   server.Get("/{id:int}", Offload(tasks, {}, follow));
 
   server.StopOnSignals();
-  tasks.Start();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

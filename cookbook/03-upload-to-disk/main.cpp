@@ -20,7 +20,6 @@
 
 #include <turtle/base/argument.h>
 #include <turtle/base/mutex.h>
-#include <turtle/http/http_error.h>
 #include <turtle/task/thread_pool.h>
 #include <turtle/web/http_server.h>
 #include <turtle/web/nameless_file.h>

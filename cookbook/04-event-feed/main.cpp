@@ -21,7 +21,6 @@
 #include <turtle/base/argument.h>
 #include <turtle/base/mutex.h>
 #include <turtle/core/signal_watch.h>
-#include <turtle/http/http_error.h>
 #include <turtle/web/event_channel.h>
 #include <turtle/web/http_server.h>
 

@@ -21,7 +21,6 @@
 #include <turtle/base/argument.h>
 #include <turtle/base/mutex.h>
 #include <turtle/base/unique_fd.h>
-#include <turtle/http/http_error.h>
 #include <turtle/task/thread_pool.h>
 #include <turtle/web/http_server.h>
 

@@ -12,7 +12,6 @@
 #include <string>
 
 #include <turtle/base/argument.h>
-#include <turtle/http/http_error.h>
 #include <turtle/task/task_pool.h>
 #include <turtle/web/http_server.h>
 #include <turtle/web/offload.h>
@@ -72,7 +71,6 @@ auto main(int argc, char** argv) -> int try {
               {"cancelled", now.cancelled}});
   });
   server.StopOnSignals();
-  pool.Start();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

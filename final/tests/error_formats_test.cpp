@@ -116,6 +116,16 @@ TEST_F(ErrorFormatsTest, TheParserHasIt) {
                 "more than one Host");
 }
 
+// A client of the interface was told in HTML that its path is malformed.
+TEST_F(ErrorFormatsTest, AMalformedPathHasThatOfItsPrefix) {
+  ExpectProblem(Get("/api/%zz"), 400, "invalid percent-encoding in the path");
+  ExpectProblem(Get("/api/todos/%?x=1"), 400, "invalid percent-encoding in the path");
+  EXPECT_EQ(Ask(Get("/api/plain/%zz")).body, "400 invalid percent-encoding in the path");
+  for (const std::string target : {"/apis/%zz", "/%zz", "/?/api/%zz", "api/%zz", "%zz"}) {
+    EXPECT_EQ(Ask(Get(target)).Field("Content-Type").substr(0, 9), "text/html") << target;
+  }
+}
+
 TEST_F(ErrorFormatsTest, WhatIsNoErrorPageStays) {
   EXPECT_EQ(Ask(Get("/api/todos")).body, "fine");
   EXPECT_EQ(Ask(Get("/api/json")).body, "\"mine\"");

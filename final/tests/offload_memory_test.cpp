@@ -8,6 +8,7 @@
 
 #include "support/captured_stderr.h"
 #include "support/failing_new.h"
+#include "support/held_pool.h"
 #include "support/http_client.h"
 #include "support/running_server.h"
 #include "task/task_pool.h"
@@ -26,7 +27,8 @@ TEST(OffloadMemoryTest, ATaskIsLeftWithoutAnAllocation) {
   TaskPoolOptions options;
   options.threads = 1;
   options.max_queued = 2;
-  TaskPool pool(options);
+  test::HeldPool pool(options);
+  ASSERT_TRUE(pool.IsHeld());
   const auto one = MakeTask([](const PoolTask&) {});
   const auto two = MakeTask([](const PoolTask&) {});
   const auto three = MakeTask([](const PoolTask&) {});

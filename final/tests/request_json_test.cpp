@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "http/http_error.h"
 #include "http/json.h"
@@ -19,6 +21,17 @@ auto StatusOf(const Read& read) -> int {
     return 0;
   } catch (const HttpError& error) {
     return error.Status();
+  }
+}
+
+// Its text; "": nothing is thrown.
+template <typename Read>
+auto DetailOf(const Read& read) -> std::string {
+  try {
+    read();
+    return "";
+  } catch (const HttpError& error) {
+    return error.what();
   }
 }
 
@@ -42,6 +55,44 @@ TEST(RequestJsonTest, AnotherFormThanIsWantedIsARefusal) {
   EXPECT_EQ(StatusOf([&] { static_cast<void>(sent.at("n").get<std::string>()); }), 400);
   EXPECT_EQ(StatusOf([&] { static_cast<void>(sent.value("n", "x")); }), 400);
   EXPECT_EQ(StatusOf([&] { static_cast<void>(sent.at("list").value("n", 1)); }), 400);
+}
+
+// "The JSON is not of the form that is wanted here" helps no client.
+TEST(RequestJsonTest, ARefusalNamesTheMemberAndWhatIsWrong) {
+  const RequestJson sent(json::parse(
+      R"({"n":3.7,"text":7,"none":null,"items":[{},{"from":1},{"from":[],"on":{"a.b":"x"}}]})"));
+  const RequestJson item = sent.at("items").at(2);
+  const auto text = [](const RequestJson& of) {
+    return DetailOf([&] { static_cast<void>(of.get<std::string>()); });
+  };
+  const auto number = [](const RequestJson& of) {
+    return DetailOf([&] { static_cast<void>(of.get<std::int8_t>()); });
+  };
+  const auto at = [](const RequestJson& of, const auto& key) {
+    return DetailOf([&] { static_cast<void>(of.at(key)); });
+  };
+  EXPECT_EQ(at(sent, "m"), "m is missing");
+  EXPECT_EQ(at(sent.at("items"), 3), "items[3] is missing");
+  EXPECT_EQ(at(item, std::string("to")), "items[2].to is missing");
+  EXPECT_EQ(at(sent.at("text"), "x"), "text: an object is wanted, not a number");
+  EXPECT_EQ(at(RequestJson(json::array()), 0), "[0] is missing");
+  EXPECT_EQ(at(sent, 0), "the JSON: an array is wanted, not an object");
+  EXPECT_EQ(at(sent, json::json_pointer("/m")), "the JSON is not of the form that is wanted");
+  EXPECT_EQ(text(sent), "the JSON: a string is wanted, not an object");
+  EXPECT_EQ(text(sent.at("text")), "text: a string is wanted, not a number");
+  EXPECT_EQ(text(sent.at("none")), "none: a string is wanted, not null");
+  EXPECT_EQ(text(item.at("from")), "items[2].from: a string is wanted, not an array");
+  EXPECT_EQ(number(item.at("from")), "items[2].from: an integer is wanted, not an array");
+  EXPECT_EQ(number(item.at("on").at("a.b")), "items[2].on.a.b: an integer is wanted, not a string");
+  EXPECT_EQ(number(sent.at("n")), "n: an integer from -128 to 127 is wanted");
+  EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.value("text", "x")); }),
+            "text: a string is wanted, not a number");
+  EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.at("items").value("n", 1)); }),
+            "items: an object is wanted, not an array");
+  EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.at("none").get<bool>()); }),
+            "none: a boolean is wanted, not null");
+  EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.at("none").get<std::vector<int>>()); }),
+            "none is not of the form that is wanted");
 }
 
 TEST(RequestJsonTest, ANumberThatDoesNotFitIsARefusal) {

@@ -14,6 +14,7 @@
 
 #include "support/captured_stderr.h"
 #include "support/gate.h"
+#include "support/held_pool.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -21,6 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 using test::Await;
 using test::Gate;
+using test::HeldPool;
 using test::OpensAtEnd;
 
 constexpr TaskPool::TaskOptions kHigh{Priority::kHigh};
@@ -82,16 +84,16 @@ auto Leave(TaskPool& pool, const std::shared_ptr<PoolTask>& task,
   return pool.Submit(task, options) == SubmitResult::kAccepted;
 }
 
-// Starts it, and waits until `count` tasks have run.
-auto RunAll(TaskPool& pool, std::uint64_t count) -> bool {
-  pool.Start();
-  return Await([&] { return pool.Figures().ran == count; });
+// Lets its threads go, and waits until they have run `count` tasks besides those that held them.
+auto RunAll(HeldPool& pool, std::uint64_t count) -> bool {
+  pool.Release();
+  return pool.IsHeld() && Await([&] { return pool.Figures().ran == count + pool.Threads(); });
 }
 
 TEST(TaskPoolTest, AHigherPriorityGoesFirst) {
   HandClock clock;
   Notes notes;
-  TaskPool pool(Threads(1), clock.Source());
+  HeldPool pool(Threads(1), clock.Source());
   ASSERT_TRUE(Leave(pool, notes.Task("low"), kLow));
   ASSERT_TRUE(Leave(pool, notes.Task("normal"), kNormal));
   ASSERT_TRUE(Leave(pool, notes.Task("high"), kHigh));
@@ -110,7 +112,7 @@ TEST(TaskPoolTest, WhoHasWaitedIsNotOvertakenAnyMore) {
   for (const auto& [late, low_first] : {std::pair{1999, false}, {2000, false}, {2001, true}}) {
     HandClock clock;
     Notes notes;
-    TaskPool pool(options, clock.Source());
+    HeldPool pool(options, clock.Source());
     ASSERT_TRUE(Leave(pool, notes.Task("low"), kLow));
     clock.Advance(milliseconds(late));
     ASSERT_TRUE(Leave(pool, notes.Task("high"), kHigh));
@@ -120,7 +122,7 @@ TEST(TaskPoolTest, WhoHasWaitedIsNotOvertakenAnyMore) {
   for (const auto& [late, normal_first] : {std::pair{1000, false}, {1001, true}}) {
     HandClock clock;
     Notes notes;
-    TaskPool pool(options, clock.Source());
+    HeldPool pool(options, clock.Source());
     ASSERT_TRUE(Leave(pool, notes.Task("normal"), kNormal));
     clock.Advance(milliseconds(late));
     ASSERT_TRUE(Leave(pool, notes.Task("high"), kHigh));
@@ -134,7 +136,7 @@ TEST(TaskPoolTest, WhoHasWaitedIsNotOvertakenAnyMore) {
 TEST(TaskPoolTest, NobodyStarves) {
   HandClock clock;
   Notes notes;
-  TaskPool pool(Threads(1), clock.Source());
+  HeldPool pool(Threads(1), clock.Source());
   ASSERT_TRUE(Leave(pool, notes.Task("low"), kLow));
   for (int i = 0; i < 50; ++i) {
     clock.Advance(milliseconds(100));
@@ -146,7 +148,7 @@ TEST(TaskPoolTest, NobodyStarves) {
 
 TEST(TaskPoolTest, AFullQueueRefusesAtOnce) {
   Notes notes;
-  TaskPool pool(Threads(1, 2));
+  HeldPool pool(Threads(1, 2));
   ASSERT_TRUE(Leave(pool, notes.Task("one"), kLow));
   const auto two = notes.Task("two");
   ASSERT_TRUE(Leave(pool, two, kLow));
@@ -174,7 +176,7 @@ TEST(TaskPoolTest, WhoRunsHoldsNoPlaceInTheQueue) {
 
 TEST(TaskPoolTest, ACancelledTaskIsNotRun) {
   Notes notes;
-  TaskPool pool(Threads(1));
+  HeldPool pool(Threads(1));
   const auto first = notes.Task("first");
   const auto middle = notes.Task("middle");
   const auto last = notes.Task("last");
@@ -216,7 +218,7 @@ TEST(TaskPoolTest, ATaskThatRunsCanAsk) {
 TEST(TaskPoolTest, AfterItsDeadlineATaskIsNotBegun) {
   HandClock clock;
   Notes notes;
-  TaskPool pool(Threads(1), clock.Source());
+  HeldPool pool(Threads(1), clock.Source());
   const auto deadline = clock.Now() + milliseconds(10);
   ASSERT_TRUE(Leave(pool, notes.Task("late"), {Priority::kNormal, deadline}));
   ASSERT_TRUE(Leave(pool, notes.Task("in time"),
@@ -230,7 +232,7 @@ TEST(TaskPoolTest, AfterItsDeadlineATaskIsNotBegun) {
 
 TEST(TaskPoolTest, WhoKnowsEarlierMayDropIt) {
   Notes notes;
-  TaskPool pool(Threads(1));
+  HeldPool pool(Threads(1));
   const auto task = notes.Task("task");
   ASSERT_TRUE(Leave(pool, task));
   EXPECT_TRUE(pool.Expire(*task));
@@ -266,17 +268,24 @@ TEST(TaskPoolTest, StopFinishesWhatRunsAndDropsWhatWaits) {
 }
 
 TEST(TaskPoolTest, ItsDestructorStopsIt) {
-  Notes notes;
+  Gate gate;
+  std::vector<DropReason> dropped;
   {
-    TaskPool pool(Threads(2));
-    ASSERT_TRUE(Leave(pool, notes.Task("never begun")));
+    TaskPool pool(Threads(1));
+    ASSERT_TRUE(Leave(pool, MakeTask([&](const PoolTask&) { gate.Pass(); })));
+    ASSERT_TRUE(gate.AwaitArrivals(1));
+    ASSERT_TRUE(Leave(pool, MakeTask([](const PoolTask&) { ADD_FAILURE() << "it was run"; },
+                                     [&](DropReason why) {
+                                       dropped.push_back(why);
+                                       gate.Open();
+                                     })));
   }
-  EXPECT_EQ(notes.Lines(), (Lines{"never begun stopped"}));
+  EXPECT_EQ(dropped, std::vector<DropReason>{DropReason::kStopped});
 }
 
 TEST(TaskPoolTest, ATaskThatThrowsIsLoggedAndItsThreadGoesOn) {
   const test::CapturedStderr captured;
-  TaskPool pool(Threads(1));
+  HeldPool pool(Threads(1));
   ASSERT_TRUE(
       Leave(pool, MakeTask([](const PoolTask&) { throw std::runtime_error("no such luck"); })));
   ASSERT_TRUE(Leave(pool, MakeTask([](const PoolTask&) { throw 42; })));
@@ -311,6 +320,27 @@ TEST(TaskPoolTest, WithoutANumberTheFirstTaskStartsTheThreads) {
   EXPECT_TRUE(gate.AwaitArrivals(2));  // one does not wait for the other
 }
 
+// Nobody is there to say that Start() was forgotten: its clients would wait for ever.
+TEST(TaskPoolTest, WithANumberTheFirstTaskStartsTheThreadsToo) {
+  Gate gate;
+  TaskPool pool({2});
+  const OpensAtEnd opens(gate);
+  ASSERT_TRUE(Leave(pool, MakeTask([&gate](const PoolTask&) { gate.Pass(); })));
+  ASSERT_TRUE(Leave(pool, MakeTask([&gate](const PoolTask&) { gate.Pass(); })));
+  EXPECT_TRUE(gate.AwaitArrivals(2));
+}
+
+TEST(TaskPoolTest, StartIsHarmlessAfterTheFirstTask) {
+  Gate gate;
+  TaskPool pool({1});
+  const OpensAtEnd opens(gate);
+  ASSERT_TRUE(Leave(pool, MakeTask([&gate](const PoolTask&) { gate.Pass(); })));
+  ASSERT_TRUE(gate.AwaitArrivals(1));
+  pool.Start();
+  ASSERT_TRUE(Leave(pool, MakeTask([](const PoolTask&) {})));
+  EXPECT_EQ(pool.Figures().queued, 1U) << "there is no second thread";
+}
+
 TEST(TaskPoolTest, WithoutANumberItMayStopBeforeItStarts) {
   TaskPool pool;
   pool.Stop();
@@ -319,7 +349,7 @@ TEST(TaskPoolTest, WithoutANumberItMayStopBeforeItStarts) {
 
 TEST(TaskPoolTest, WhatATaskHoldsIsLetGo) {
   const auto witness = std::make_shared<int>(0);
-  TaskPool pool(Threads(1));
+  HeldPool pool(Threads(1));
   ASSERT_TRUE(Leave(pool, MakeTask([witness](const PoolTask&) {})));
   ASSERT_TRUE(RunAll(pool, 1));
   EXPECT_EQ(witness.use_count(), 1);
@@ -328,7 +358,7 @@ TEST(TaskPoolTest, WhatATaskHoldsIsLetGo) {
 // No lock is held while a task runs or is dropped.
 TEST(TaskPoolTest, TasksMayUseThePool) {
   Notes notes;
-  TaskPool pool(Threads(1));
+  HeldPool pool(Threads(1));
   const auto other = notes.Task("other");
   const auto dropped = MakeTask([](const PoolTask&) {},
                                 [&](DropReason) { EXPECT_TRUE(Leave(pool, notes.Task("after"))); });

@@ -1,6 +1,8 @@
 // A directory that the server serves by one call.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -17,6 +19,19 @@ namespace {
 using test::Get;
 using test::HttpClient;
 using test::RunningServer;
+
+// Does this process have the file open?
+auto IsOpen(const std::string& name) -> bool {
+  struct stat file {};
+  struct stat open {};
+  EXPECT_EQ(::stat(name.c_str(), &file), 0) << name;
+  for (int fd = 0; fd < 1024; ++fd) {
+    if (::fstat(fd, &open) == 0 && open.st_dev == file.st_dev && open.st_ino == file.st_ino) {
+      return true;
+    }
+  }
+  return false;
+}
 
 TEST(ServerFilesTest, ADirectoryIsServedUnderItsPrefix) {
   test::SiteFolder site;
@@ -46,6 +61,26 @@ TEST(ServerFilesTest, OptionsCount) {
   HttpClient client(server.Port());
   EXPECT_EQ(client.Ask(Get("/")).body, "home");
   EXPECT_EQ(client.Ask(Get("/.hidden")).body, "seen");
+}
+
+// The cache keeps a large file open, so that shows whether there is one.
+TEST(ServerFilesTest, OptionsThatSayNothingOfTheCacheKeepIt) {
+  test::SiteFolder site;
+  site.Write("large", std::string(std::size_t{100} * 1024, 'x'));
+  const auto is_kept = [&site](const StaticFilesOptions& options) {
+    const RunningServer server([&](HttpServer& http) { http.Files("/", options); });
+    HttpClient client(server.Port());
+    EXPECT_EQ(client.Ask(Get("/large")).status, 200);
+    EXPECT_EQ(client.Ask(Get("/none")).status, 404);  // by now it is sent, and the file closed
+    return IsOpen(site.Path() + "/large");
+  };
+  StaticFilesOptions options;
+  options.root = site.Path();
+  const bool is_kept_untouched = is_kept(options);
+  options.cache.max_bytes = std::size_t{64} << 20;
+  EXPECT_EQ(is_kept_untouched, is_kept(options));  // true where the kernel can watch it
+  options.cache.max_bytes = 0;
+  EXPECT_FALSE(is_kept(options));
 }
 
 TEST(ServerFilesTest, AMissingDirectoryIsNamedByBegin) {

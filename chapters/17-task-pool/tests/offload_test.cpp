@@ -20,6 +20,7 @@
 #include "support/captured_stderr.h"
 #include "support/clocked_server.h"
 #include "support/gate.h"
+#include "support/held_pool.h"
 #include "support/http_client.h"
 #include "support/running_server.h"
 
@@ -387,7 +388,7 @@ TEST(OffloadTest, WhoseTurnDoesNotComeInTimeIsTold) {
 // The loop is late, and a thread of the pool sees it first.
 TEST(OffloadTest, ThePoolLooksAtTheDeadlineAsWell) {
   test::ManualClock clock;
-  TaskPool pool(Threads(1), clock.Source());
+  test::HeldPool pool(Threads(1), clock.Source());
   OffloadOptions options;
   options.deadline = milliseconds(500);
   Routes routes;
@@ -402,7 +403,7 @@ TEST(OffloadTest, ThePoolLooksAtTheDeadlineAsWell) {
   ASSERT_TRUE(client.Send(Get("/")));
   ASSERT_TRUE(Await([&] { return pool.Figures().queued == 1; }));
   clock.Advance(milliseconds(500));
-  pool.Start();
+  pool.Release();
   EXPECT_EQ(client.ReadReply().status, 503);
   EXPECT_EQ(pool.Figures().expired, 1U);
 }

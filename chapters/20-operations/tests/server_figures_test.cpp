@@ -15,6 +15,7 @@
 #include "files/static_files.h"
 #include "response_cache/response_cache.h"
 #include "support/gate.h"
+#include "support/held_pool.h"
 #include "support/http_client.h"
 #include "support/manual_clock.h"
 #include "support/running_server.h"
@@ -297,7 +298,8 @@ TEST(ServerFiguresTest, APoolAndLogsAreReadWhereTheyAre) {
   HttpServer server(NetAddress("127.0.0.1", 0));
   ServerFigures figures(server);
   EXPECT_FALSE(figures.Read().pool);
-  TaskPool pool(TaskPoolOptions{3, 10, std::chrono::milliseconds(1)});
+  test::HeldPool pool(TaskPoolOptions{3, 10, std::chrono::milliseconds(1)});
+  ASSERT_TRUE(pool.IsHeld());
   figures.SetPool(pool);
   ASSERT_EQ(pool.Submit(MakeTask([](const PoolTask&) {}), {}), SubmitResult::kAccepted);
   figures.AddLog("errors", [] { return std::uint64_t{7}; });

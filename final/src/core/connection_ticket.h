@@ -21,8 +21,8 @@ class ConnectionTicket {
   /// A ticket for `connection`. On its loop's thread.
   explicit ConnectionTicket(const Connection& connection);
 
-  /// Has `callback` run with the connection, on its loop's thread. Its output is sent when it
-  /// returns.
+  /// Has `callback` run with the connection, on its loop's thread. Post() sends its output when
+  /// it returns; only a task of Looper::Post() has to call Connection::Send() itself.
   /// @param callback called once if the connection is still there. If it throws, that is logged and
   ///     the connection is deleted, as when its own callbacks throw.
   /// @param gone called once instead, on the loop's thread, if it is not; may be empty

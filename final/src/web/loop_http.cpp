@@ -19,8 +19,10 @@ auto LoopHttp::Formatted(std::string_view head, const Response& page) const -> R
   target.remove_prefix(std::min(target.find(' ') + 1, target.size()));
   target = target.substr(0, target.find(' '));
   Uri uri;
-  const bool is_known = !target.empty() && !uri.Parse(target, Method::kGet);
-  return error_formats_->Formatted(is_known ? uri.Path() : "", page).value_or(page);
+  const bool is_path = !target.empty() && !uri.Parse(target, Method::kGet);
+  // Even a malformed path shows to which part of the site its client speaks.
+  const std::string_view path = is_path ? uri.Path() : target.substr(0, target.find('?'));
+  return error_formats_->Formatted(path, page).value_or(page);
 }
 
 void LoopHttp::Answer(Exchange& exchange) {

@@ -5,7 +5,6 @@
 //                                                        ServerResponse& res) {
 //     res.Text(Calculate(req.Query("value").value_or("")));
 //   }));
-//   pool.Start();
 //
 // The handler is an ordinary one. It is called on a thread of the pool, with a request that owns
 // its texts. A Responder takes its response or exception to the loop, which sends it, with all
@@ -40,8 +39,9 @@ struct OffloadOptions {
 };
 
 /// Has `handler` called by `pool`.
-/// @param pool outlives the server's Begin(), and is started by its owner. Without threads: the
-///     handler is called on the loop, as if it were not offloaded.
+/// @param pool outlives the server's Begin(). Without threads: the handler is called on the loop,
+/// as
+///     if it were not offloaded.
 /// @param options priority, deadline
 /// @param handler as for any route, and without regard to the thread that calls it
 /// @return for HttpServer::Get() and its like

@@ -13,6 +13,9 @@
 // one to the inner one. A 405 and a response to OPTIONS belong to the group of the path's routes.
 // HttpServer::Mount() mounts without middleware.
 //
+// For a path that has neither a route nor a mount of a group, no middleware is called: that 404
+// needs no login. A group that has to see every path has Mount("/", …), and its prefix may be "".
+//
 // Thread: the owner's, before the server begins.
 #pragma once
 

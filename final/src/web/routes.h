@@ -26,6 +26,7 @@
 #include <variant>
 #include <vector>
 
+#include "http/http_error.h"
 #include "http/method.h"
 #include "http/router.h"
 #include "web/prefix_map.h"
@@ -66,8 +67,32 @@ struct UploadAction {
   UploadOptions options;  ///< how much is kept, and where
 };
 
+/// Takes anything that is no handler, so that the compiler lists the kinds of handlers. There is
+/// never an object of it.
+struct NoHandler {
+  /// True if a route takes a `Handler`.
+  template <typename Handler>
+  static constexpr bool kIsHandler =
+      std::is_convertible_v<Handler, SyncHandler> || std::is_convertible_v<Handler, AsyncHandler> ||
+      std::is_convertible_v<Handler, StreamingHandler> ||
+      std::is_convertible_v<Handler, UploadAction>;
+
+  /// Does not compile.
+  template <typename Handler,
+            typename = std::enable_if_t<!std::is_same_v<std::decay_t<Handler>, NoHandler> &&
+                                        !kIsHandler<Handler>>>
+  NoHandler(Handler&& /*what*/) {  // NOLINT: variant converts as a call does
+    static_assert(kIsHandler<Handler>,
+                  "a route's handler is a function of (const ServerRequest&, ServerResponse&), "
+                  "(const ServerRequest&, Responder), "
+                  "(const ServerRequest&, const RequestBody&, Responder) or "
+                  "(const ServerRequest&, const Upload&, ServerResponse&), and can be copied");
+  }
+};
+
 /// The function that answers a route; made from a function of any kind.
-using RouteAction = std::variant<SyncHandler, AsyncHandler, StreamingHandler, UploadAction>;
+using RouteAction =
+    std::variant<SyncHandler, AsyncHandler, StreamingHandler, UploadAction, NoHandler>;
 
 /// The limits of one route; the server's count where one is not set.
 struct RouteOptions {

@@ -129,7 +129,8 @@ class Connection {
   /// The number by which the loop knows this connection: its descriptor, borrowed.
   [[nodiscard]] auto GetFd() const noexcept -> int { return socket_.GetFd(); }
 
-  /// A name that never means another connection of the same loop.
+  /// A name that never means another connection of the same loop. It is unique within its loop
+  /// only: another loop may use the same one at another time.
   [[nodiscard]] auto Id() const noexcept -> ConnectionId { return {GetFd(), generation_}; }
 
   /// The loop that owns this connection, never nullptr.

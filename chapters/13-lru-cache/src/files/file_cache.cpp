@@ -70,7 +70,7 @@ FileCache::FileCache(Looper& looper, int root, FileCacheOptions options)
       root_(root),
       options_(options),
       descriptor_bound_(DescriptorBound()),
-      entries_(options.max_bytes, options.max_bytes),
+      entries_(options.max_bytes.value_or(0), options.max_bytes.value_or(0)),
       watch_(looper, root, [this](std::string_view path, FileWatch::Subject subject) {
         OnChange(path, subject);
       }) {}
@@ -92,7 +92,7 @@ auto FileCache::Load(const std::string& name, UniqueFd& file, const struct stat&
                      std::string_view type) -> PinTo<CachedFile> {
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const bool copied = size <= options_.max_copied_bytes;
-  if (copied ? size > options_.max_bytes : file.Get() >= descriptor_bound_) {
+  if (copied ? size > options_.max_bytes.value_or(0) : file.Get() >= descriptor_bound_) {
     return {};
   }
   timespec now{};

@@ -167,7 +167,7 @@ StaticFiles::StaticFiles(Looper& looper, StaticFilesOptions options)
     throw std::invalid_argument("index \"" + options_.index.substr(0, options_.index.find('\0')) +
                                 "\": a NUL byte is in it");
   }
-  if (options_.cache.max_bytes != 0) {
+  if (options_.cache.max_bytes.value_or(0) != 0) {
     cache_ = std::make_unique<FileCache>(looper, root_.Get(), options_.cache);
   }
 }

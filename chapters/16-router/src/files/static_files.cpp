@@ -69,7 +69,7 @@ StaticFiles::StaticFiles(Looper& looper, StaticFilesOptions options)
     throw std::invalid_argument("index \"" + options_.index.substr(0, options_.index.find('\0')) +
                                 "\": a NUL byte is in it");
   }
-  if (options_.cache.max_bytes != 0) {
+  if (options_.cache.max_bytes.value_or(0) != 0) {
     cache_ = std::make_unique<FileCache>(looper, root_.Get(), options_.cache);
   }
 }
@@ -202,16 +202,15 @@ auto StaticFiles::AnswerFile(const Request& request, std::string_view type, Uniq
 // A member of the server, because users look for it there. It is implemented up here, because the
 // room `web` knows nothing of files.
 auto HttpServer::Files(std::string prefix, std::string directory) -> HttpServer& {
-  constexpr std::size_t kCacheBytes = std::size_t{64} << 20;
   StaticFilesOptions options;
   options.root = std::move(directory);
-  options.cache.max_bytes = kCacheBytes;
   return Files(std::move(prefix), options);
 }
 
 auto HttpServer::Files(std::string prefix, const StaticFilesOptions& options) -> HttpServer& {
+  constexpr std::size_t kCacheBytes = std::size_t{64} << 20;
   StaticFilesOptions share = options;
-  share.cache.max_bytes /= Loopers().size();
+  share.cache.max_bytes = options.cache.max_bytes.value_or(kCacheBytes) / Loopers().size();
   return Mount(std::move(prefix), [share = std::move(share)](Looper& looper) {
     return std::make_unique<StaticFiles>(looper, share);
   });

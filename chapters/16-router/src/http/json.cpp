@@ -66,6 +66,41 @@ auto WrongAt(const JsonFault& fault) -> HttpError {
                             std::to_string(fault.column) + ": " + fault.reason + ".");
 }
 
+// Appends the steps from `from` to `to`, one of the values in it, to `path`. It is looked for when
+// something is wrong with it, so that values that are right need not remember where they are.
+auto FindPath(const Json& from, const Json* to, std::string& path) -> bool {
+  if (&from == to) {
+    return true;
+  }
+  const std::size_t before = path.size();
+  for (auto each = from.begin(); from.is_structured() && each != from.end(); ++each) {
+    if (from.is_object()) {
+      path.append(path.empty() ? "" : ".").append(each.key());
+    } else {
+      path.append("[").append(std::to_string(each - from.begin())).append("]");
+    }
+    if (FindPath(*each, to, path)) {
+      return true;
+    }
+    path.resize(before);
+  }
+  return false;
+}
+
+auto Mismatch(const std::string& path, std::string_view wanted, const Json& found) -> std::string {
+  const std::string type = found.type_name();
+  const char* const article = found.is_null() ? "" : found.is_structured() ? "an " : "a ";
+  return path + ": " + std::string(wanted) + " is wanted, not " + article + type;
+}
+
+[[noreturn]] void ThrowRefusal(const std::string& detail) {
+  try {
+    throw;
+  } catch (const Json::exception&) {
+    throw HttpError(400, detail);
+  }
+}
+
 }  // namespace
 
 auto ParseJson(std::string_view text) -> nlohmann::json {
@@ -93,16 +128,32 @@ auto RequestJson::Value() const&& -> nlohmann::json { return *value_; }
 
 RequestJson::operator nlohmann::json() const { return *value_; }
 
-void RequestJson::Refuse() {
-  throw HttpError(400, "The JSON is not of the form that is wanted here.");
+auto RequestJson::Path() const -> std::string {
+  std::string path;
+  return FindPath(*root_, value_, path) && !path.empty() ? path : "the JSON";
 }
 
-void RequestJson::ThrowRefusal() {
-  try {
-    throw;
-  } catch (const nlohmann::json::exception&) {
-    Refuse();
-  }
+void RequestJson::RefuseInteger(const std::string& min, const std::string& max) const {
+  throw HttpError(400, value_->is_number()
+                           ? Path() + ": an integer from " + min + " to " + max + " is wanted"
+                           : Mismatch(Path(), "an integer", *value_));
+}
+
+void RequestJson::RefuseMember(std::string_view name) const {
+  const std::string member = (IsRoot() ? "" : Path() + ".") + std::string(name);
+  ThrowRefusal(value_->is_object() ? member + " is missing"
+                                   : Mismatch(Path(), "an object", *value_));
+}
+
+void RequestJson::RefuseElement(std::size_t index) const {
+  const std::string element = (IsRoot() ? "" : Path()) + "[" + std::to_string(index) + "]";
+  ThrowRefusal(value_->is_array() ? element + " is missing"
+                                  : Mismatch(Path(), "an array", *value_));
+}
+
+void RequestJson::Refuse(std::string_view wanted) const {
+  ThrowRefusal(wanted.empty() ? Path() + " is not of the form that is wanted"
+                              : Mismatch(Path(), wanted, *value_));
 }
 
 }  // namespace TURTLE_SERVER

@@ -7,7 +7,8 @@
 //    are those of nlohmann::json. Value(), and the conversion, give the plain value: from there on
 //    mistakes are the handler's.
 //
-//   const int n = req.Json().at("n").get<int>();  // 400 if there is no n, or if it is no number
+//   const int n = req.Json().at("n").get<int>();  // 400: "n is missing", or
+//                                                 // "n: an integer is wanted, not a string"
 //
 // An exception of nlohmann::json does not say whose JSON it is about. If a handler parses a
 // database's JSON or its own file, a member that is missing there is the server's mistake, and has
@@ -20,6 +21,7 @@
 // they look at, which never changes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -67,24 +69,46 @@ class RequestJson {
   template <typename Key, typename Json = nlohmann::json>
   [[nodiscard]] auto at(const Key& key) const -> RequestJson {
     const Json& node = *value_;
-    return RequestJson(root_, Read([&] { return &node.at(key); }));
+    try {
+      return RequestJson(root_, &node.at(key));
+    } catch (...) {
+      if constexpr (std::is_convertible_v<const Key&, std::string_view>) {
+        RefuseMember(key);
+      } else if constexpr (std::is_integral_v<Key>) {
+        RefuseElement(static_cast<std::size_t>(key));
+      } else {
+        Refuse({});
+      }
+    }
   }
 
   /// The value as a `Wanted`. Throws HttpError 400 if it is of another type, or a number that does
   /// not fit: 3.7 and 1e300 are no `int`.
   template <typename Wanted, typename Json = nlohmann::json>
   [[nodiscard]] auto get() const -> Wanted {
-    return Read([&] { return As<Wanted, Json>(*value_); });
+    const Json& node = *value_;
+    if constexpr (kIsInteger<Wanted>) {
+      RequireFit<Wanted>(node);
+    }
+    try {
+      return node.template get<Wanted>();
+    } catch (...) {
+      Refuse(NameOf<Wanted>());
+    }
   }
 
   /// The member `key` as a `Wanted`, or `otherwise` if there is none. Throws HttpError 400 if it is
   /// of another type, or if this is no object.
   template <typename Wanted, typename Json = nlohmann::json>
   [[nodiscard]] auto value(const std::string& key, const Wanted& otherwise) const -> Wanted {
-    return Read([&] {
-      const Json& node = *value_;
-      return node.contains(key) ? As<Wanted, Json>(node.at(key)) : node.value(key, otherwise);
-    });
+    if (contains<Json>(key)) {
+      return at<std::string, Json>(key).template get<Wanted, Json>();
+    }
+    try {
+      return static_cast<const Json&>(*value_).value(key, otherwise);
+    } catch (...) {
+      Refuse("an object");
+    }
   }
 
   /// The same, for a text.
@@ -105,38 +129,50 @@ class RequestJson {
   RequestJson(std::shared_ptr<const nlohmann::json> root, const nlohmann::json* value) noexcept
       : root_(std::move(root)), value_(value) {}
 
-  template <typename Action>
-  static auto Read(const Action& action) -> decltype(action()) {
-    try {
-      return action();
-    } catch (...) {
-      ThrowRefusal();
-    }
-  }
+  template <typename Wanted>
+  static constexpr bool kIsInteger = std::is_integral_v<Wanted> && !std::is_same_v<Wanted, bool>;
 
   // A number that does not fit is none: nlohmann::json would cut it short without a word.
   template <typename Wanted, typename Json>
-  static auto As(const Json& node) -> Wanted {
-    if constexpr (std::is_integral_v<Wanted> && !std::is_same_v<Wanted, bool>) {
-      using Limits = std::numeric_limits<Wanted>;
-      if (!node.is_number_integer()) {
-        Refuse();
-      }
+  void RequireFit(const Json& node) const {
+    using Limits = std::numeric_limits<Wanted>;
+    bool fits = node.is_number_integer();
+    if (fits) {
       const auto number = node.template get<std::int64_t>();
       const bool is_negative = !node.is_number_unsigned() && number < 0;
-      if (is_negative
-              ? number < static_cast<std::int64_t>(Limits::min())
-              : node.template get<std::uint64_t>() > static_cast<std::uint64_t>(Limits::max())) {
-        Refuse();
-      }
+      fits = is_negative
+                 ? number >= static_cast<std::int64_t>(Limits::min())
+                 : node.template get<std::uint64_t>() <= static_cast<std::uint64_t>(Limits::max());
     }
-    return node.template get<Wanted>();
+    if (!fits) {
+      RefuseInteger(std::to_string(Limits::min()), std::to_string(Limits::max()));
+    }
   }
 
-  [[noreturn]] static void Refuse();
+  // The name of a `Wanted` in a refusal; empty for a type of the handler's.
+  template <typename Wanted>
+  static constexpr auto NameOf() -> std::string_view {
+    if constexpr (std::is_same_v<Wanted, bool>) {
+      return "a boolean";
+    } else if constexpr (std::is_arithmetic_v<Wanted>) {
+      return "a number";
+    } else if constexpr (std::is_same_v<Wanted, std::string>) {
+      return "a string";
+    }
+    return {};
+  }
 
-  // Within a catch block: throws on, an exception of nlohmann::json as HttpError 400.
-  [[noreturn]] static void ThrowRefusal();
+  [[nodiscard]] auto IsRoot() const noexcept -> bool { return value_ == root_.get(); }
+
+  // Where this is in the root, such as "items[2].from".
+  [[nodiscard]] auto Path() const -> std::string;
+
+  [[noreturn]] void RefuseInteger(const std::string& min, const std::string& max) const;
+
+  // Within a catch block these throw on, an exception of nlohmann::json as HttpError 400.
+  [[noreturn]] void RefuseMember(std::string_view name) const;
+  [[noreturn]] void RefuseElement(std::size_t index) const;
+  [[noreturn]] void Refuse(std::string_view wanted) const;
 
   std::shared_ptr<const nlohmann::json> root_;  // shared with the copies, and with what is inside
   const nlohmann::json* value_;

@@ -7,7 +7,8 @@
 // Interface:
 //  * Send() sends an event, Comment() keeps the connection from being taken for dead.
 //
-// It lasts until the client goes, or the last copy does; clients connect again then.
+// It lasts until the client goes, or the last copy does; clients connect again then. To learn at
+// once that the client has gone, call OnGone() of the Responder before you make the channel of it.
 //
 // Thread: any.
 #pragma once

@@ -48,9 +48,9 @@ void TaskPool::StartAll() {
   }
 }
 
-// Starts them if nobody gave their number. With some of them, it goes on.
+// Starts them unless Start() has. With some of them, it goes on.
 void TaskPool::StartAtNeed() noexcept {
-  if (threads_.empty() && !options_.threads && !stopped_) {
+  if (threads_.empty() && !stopped_) {
     try {
       StartAll();
     } catch (...) {
@@ -64,8 +64,7 @@ auto TaskPool::Submit(std::shared_ptr<PoolTask> task, const TaskOptions& options
   {
     const MutexLock lock(mutex_);
     StartAtNeed();
-    const bool none = count_ == 0 || (threads_.empty() && !options_.threads);
-    if (stopped_ || none) {
+    if (stopped_ || threads_.empty()) {
       return SubmitResult::kStopped;
     }
     if (lines_.Size() >= options_.max_queued) {

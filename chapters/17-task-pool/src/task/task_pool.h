@@ -6,8 +6,8 @@
 //   if (pool.Submit(task, {Priority::kLow}) == SubmitResult::kFull) …
 //
 // Interface:
-//  * Start() starts the threads, Stop() ends them: what waits is dropped, what runs finishes.
-//    Without a number of threads, the first task starts a few.
+//  * The first task starts the threads, or Start() does. Stop() ends them: what waits is dropped,
+//    what runs finishes.
 //  * Submit() leaves a task, or refuses it at once.
 //  * Cancel() drops a task that waits, and tells one that runs; Expire() does the first only.
 //  * Figures() returns the statistics.
@@ -131,7 +131,7 @@ template <class Work>
 /// How a TaskPool runs.
 struct TaskPoolOptions {
   /// 0: it has none, and refuses every task. nullopt: one for each CPU, but at least 2 and at most
-  /// 16; the first task starts them.
+  /// 16.
   std::optional<std::size_t> threads{};
   std::size_t max_queued = 1024;  ///< so many tasks may wait
   /// A task may be overtaken by one of the next higher priority that comes so much later.
@@ -173,12 +173,13 @@ class TaskPool {
   TaskPool(const TaskPool&) = delete;
   auto operator=(const TaskPool&) -> TaskPool& = delete;
 
-  /// Starts the threads, once. Without any, it says so in the log. Throws std::system_error when
-  /// the system has no more; those that were started by then are stopped.
+  /// Starts the threads, which the first Submit() does otherwise. Repeated, nothing happens. A pool
+  /// of 0 threads says so in the log. Throws std::system_error if the system has no more threads;
+  /// those that were started by then are stopped.
   void Start();
 
-  /// Leaves a task. Tasks may be left before Start(). Nothing is allocated, unless the threads are
-  /// started here. If the system has none at all, the log says so and the task is refused,
+  /// Leaves a task. The first one starts the threads, unless Start() has; nothing else is
+  /// allocated. If the system has no thread at all, the log says so and the task is refused,
   /// kStopped.
   /// @param task not nullptr; has not been left before
   /// @param options how it is to be run

@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,7 +47,9 @@ enum class FileCheck : std::uint8_t {
 
 /// How much a FileCache keeps.
 struct FileCacheOptions {
-  std::size_t max_bytes = 0;  ///< of everything together, bookkeeping included; 0: no cache
+  /// Of everything together, bookkeeping included. 0: no cache. nullopt: the default of its user;
+  /// a StaticFiles has no cache then.
+  std::optional<std::size_t> max_bytes{};
   std::size_t max_copied_bytes = 32 * 1024;  ///< a larger file is kept open instead of in memory
   FileCheck check = FileCheck::kWatch;       ///< when to look again
 };

@@ -7,6 +7,9 @@
 // after the open(2) uses the descriptor, never the name again. The directory's own name is looked
 // up again now and then (files/root_folder.h).
 //
+// The prefix of a mount is stripped: if `site` is mounted under "/docs", the path "/docs/a.html" is
+// the file `site/a.html`.
+//
 // Names that begin with a dot are not there (`/.env`, `/.git/config`), except for what is beneath
 // `/.well-known/` (RFC 8615).
 //

@@ -146,14 +146,16 @@ class HttpServer {
 
   /// The same with options of your own.
   /// @param prefix as Mount()
-  /// @param options the directory is `root`; see files/static_files.h. `cache.max_bytes` is for the
-  ///     whole server: each loop gets its share. 0: no cache.
+  /// @param options the directory is `root`. `cache.max_bytes` is for the whole server: each loop
+  ///     gets its share. 64 MiB if it is not set; 0: no cache. Include files/static_files.h for
+  ///     StaticFilesOptions.
   /// @return this
   auto Files(std::string prefix, const StaticFilesOptions& options) -> HttpServer&;
 
   /// Has `formatter` write the body of each error response to a request under `prefix`, whether a
   /// route, a mount or the parser refuses the request. The longest prefix wins; without one, the
-  /// body is a page in HTML. A request that is too malformed to have a path gets the format of "/".
+  /// body is a page in HTML. A malformed path is taken as the client wrote it; a request without a
+  /// path gets the format of "/".
   /// Before Begin().
   /// @param prefix as Mount()
   /// @param formatter such as ProblemJson; not empty, else throws std::invalid_argument

@@ -15,12 +15,14 @@
 
 #include "support/captured_stderr.h"
 #include "support/gate.h"
+#include "support/held_pool.h"
 
 namespace TURTLE_SERVER {
 namespace {
 
 using test::Await;
 using test::Gate;
+using test::HeldPool;
 using test::OpensAtEnd;
 
 constexpr std::size_t kMany = 1'000'000;
@@ -162,20 +164,20 @@ TEST(StrandTest, WhatWaitsTakesNoThread) {
 
 TEST(StrandTest, TakesOnePlaceInThePool) {
   Notes notes;
-  TaskPool pool(Threads(1, 2));
+  HeldPool pool(Threads(1, 2));
   Strand strand(pool, Priority::kNormal, kMany);
   for (int i = 0; i < 5; ++i) {
     ASSERT_TRUE(Leave(strand, notes.Work("strand")));
   }
   EXPECT_EQ(pool.Figures().queued, 1U);
   ASSERT_TRUE(Leave(pool, notes.Work("other")));
-  pool.Start();
+  pool.Release();
   EXPECT_TRUE(notes.AwaitNames(6));
 }
 
 TEST(StrandTest, OthersComeBetween) {
   Notes notes;
-  TaskPool pool(Threads(1));
+  HeldPool pool(Threads(1));
   Strand a(pool, Priority::kNormal, kMany);
   Strand b(pool, Priority::kNormal, kMany);
   for (const char* name : {"a1", "a2", "a3"}) {
@@ -185,20 +187,20 @@ TEST(StrandTest, OthersComeBetween) {
     ASSERT_TRUE(Leave(b, notes.Work(name)));
   }
   ASSERT_TRUE(Leave(pool, notes.Work("other")));
-  pool.Start();
+  pool.Release();
   ASSERT_TRUE(notes.AwaitNames(6));
   EXPECT_EQ(notes.Names(), (Names{"a1", "b1", "other", "a2", "b2", "a3"}));
 }
 
 TEST(StrandTest, HasItsPriority) {
   Notes notes;
-  TaskPool pool(Threads(1));
+  HeldPool pool(Threads(1));
   Strand low(pool, Priority::kLow, kMany);
   Strand high(pool, Priority::kHigh, kMany);
   ASSERT_TRUE(Leave(low, notes.Work("low")));
   ASSERT_TRUE(Leave(pool, notes.Work("normal")));
   ASSERT_TRUE(Leave(high, notes.Work("high")));
-  pool.Start();
+  pool.Release();
   ASSERT_TRUE(notes.AwaitNames(3));
   EXPECT_EQ(notes.Names(), (Names{"high", "normal", "low"}));
 }
@@ -241,11 +243,11 @@ TEST(StrandTest, TakesNoMoreThanItMay) {
 
 TEST(StrandTest, IsRefusedByAFullPoolAndComesAgain) {
   Notes notes;
-  TaskPool pool(Threads(1, 1));
+  HeldPool pool(Threads(1, 1));
   Strand strand(pool, Priority::kNormal, kMany);
   ASSERT_TRUE(Leave(pool, notes.Work("other")));
   EXPECT_EQ(strand.Submit(notes.Work("refused")), SubmitResult::kFull);
-  pool.Start();
+  pool.Release();
   ASSERT_TRUE(notes.AwaitNames(1));
   ASSERT_TRUE(Leave(strand, notes.Work("a")));
   ASSERT_TRUE(notes.AwaitNames(2));
@@ -254,12 +256,12 @@ TEST(StrandTest, IsRefusedByAFullPoolAndComesAgain) {
 
 TEST(StrandTest, WhatThrowsIsLoggedAndTheNextIsRun) {
   Notes notes;
-  TaskPool pool(Threads(1));
+  HeldPool pool(Threads(1));
   Strand strand(pool, Priority::kNormal, kMany);
   ASSERT_TRUE(Leave(strand, [] { throw std::runtime_error("no more paper"); }));
   ASSERT_TRUE(Leave(strand, notes.Work("next")));
   const test::CapturedStderr captured;
-  pool.Start();
+  pool.Release();
   ASSERT_TRUE(notes.AwaitNames(1));
   pool.Stop();
   EXPECT_NE(captured.Text().find("no more paper"), std::string::npos) << captured.Text();
@@ -267,28 +269,28 @@ TEST(StrandTest, WhatThrowsIsLoggedAndTheNextIsRun) {
 
 TEST(StrandTest, WorkMayLeaveMore) {
   Notes notes;
-  TaskPool pool(Threads(2));
+  HeldPool pool(Threads(2));
   Strand strand(pool, Priority::kNormal, kMany);
   ASSERT_TRUE(Leave(strand, [&] {
     notes.Write("first");
     EXPECT_TRUE(Leave(strand, notes.Work("third")));
   }));
   ASSERT_TRUE(Leave(strand, notes.Work("second")));
-  pool.Start();
+  pool.Release();
   ASSERT_TRUE(notes.AwaitNames(3));
   EXPECT_EQ(notes.Names(), (Names{"first", "second", "third"}));
 }
 
 TEST(StrandTest, MayGoWhileItsWorkWaits) {
   Notes notes;
-  TaskPool pool(Threads(1));
+  HeldPool pool(Threads(1));
   {
     Strand strand(pool, Priority::kNormal, kMany);
     for (const char* name : {"a1", "a2", "a3"}) {
       ASSERT_TRUE(Leave(strand, notes.Work(name)));
     }
   }
-  pool.Start();
+  pool.Release();
   ASSERT_TRUE(notes.AwaitNames(3));
   EXPECT_EQ(notes.Names(), (Names{"a1", "a2", "a3"}));
 }

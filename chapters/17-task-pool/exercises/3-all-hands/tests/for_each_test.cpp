@@ -16,12 +16,14 @@
 
 #include "support/failing_new.h"
 #include "support/gate.h"
+#include "support/held_pool.h"
 
 namespace TURTLE_SERVER {
 namespace {
 
 using test::Await;
 using test::Gate;
+using test::HeldPool;
 using test::OpensAtEnd;
 
 // Long enough for a caller that does not wait to be through; one that waits is never accused.
@@ -72,18 +74,18 @@ TEST(ForEachTest, WithoutHelpItIsDoneAlone) {
   TaskPool stopped(Threads(2));
   stopped.Stop();
   EXPECT_EQ(Alone(stopped, 5), in_order);
-  TaskPool full(Threads(2, 1));
+  HeldPool full(Threads(2, 1));
   ASSERT_TRUE(Leave(full, [] {}));
   EXPECT_EQ(Alone(full, 5), in_order);
-  TaskPool not_started(Threads(2));
-  EXPECT_EQ(Alone(not_started, 5), in_order);
-  EXPECT_EQ(Alone(not_started, 0), std::vector<std::size_t>());
+  HeldPool busy(Threads(2));
+  EXPECT_EQ(Alone(busy, 5), in_order);
+  EXPECT_EQ(Alone(busy, 0), std::vector<std::size_t>());
 }
 
 TEST(ForEachTest, LeavesNoMoreTasksThanCanHelp) {
   for (const auto& [threads, count, helpers] :
        {std::tuple{8U, 1U, 0U}, {8U, 2U, 1U}, {2U, 100U, 2U}, {8U, 0U, 0U}}) {
-    TaskPool pool(Threads(threads));  // not started
+    HeldPool pool(Threads(threads));
     std::size_t most = 0;
     ForEach(pool, count, [&](std::size_t) { most = std::max(most, pool.Figures().queued); });
     EXPECT_EQ(most, helpers) << threads << " threads, " << count;
@@ -201,7 +203,7 @@ TEST(ForEachTest, WaitsForThoseThatRunBeforeItThrows) {
 TEST(ForEachTest, WithoutMemoryFewerHelp) {
   bool failed = true;
   for (std::size_t first = 1; failed; ++first) {
-    TaskPool pool(Threads(3));  // not started
+    HeldPool pool(Threads(3));
     std::size_t calls = 0;
     const std::function<void(std::size_t)> body = [&](std::size_t) { ++calls; };
     bool thrown = false;
