@@ -128,6 +128,8 @@ class HttpExchange final : public Exchange {
   void SendEnd() override;
   void Cut() override;
 
+  void BeginChunk(std::uint64_t bytes);
+  void EndChunk();
   void TakeBody();
   void WriteHead(const Response& head, BodyEnd body_end, std::uint64_t length);
   void DecideKeepAlive(BodyEnd body_end) noexcept;

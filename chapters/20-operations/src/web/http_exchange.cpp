@@ -221,37 +221,35 @@ void HttpExchange::SendHead(const Response& head, std::optional<std::uint64_t> l
   WriteHead(head, body_end_, length.value_or(0));
 }
 
+// A chunk of `bytes`, if the body is chunked: RFC 9112, section 7.1.
+void HttpExchange::BeginChunk(std::uint64_t bytes) {
+  if (body_end_ == BodyEnd::kChunked) {
+    GetConnection().WriteToWriteBuffer(ChunkHead(bytes).View());
+  }
+}
+
+void HttpExchange::EndChunk() {
+  if (body_end_ == BodyEnd::kChunked) {
+    GetConnection().WriteToWriteBuffer(kChunkEnd);
+  }
+}
+
 void HttpExchange::SendPiece(std::string_view bytes) {
-  Connection& connection = GetConnection();
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(ChunkHead(bytes.size()).View());
-  }
-  connection.WriteToWriteBuffer(bytes);
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(kChunkEnd);
-  }
+  BeginChunk(bytes.size());
+  GetConnection().WriteToWriteBuffer(bytes);
+  EndChunk();
 }
 
 void HttpExchange::SendPinned(std::string_view bytes, const Pin& pin) {
-  Connection& connection = GetConnection();
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(ChunkHead(bytes.size()).View());
-  }
-  connection.WritePinned(bytes, pin);
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(kChunkEnd);
-  }
+  BeginChunk(bytes.size());
+  GetConnection().WritePinned(bytes, pin);
+  EndChunk();
 }
 
 void HttpExchange::SendPiece(FileSlice slice) {
-  Connection& connection = GetConnection();
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(ChunkHead(slice.length).View());
-  }
-  connection.WriteFile(std::move(slice));
-  if (body_end_ == BodyEnd::kChunked) {
-    connection.WriteToWriteBuffer(kChunkEnd);
-  }
+  BeginChunk(slice.length);
+  GetConnection().WriteFile(std::move(slice));
+  EndChunk();
 }
 
 void HttpExchange::SendEnd() {
