@@ -38,7 +38,7 @@ LAYERS = (
     ("cgi", "ops", "response_cache"),
     ("files",),
     ("web",),
-    ("db", "udp", "uring"),
+    ("db", "process", "udp", "uring"),
     ("core",),
     ("http", "task"),
     ("log",),

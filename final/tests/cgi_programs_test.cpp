@@ -15,9 +15,9 @@
 
 #include "cgi/cgi.h"
 #include "cgi/cgi_environment.h"
-#include "cgi/child_process.h"
-#include "cgi/pipe_io.h"
 #include "http/cgi_header.h"
+#include "process/child_process.h"
+#include "process/pipe_io.h"
 #include "support/child.h"
 #include "support/clocked_server.h"
 #include "support/http_client.h"

@@ -1,4 +1,4 @@
-#include "cgi/child_process.h"
+#include "process/child_process.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "cgi/pipe_io.h"
+#include "process/pipe_io.h"
 
 namespace TURTLE_SERVER {
 namespace {

@@ -1,4 +1,4 @@
-#include "cgi/pipe_io.h"
+#include "process/pipe_io.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -17,11 +17,11 @@
 #include <system_error>
 #include <utility>
 
-#include "cgi/child_plan.h"
-#include "cgi/pipe_io.h"
 #include "log/log.h"
 #include "log/log_line.h"
 #include "ops/inherited_listeners.h"
+#include "process/child_plan.h"
+#include "process/pipe_io.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not all have it in a header
 
@@ -39,7 +39,7 @@ constexpr std::chrono::milliseconds kLook{10};
 constexpr std::size_t kPidDigits = 10;
 
 // Everything that is done between fork(2) and execve(2), worked out beforehand, for the reason that
-// cgi/child_process.h tells: no allocation, no lock.
+// process/child_process.h tells: no allocation, no lock.
 struct Plan {
   const char* path;
   char* const* argv;
@@ -74,25 +74,11 @@ void WritePid(char* digits) noexcept {
   ::_exit(127);
 }
 
-void ResetSignals(const sigset_t& ignored) noexcept {
-  struct sigaction action {};
-  sigemptyset(&action.sa_mask);  // without ::, it may be a macro
-  for (int number = 1; number < NSIG; ++number) {
-    action.sa_handler = sigismember(&ignored, number) == 1 ? SIG_IGN : SIG_DFL;
-    ::sigaction(number, &action, nullptr);  // fails for SIGKILL, SIGSTOP and libc's own
-  }
-  ::sigprocmask(SIG_SETMASK, &action.sa_mask, nullptr);
-}
-
 [[noreturn]] void Become(const Plan& plan) noexcept {
   CloseOthersOnExec(plan.descriptor_bound);
   for (std::size_t i = 0; i < plan.count; ++i) {
     const int place = InheritedListeners::kFirstFd + static_cast<int>(i);
-    int result = 0;
-    do {
-      result = ::dup2(plan.descriptors[i], place);  // which is not close-on-exec
-    } while (result < 0 && (errno == EINTR || errno == EBUSY));
-    if (result < 0) {
+    if (!PutInPlace(plan.descriptors[i], place)) {
       ReportAndExit(plan);
     }
   }

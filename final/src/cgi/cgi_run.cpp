@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "cgi/cgi_environment.h"
-#include "cgi/pipe_io.h"
 #include "http/response.h"
 #include "log/log.h"
+#include "process/pipe_io.h"
 
 namespace TURTLE_SERVER {
 

@@ -15,10 +15,10 @@
 
 #include "base/unique_fd.h"
 #include "cgi/cgi_programs.h"
-#include "cgi/child_process.h"
 #include "core/looper.h"
 #include "http/cgi_header.h"
 #include "http/response.h"
+#include "process/child_process.h"
 #include "web/exchange.h"
 #include "web/spool_file.h"
 

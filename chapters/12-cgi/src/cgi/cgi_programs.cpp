@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "cgi/cgi_environment.h"
-#include "cgi/pipe_io.h"
 #include "log/log.h"
+#include "process/pipe_io.h"
 
 namespace TURTLE_SERVER {
 

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "cgi/child_process.h"
 #include "core/looper.h"
 #include "files/root_folder.h"
+#include "process/child_process.h"
 
 namespace TURTLE_SERVER {
 

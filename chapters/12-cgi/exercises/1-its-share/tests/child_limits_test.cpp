@@ -12,8 +12,8 @@
 #include <limits>
 #include <string>
 
-#include "cgi/child_process.h"
-#include "cgi/pipe_io.h"
+#include "process/child_process.h"
+#include "process/pipe_io.h"
 #include "support/client.h"
 
 namespace TURTLE_SERVER {

@@ -8,7 +8,8 @@
 #include <cerrno>
 #include <csignal>
 
-#include "cgi/child_plan.h"
+#include "core/cpu_affinity.h"
+#include "process/child_plan.h"
 
 namespace TURTLE_SERVER {
 
@@ -40,6 +41,7 @@ auto ForkChild(void (*run)(const void* plan), const void* plan) noexcept -> pid_
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): see above
   if (pid == 0) {
+    ReleaseCpu();
     run(plan);  // NOLINT(clang-analyzer-unix.Vfork): never returns, changes nothing of ours
   }
   const int error = errno;

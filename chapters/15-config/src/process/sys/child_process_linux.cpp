@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <csignal>
 
-#include "cgi/child_plan.h"
 #include "core/cpu_affinity.h"
+#include "process/child_plan.h"
 
 namespace TURTLE_SERVER {
 

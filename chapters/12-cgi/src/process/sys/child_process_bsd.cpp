@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "cgi/child_plan.h"
+#include "process/child_plan.h"
 
 namespace TURTLE_SERVER {
 

@@ -1,4 +1,4 @@
-#include "cgi/child_process.h"
+#include "process/child_process.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "base/mutex.h"
-#include "cgi/child_plan.h"
-#include "cgi/pipe_io.h"
+#include "process/child_plan.h"
+#include "process/pipe_io.h"
 
 namespace TURTLE_SERVER {
 
@@ -268,13 +268,13 @@ namespace {
   ::_exit(127);  // not exit(3): that would flush the parent's streams a second time
 }
 
-// execve(2) resets handlers but keeps "ignore", and the mask too: a server that ignores SIGPIPE
-// would hand that to programs which rely on it.
-void ResetSignals() noexcept {
+}  // namespace
+
+void ResetSignals(const sigset_t& ignored) noexcept {
   struct sigaction action {};
-  action.sa_handler = SIG_DFL;
   sigemptyset(&action.sa_mask);  // without ::, it may be a macro
   for (int number = 1; number < NSIG; ++number) {
+    action.sa_handler = sigismember(&ignored, number) == 1 ? SIG_IGN : SIG_DFL;
     ::sigaction(number, &action, nullptr);  // fails for SIGKILL, SIGSTOP and libc's own
   }
   ::sigprocmask(SIG_SETMASK, &action.sa_mask, nullptr);
@@ -283,16 +283,16 @@ void ResetSignals() noexcept {
 auto PutInPlace(int fd, int place) noexcept -> bool {
   int result = 0;
   do {
-    result = ::dup2(fd, place);  // the copy is not close-on-exec, which is what we want
-  } while (result < 0 && errno == EINTR);
+    result = ::dup2(fd, place);
+  } while (result < 0 && (errno == EINTR || errno == EBUSY));  // EBUSY: open(2) is about to take it
   return result >= 0;
 }
 
-}  // namespace
-
 void RunPlan(const ChildPlan& plan) noexcept {
   ::setpgid(0, 0);
-  ResetSignals();
+  sigset_t none;
+  sigemptyset(&none);
+  ResetSignals(none);
   if (::fchdir(plan.directory_fd) != 0) {
     ReportAndExit(plan, SpawnStep::kDirectory);
   }

@@ -1,16 +1,19 @@
-// The steps between fork(2) and execve(2), worked out beforehand. Internal to ChildProcess.
+// The steps between fork(2) and execve(2), worked out beforehand.
 //
 // Interface:
 //  * ChildPlan: only numbers and pointers to finished memory, so that the child allocates nothing.
-//  * RunPlan() is all that the child does.
+//  * RunPlan() is all that the child of a ChildProcess does.
+//  * ResetSignals(), PutInPlace() and CloseOthersOnExec() are steps of it, for other children, too.
 //  * The other functions exist once per kernel: child_process_linux.cpp, child_process_bsd.cpp.
 //
-// Thread: RunPlan() and what it calls run in the child, whose parent may have many threads: no
+// Thread: RunPlan() and its steps run in the child, whose parent may have many threads: no
 // allocation, no lock, no stream, no exception.
 #pragma once
 
 #include <sys/resource.h>
 #include <sys/types.h>
+
+#include <csignal>
 
 #include "base/unique_fd.h"
 
@@ -40,6 +43,15 @@ struct ChildPlan {
 /// @param plan what `run` is called with
 /// @return the child's id, or -1 and errno.
 auto ForkChild(void (*run)(const void* plan), const void* plan) noexcept -> pid_t;
+
+/// Gives all signals their default action, but for those in `ignored`, and unblocks them. execve(2)
+/// resets handlers but keeps "ignore", and the mask too: a server that ignores SIGPIPE would hand
+/// that to programs which rely on it. Async-signal-safe; for the child.
+void ResetSignals(const sigset_t& ignored) noexcept;
+
+/// Makes `place` a copy of `fd` that is not close-on-exec. Async-signal-safe; for the child.
+/// @return false: it can't be, see errno.
+auto PutInPlace(int fd, int place) noexcept -> bool;
 
 /// Marks all descriptors from 3 up as close-on-exec. Async-signal-safe; for the child.
 /// @param bound no open descriptor is that high.

@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 
-#include "cgi/pipe_io.h"
+#include "process/pipe_io.h"
 
 namespace TURTLE_SERVER {
 

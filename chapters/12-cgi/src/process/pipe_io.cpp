@@ -1,4 +1,4 @@
-#include "cgi/pipe_io.h"
+#include "process/pipe_io.h"
 
 #include <unistd.h>
 
