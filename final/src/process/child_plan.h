@@ -45,8 +45,8 @@ struct ChildPlan {
 auto ForkChild(void (*run)(const void* plan), const void* plan) noexcept -> pid_t;
 
 /// Gives all signals their default action, but for those in `ignored`, and unblocks them. execve(2)
-/// resets handlers but keeps "ignore", and the mask too: a server that ignores SIGPIPE would hand
-/// that to programs which rely on it. Async-signal-safe; for the child.
+/// resets handlers, but keeps "ignore" and the mask. A server that ignores SIGPIPE would hand that
+/// to programs which rely on it. Async-signal-safe; for the child.
 void ResetSignals(const sigset_t& ignored) noexcept;
 
 /// Makes `place` a copy of `fd` that is not close-on-exec. Async-signal-safe; for the child.
