@@ -115,7 +115,7 @@ TOKEN = re.compile(
     r"|(?<![0-9a-zA-Z])'(?:\\.|[^'\\\n])+'",
     re.DOTALL,
 )
-ITEM = re.compile(r"(?:[*-]|\d\.|@\w+)\s")
+ITEM = re.compile(r"^(?:[*-]|\d\.|@\w+)\s")
 ESCAPES = {"n": "\n\n", "t": " ", "r": " "}
 
 
@@ -181,10 +181,11 @@ def items(comment: list[tuple[int, str]]) -> Iterator[Text]:
 
 GENERATED = re.compile(r"<!-- (file|classes now|classes|measured|chapters|layers|trust)\b.*?<!-- /\1 -->", re.DOTALL)
 HIDDEN = re.compile(
-    r"^(?P<indent> *)(?P<fence>```+|~~~+).*?^(?P=indent)(?P=fence)[^\n]*$|<!--.*?-->|</?\w+[^<>\n]*>",
+    r"^(?P<indent> *)(?P<fence>```+|~~~+).*?^(?P=indent)(?P=fence)[^\n]*$|<!--.*?-->",
     re.DOTALL | re.MULTILINE,
 )
 CODE = re.compile(r"(`+).+?\1", re.DOTALL)
+TAG = re.compile(r"</?\w+[^<>\n]*>")  # behind CODE, which may look like one
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?: \"[^\"]*\")?\)")
 EXERCISE = re.compile(r"### \d+\. (?P<title>.+) \(\w+\)$")
 
@@ -197,6 +198,7 @@ def prose_of_page(text: str) -> Iterator[Text]:
     """Its paragraphs, items, headings and cells of tables."""
     text = HIDDEN.sub(_blank, GENERATED.sub(_blank, text))
     text = CODE.sub(lambda match: "¤" + _blank(match), text)
+    text = TAG.sub(_blank, text)
     text = LINK.sub(r"\1", text)
     begins, words = 0, []
     for number, line in enumerate(text.split("\n"), 1):

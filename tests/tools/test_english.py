@@ -115,6 +115,11 @@ def test_pages_are_read_without_code_and_generated_parts():
     ]  # fmt: skip
 
 
+def test_code_that_looks_like_a_tag_hides_nothing_behind_it():
+    page = "Include `<turtle/core/socket.h>` or `\"core/socket.h\"`.\nA <br/>folder, then 404. So it is."
+    assert [block for _, block in english.prose_of_page(page)] == ["Include ¤ or ¤. A folder, then 404. So it is."]
+
+
 def test_the_title_of_an_exercise_is_no_riddle():
     assert list(english.findings_of_heading("### 1. Lately (quick)")) == ["title"]
     assert list(english.findings_of_heading("### 2. From hand to hand (hard)")) == ["title"]
