@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "core/tcp.h"
@@ -41,6 +42,23 @@ TEST(AcknowledgedTest, BytesThatLieInTheSocketAreNot) {
     sent += result.bytes;
   }
   EXPECT_LT(AcknowledgedBytes(pair.server.GetFd()) - before, sent);
+}
+
+TEST(AcknowledgedTest, EachByteCountsOnce) {
+  TcpPair pair = MakeTcpPair();
+  std::uint32_t before = 0;
+  std::uint32_t counted = AcknowledgedSince(pair.server.GetFd(), before);
+  for (const std::string_view text : {"twelve bytes", "and ten"}) {
+    ASSERT_EQ(pair.server.Send(text).bytes, text.size());
+    EXPECT_EQ(pair.client.Receive(text.size()), text);
+    counted = 0;
+    const auto end = std::chrono::steady_clock::now() + test::kPatience;
+    while (counted < text.size() && std::chrono::steady_clock::now() < end) {
+      counted += AcknowledgedSince(pair.server.GetFd(), before);
+      std::this_thread::yield();
+    }
+    EXPECT_EQ(counted, text.size());
+  }
 }
 
 TEST(AcknowledgedTest, WhatIsNoConnectionSaysZero) { EXPECT_EQ(AcknowledgedBytes(-1), 0U); }

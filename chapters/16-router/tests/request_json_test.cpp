@@ -92,7 +92,7 @@ TEST(RequestJsonTest, ARefusalNamesTheMemberAndWhatIsWrong) {
   EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.at("none").get<bool>()); }),
             "none: a boolean is wanted, not null");
   EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.at("none").get<std::vector<int>>()); }),
-            "none is not of the form that is wanted");
+            "none: an array is wanted, not null");
 }
 
 TEST(RequestJsonTest, ANumberThatDoesNotFitIsARefusal) {
@@ -111,6 +111,16 @@ TEST(RequestJsonTest, ANumberThatDoesNotFitIsARefusal) {
   EXPECT_EQ(sent.at("min").get<int>(), -2147483647 - 1);
   EXPECT_EQ(sent.at("3.7").get<double>(), 3.7);
   EXPECT_TRUE(sent.at("true").get<bool>());
+}
+
+TEST(RequestJsonTest, ANumberThatDoesNotFitIsARefusalInAListToo) {
+  const RequestJson sent(json::parse(R"({"right":[3,-4],"list":[1,3.7],"lists":[[1],[2,1e300]]})"));
+  EXPECT_EQ(sent.at("right").get<std::vector<int>>(), (std::vector<int>{3, -4}));
+  EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.at("list").get<std::vector<int>>()); }),
+            "list[1]: an integer from -2147483648 to 2147483647 is wanted");
+  using Lists = std::vector<std::vector<std::int8_t>>;
+  EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.at("lists").get<Lists>()); }),
+            "lists[1][1]: an integer from -128 to 127 is wanted");
 }
 
 TEST(RequestJsonTest, ThePlainValueIsTheHandlersBusiness) {

@@ -175,7 +175,7 @@ auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
                   descriptors.data(),
                   descriptors.size(),
                   descriptors.back(),
-                  static_cast<int>(std::min(::sysconf(_SC_OPEN_MAX), 1L << 20)),
+                  DescriptorBound(),
                   IgnoredSignals(options.early_signals)};
   const pid_t pid =
       ForkChild([](const void* run) { Become(*static_cast<const Plan*>(run)); }, &plan);

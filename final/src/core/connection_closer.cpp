@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
 
 #include "core/tcp.h"
 
@@ -95,8 +94,8 @@ auto ConnectionCloser::Expire(Connection& connection) -> ClosingStep {
     return kOver;
   }
   auto& state = static_cast<PartingState&>(*connection.State());
-  const std::uint32_t now = AcknowledgedBytes(connection.GetFd());
-  const Clock::duration earned = flush_rate_.TimeFor(now - std::exchange(state.acknowledged, now));
+  const Clock::duration earned =
+      flush_rate_.TimeFor(AcknowledgedSince(connection.GetFd(), state.acknowledged));
   if (earned > Clock::duration::zero()) {
     return {earned};
   }

@@ -30,6 +30,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/namespace.h"
 #include "http/http_error.h"
@@ -83,17 +84,22 @@ class RequestJson {
   }
 
   /// The value as a `Wanted`. Throws HttpError 400 if it is of another type, or a number that does
-  /// not fit: 3.7 and 1e300 are no `int`.
+  /// not fit: 3.7 and 1e300 are no `int`, nor an element of a std::vector<int>. Within a type of
+  /// your own or another container, nlohmann::json cuts such numbers short: take them one by one.
   template <typename Wanted, typename Json = nlohmann::json>
   [[nodiscard]] auto get() const -> Wanted {
     const Json& node = *value_;
-    if constexpr (kIsInteger<Wanted>) {
-      RequireFit<Wanted>(node);
-    }
-    try {
-      return node.template get<Wanted>();
-    } catch (...) {
-      Refuse(NameOf<Wanted>());
+    if constexpr (kIsVector<Wanted>) {
+      return Elements<Wanted, Json>(node);
+    } else {
+      if constexpr (kIsInteger<Wanted>) {
+        RequireFit<Wanted>(node);
+      }
+      try {
+        return node.template get<Wanted>();
+      } catch (...) {
+        Refuse(NameOf<Wanted>());
+      }
     }
   }
 
@@ -131,6 +137,28 @@ class RequestJson {
 
   template <typename Wanted>
   static constexpr bool kIsInteger = std::is_integral_v<Wanted> && !std::is_same_v<Wanted, bool>;
+
+  template <typename Element>
+  static auto IsVector(const std::vector<Element>*) -> std::true_type;
+  static auto IsVector(const void*) -> std::false_type;
+  template <typename Wanted>
+  static constexpr bool kIsVector = decltype(IsVector(static_cast<Wanted*>(nullptr)))::value;
+
+  template <typename Wanted, typename Json>
+  [[nodiscard]] auto Elements(const Json& node) const -> Wanted {
+    std::size_t count = 0;
+    try {
+      count = node.template get_ref<const typename Json::array_t&>().size();
+    } catch (...) {
+      Refuse("an array");
+    }
+    Wanted elements;
+    for (std::size_t i = 0; i < count; ++i) {
+      elements.push_back(
+          at<std::size_t, Json>(i).template get<typename Wanted::value_type, Json>());
+    }
+    return elements;
+  }
 
   // A number that does not fit is none: nlohmann::json would cut it short without a word.
   template <typename Wanted, typename Json>

@@ -105,8 +105,7 @@ auto OrNullDevice(int fd, UniqueFd& copy) -> int {
 void FillLimits(const ChildOptions& options, ChildPlan& plan) {
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
-  constexpr rlim_t kHighest = 1 << 20;  // more than any default of nr_open
-  plan.descriptor_bound = static_cast<int>(std::min(files.rlim_cur, kHighest));
+  plan.descriptor_bound = DescriptorBound();
   plan.limit_files = options.max_open_files.has_value();
   if (plan.limit_files) {
     const rlim_t wanted = std::min(static_cast<rlim_t>(*options.max_open_files), files.rlim_max);
@@ -269,6 +268,13 @@ namespace {
 }
 
 }  // namespace
+
+auto DescriptorBound() noexcept -> int {
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  constexpr rlim_t kHighest = 1 << 20;  // more than any default of nr_open
+  return static_cast<int>(std::min(files.rlim_cur, kHighest));
+}
 
 void ResetSignals(const sigset_t& ignored) noexcept {
   struct sigaction action {};

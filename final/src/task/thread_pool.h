@@ -45,8 +45,8 @@ class ThreadPool {
   [[nodiscard]] auto Submit(Task task) -> bool;
 
   /// Refuses tasks from now on, waits until all that were accepted have run, and joins the
-  /// threads. Repeated, nothing happens. Not from a thread of the pool, which would wait for
-  /// itself.
+  /// threads. Without Start(), the tasks are destroyed and don't run. Repeated, nothing happens.
+  /// Not from a thread of the pool, which would wait for itself.
   void Stop();
 
  private:

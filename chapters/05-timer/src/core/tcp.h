@@ -23,4 +23,9 @@ namespace TURTLE_SERVER {
 /// @return the count; 0 where the kernel doesn't say
 [[nodiscard]] auto AcknowledgedBytes(int socket) noexcept -> std::uint32_t;
 
+/// Counts the bytes that the other end has acknowledged since the last call.
+/// @param socket a connection
+/// @param before what AcknowledgedBytes() was at the last call, 0 at the first; becomes that of now
+[[nodiscard]] auto AcknowledgedSince(int socket, std::uint32_t& before) noexcept -> std::uint32_t;
+
 }  // namespace TURTLE_SERVER

@@ -36,6 +36,11 @@ namespace TURTLE_SERVER {
 /// @return the count; 0 where the kernel doesn't say
 [[nodiscard]] auto AcknowledgedBytes(int socket) noexcept -> std::uint32_t;
 
+/// Counts the bytes that the other end has acknowledged since the last call.
+/// @param socket a connection
+/// @param before what AcknowledgedBytes() was at the last call, 0 at the first; becomes that of now
+[[nodiscard]] auto AcknowledgedSince(int socket, std::uint32_t& before) noexcept -> std::uint32_t;
+
 /// Has accept(2) leave out clients that have not sent a byte yet.
 /// @param listener a listening TCP socket
 /// @param longest after about that time a silent client is let through all the same; 0: at once

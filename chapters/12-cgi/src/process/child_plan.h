@@ -53,6 +53,9 @@ void ResetSignals(const sigset_t& ignored) noexcept;
 /// @return false: it can't be, see errno.
 auto PutInPlace(int fd, int place) noexcept -> bool;
 
+/// A number above that of any open descriptor of ours, for CloseOthersOnExec().
+auto DescriptorBound() noexcept -> int;
+
 /// Marks all descriptors from 3 up as close-on-exec. Async-signal-safe; for the child.
 /// @param bound no open descriptor is that high.
 void CloseOthersOnExec(int bound) noexcept;

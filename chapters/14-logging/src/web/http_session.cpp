@@ -248,10 +248,9 @@ void HttpSession::OnTimeout() {
 // The deadline of reading a response moves by what the client's kernel has acknowledged since.
 auto HttpSession::EarnWriteTime() -> bool {
   const HttpOptions& options = Options();
-  const std::uint32_t before =
-      std::exchange(acknowledged_, AcknowledgedBytes(GetConnection().GetFd()));
   const MinRate rate{options.min_send_rate, options.write_timeout};
-  const Clock::duration more = rate.TimeFor(acknowledged_ - before);
+  const Clock::duration more =
+      rate.TimeFor(AcknowledgedSince(GetConnection().GetFd(), acknowledged_));
   write_deadline_ = GetLooper().Now() + more;
   return more > Clock::duration::zero();
 }

@@ -39,8 +39,7 @@ struct OffloadOptions {
 };
 
 /// Has `handler` called by `pool`.
-/// @param pool outlives the server's Begin(). Without threads: the handler is called on the loop,
-/// as
+/// @param pool outlives the server's Begin(). Without threads: `handler` is called on the loop, as
 ///     if it were not offloaded.
 /// @param options priority, deadline
 /// @param handler as for any route, and without regard to the thread that calls it

@@ -112,8 +112,9 @@ class TurtleServer {
   ///  * everybody whom the kernel has let in is accepted, and the listeners are closed;
   ///  * for ServerOptions::last_chance, connections are served as before: a connected client may
   ///    have a request on its way. A loop that has no connection left ends;
-  ///  * Stop(). Requests under way have the rest of ServerOptions::stop_timeout. Repeated, or after
-  /// Stop(), nothing happens; Stop() cuts it short. Any thread.
+  ///  * Stop(). Requests under way have the rest of ServerOptions::stop_timeout.
+  ///
+  /// Repeated, or after Stop(), nothing happens; Stop() cuts it short. Any thread.
   /// @param queue kHandedOver: the listeners are closed at once, and waiting clients are left alone
   void Drain(ListenQueue queue = ListenQueue::kOurs);
 
