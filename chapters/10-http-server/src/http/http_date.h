@@ -37,7 +37,7 @@ void AppendHttpDate(HttpTime time, std::string& out);
 
 /// Reads a date in any of the three forms.
 /// @param text the date alone: no whitespace around it
-/// @param now the current time: a two-digit year lies at most 50 calendar years after it
+/// @param now the current time: a two-digit year is at most 50 calendar years after it
 /// @return nullopt when it is none, also for a day that its month doesn't have. The name of the
 ///     weekday must be one, but is not compared with the date.
 [[nodiscard]] auto ParseHttpDate(std::string_view text, HttpTime now) -> std::optional<HttpTime>;

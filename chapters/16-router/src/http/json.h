@@ -84,8 +84,8 @@ class RequestJson {
   }
 
   /// The value as a `Wanted`. Throws HttpError 400 if it is of another type, or a number that does
-  /// not fit: 3.7 and 1e300 are no `int`, nor an element of a std::vector<int>. Within a type of
-  /// your own or another container, nlohmann::json cuts such numbers short: take them one by one.
+  /// not fit: 3.7 and 1e300 are no `int`, nor an element of a std::vector<int>. Within your own
+  /// types and other containers, nlohmann::json cuts such numbers short: take them one by one.
   template <typename Wanted, typename Json = nlohmann::json>
   [[nodiscard]] auto get() const -> Wanted {
     const Json& node = *value_;
