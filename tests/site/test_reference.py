@@ -62,7 +62,7 @@ def test_the_page_of_a_class_has_all_that_is_public(site):
     assert re.findall(r'class="turtle-member"><code>(.*?)</code>', text) == ["Add", "Cancel", "Next", "RunDue"]
     signature = re.search(r'id="next".*?<pre[^>]*><code>(.*?)</code>', text, re.DOTALL)[1]
     assert re.sub(r"<[^>]+>", "", signature) == "auto Next() const -&gt; std::optional&lt;TimePoint&gt;\n".strip()
-    assert '<a href="../core/#timepoint">TimePoint</a>' in signature
+    assert '<a href="../base/#timepoint">TimePoint</a>' in signature
     assert "queue_" not in text
     assert '<a href="../Looper/">Looper</a> has to wake up at the latest' in text
     options = page_of(site, "api/ServerOptions")
