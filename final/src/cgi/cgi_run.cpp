@@ -156,7 +156,7 @@ CgiRun::~CgiRun() {
   if (exit_watch_) {
     GetLooper().Unwatch(*exit_watch_);
   }
-  for (const auto& timer : {deadline_, grace_}) {
+  for (const auto& timer : {deadline_, grace_, poll_}) {
     if (timer) {
       GetLooper().Cancel(*timer);
     }
@@ -398,13 +398,35 @@ void CgiRun::OnOutputEnd() {
     return;
   }
   // How did it end? Nearly always it just has, or will in a moment.
-  if (child_.TryReap() || child_.ExitFd() < 0) {
+  if (child_.TryReap()) {
     OnExit();
     return;
   }
-  exit_watch_ = GetLooper().Watch(child_.ExitFd(), Interest::kRead, Guarded(&CgiRun::OnExit));
+  if (child_.ExitFd() >= 0) {
+    exit_watch_ = GetLooper().Watch(child_.ExitFd(), Interest::kRead, Guarded(&CgiRun::OnExit));
+  } else {
+    PollExit();
+  }
   grace_ = GetLooper().RunAfter(CgiPrograms::kExitGrace,
                                 [finish = Guarded(&CgiRun::Finish)] { finish({}); });
+}
+
+// A process closes its files before it can be reaped, so asking once, at the end of its output, is
+// not enough: a crash would count as success.
+void CgiRun::PollExit() {
+  poll_ = GetLooper().RunAfter(CgiPrograms::kPollTime,
+                               [check = Guarded(&CgiRun::CheckExit)] { check({}); });
+}
+
+void CgiRun::CheckExit() {
+  if (over_) {
+    return;
+  }
+  if (child_.TryReap()) {
+    OnExit();
+  } else {
+    PollExit();
+  }
 }
 
 void CgiRun::OnExit() {

@@ -15,9 +15,6 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Where the kernel can't report a program's end (ChildProcess::ExitFd), we ask this often.
-constexpr std::chrono::milliseconds kPollTime{50};
-
 // One read(2) of output that is dropped.
 constexpr std::size_t kDrainBytes = std::size_t{16} * 1024;
 

@@ -41,6 +41,10 @@ class CgiPrograms {
   /// As Cgi::kExitGrace.
   static constexpr std::chrono::seconds kExitGrace{1};
 
+  /// How often a program is asked whether it has ended, where the kernel doesn't report that
+  /// (ChildProcess::ExitFd()).
+  static constexpr std::chrono::milliseconds kPollTime{50};
+
   /// Throws std::system_error, which names the directory, when it can't be opened.
   CgiPrograms(Looper& looper, CgiOptions options);
 

@@ -68,6 +68,8 @@ class CgiRun : public ExchangeState {
   void BeginPlainReply();
   void PassOn(std::string_view bytes);
   void OnOutputEnd();
+  void PollExit();
+  void CheckExit();
   void OnExit();
   void Finish();
   void End();
@@ -87,6 +89,7 @@ class CgiRun : public ExchangeState {
   std::optional<WatchId> exit_watch_;
   std::optional<TimerId> deadline_;
   std::optional<TimerId> grace_;
+  std::optional<TimerId> poll_;  // where exit_watch_ is impossible
   TimePoint kill_time_{};
   std::string head_;  // the output so far, until its header is complete
   CgiHeaderParser parser_;
