@@ -1,10 +1,14 @@
-// A file that the cache does not take: its reader must not believe that it was kept.
+// A file that the cache does not take: its reader must not believe that it was kept. And a watch
+// that it does not take, because it has no use for it.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <cstddef>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/unique_fd.h"
@@ -69,6 +73,34 @@ TEST(FileCacheRefusedTest, NoFileIsKeptOpenWhenDescriptorsAreScarce) {
   EXPECT_TRUE(IsKept(100'000, Within(1'000'000)));
   ::setrlimit(RLIMIT_NOFILE, &before);
 }
+
+#ifdef __linux__
+auto InotifyCount() -> std::size_t {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;  // the directory that is being listed is gone afterwards
+    const auto target = std::filesystem::read_symlink(entry.path(), ignored);
+    count += target == "anon_inode:inotify" ? 1U : 0U;
+  }
+  return count;
+}
+
+// A user may have 128 of them by default, and each loop takes one.
+TEST(FileCacheRefusedTest, NoInotifyInstanceIsTakenByACacheThatLooksEachTime) {
+  const test::SiteFolder folder;
+  const UniqueFd root(::open(folder.Path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Looper looper;
+  FileCacheOptions options = Within(4'000);
+  const std::size_t before = InotifyCount();
+  {
+    const FileCache watching(looper, root.Get(), options);
+    EXPECT_EQ(InotifyCount(), before + 1);
+  }
+  options.check = FileCheck::kAlways;
+  const FileCache looking(looper, root.Get(), options);
+  EXPECT_EQ(InotifyCount(), before);
+}
+#endif
 
 }  // namespace
 }  // namespace TURTLE_SERVER

@@ -343,6 +343,18 @@ TEST(FileCacheTest, ByChoiceALinkIsLookedAtEachTime) {
   EXPECT_EQ(site.Ask("/page"), "new");
 }
 
+TEST(FileCacheTest, ByChoiceALinkThatIsTurnedEmptiesTheCacheToo) {
+  DeployedSite site(CachedSite::Looking());
+  const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
+  while (site.Entries() == 0 && std::chrono::steady_clock::now() < deadline) {
+    EXPECT_EQ(site.Ask("/gone"), "gone");  // it is kept once its last change is a while ago
+  }
+  EXPECT_EQ(site.Entries(), 1U);
+  site.TurnTo("2");
+  EXPECT_NE(site.Ask("/none"), "gone");
+  EXPECT_EQ(site.Entries(), 0U);
+}
+
 TEST(FileCacheTest, ARootThatIsMadeAnewIsServedAtOnce) {
   CachedSite site;
   site.Write("page", "old");

@@ -70,10 +70,13 @@ FileCache::FileCache(Looper& looper, int root, FileCacheOptions options)
       root_(root),
       options_(options),
       descriptor_bound_(DescriptorBound()),
-      entries_(options.max_bytes.value_or(0), options.max_bytes.value_or(0)),
-      watch_(looper, root, [this](std::string_view path, FileWatch::Subject subject) {
-        OnChange(path, subject);
-      }) {}
+      entries_(options.max_bytes.value_or(0), options.max_bytes.value_or(0)) {
+  if (options.check == FileCheck::kWatch) {
+    watch_.emplace(looper, root, [this](std::string_view path, FileWatch::Subject subject) {
+      OnChange(path, subject);
+    });
+  }
+}
 
 auto FileCache::Find(std::string_view name) -> PinTo<CachedFile> {
   PinTo<CachedFile>* found = entries_.Find(name);
@@ -100,8 +103,7 @@ auto FileCache::Load(const std::string& name, UniqueFd& file, const struct stat&
   PinTo<CachedFile> entry = MakePinned<CachedFile>(status, now);
   const Validators validators = entry->GetValidators();
   // inotify does not report changes made through another hard link.
-  const bool watched =
-      options_.check == FileCheck::kWatch && status.st_nlink == 1 && WatchPath(name);
+  const bool watched = status.st_nlink == 1 && WatchPath(name);
   if (!watched && !(copied && IsSettled(validators))) {
     // It may change once more without a trace in its times; or be deleted, and nobody closes it.
     return {};
@@ -132,7 +134,11 @@ auto FileCache::Load(const std::string& name, UniqueFd& file, const struct stat&
 
 void FileCache::SetRoot(int root) noexcept {
   root_ = root;
-  watch_.SetRoot(root);  // which tells that everything has changed
+  if (watch_) {
+    watch_->SetRoot(root);  // reports that everything has changed
+  } else {
+    OnChange("", FileWatch::Subject::kFolder);
+  }
 }
 
 // A file is one entry. A directory means whatever is beneath it, and that is rare enough to look at
@@ -153,7 +159,7 @@ void FileCache::OnChange(std::string_view path, FileWatch::Subject subject) {
 // @return false: a change might be missed. A symbolic link, for example, is watched where
 // it is, but its destination may be anywhere.
 auto FileCache::WatchPath(const std::string& name) -> bool {
-  if (!watch_.Available() || !watch_.Add("")) {
+  if (!watch_ || !watch_->Available() || !watch_->Add("")) {
     return false;
   }
   for (std::size_t end = name.find('/');; end = name.find('/', end + 1)) {
@@ -166,7 +172,7 @@ auto FileCache::WatchPath(const std::string& name) -> bool {
     if (end == std::string::npos) {
       return true;
     }
-    if (!watch_.Add(part)) {
+    if (!watch_->Add(part)) {
       return false;
     }
   }

@@ -143,7 +143,7 @@ class FileCache {
   const FileCacheOptions options_;
   const int descriptor_bound_;  // the rest of the numbers is for clients
   LruCache<std::string, PinTo<CachedFile>> entries_;
-  FileWatch watch_;
+  std::optional<FileWatch> watch_;  // of FileCheck::kWatch
 };
 
 }  // namespace TURTLE_SERVER
