@@ -22,6 +22,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+TEST(FileWatchPathTest, ANameThatBeginsAlikeIsNotBeneath) {
+  EXPECT_TRUE(IsBeneath("a/b", "a/b"));
+  EXPECT_TRUE(IsBeneath("a/b/page", "a/b"));
+  EXPECT_FALSE(IsBeneath("a/bc", "a/b"));
+  EXPECT_FALSE(IsBeneath("a", "a/b"));
+  EXPECT_TRUE(IsBeneath("a", "")) << "the root";
+  EXPECT_TRUE(IsBeneath("", ""));
+}
+
 #ifdef __linux__
 
 class FileWatchTest : public testing::Test {

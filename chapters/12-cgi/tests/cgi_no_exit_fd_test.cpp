@@ -18,6 +18,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
+#include "cgi/cgi_programs.h"
 #include "support/cgi_server.h"
 #include "support/http_client.h"
 
@@ -53,10 +54,10 @@ auto RefusePidfds() -> bool { return true; }
 // One program, which ends its output, and goes on as the test says.
 class CgiNoExitFdTest : public testing::Test {
  protected:
-  static void SetUpTestSuite() { refused_ = RefusePidfds(); }  // for the threads to come, too
+  static void SetUpTestSuite() { refused = RefusePidfds(); }  // for the threads to come, too
 
   void SetUp() override {
-    if (!refused_) {
+    if (!refused) {
       GTEST_SKIP() << "this kernel can't refuse a system call";
     }
   }
@@ -94,7 +95,7 @@ class CgiNoExitFdTest : public testing::Test {
   std::optional<HttpClient> client_;
 
  private:
-  static inline bool refused_ = false;
+  static inline bool refused = false;
 };
 
 TEST_F(CgiNoExitFdTest, ACrashAfterTheOutputIsNotASuccess) {

@@ -19,7 +19,7 @@ namespace {
 
 #ifdef __linux__
 
-// A callback that answers each change with another one must not occupy the loop for ever.
+// A callback that makes a new change for each that it hears of must not block the loop.
 TEST(FileWatchStorm, ARoundHearsOfWhatWasThereWhenItBegan) {
   constexpr int kChanges = 2000;
   const test::SiteFolder folder;

@@ -28,6 +28,15 @@
 
 namespace TURTLE_SERVER {
 
+/// Returns true if `path` is `directory`, or leads through it.
+/// @param path relative to a root
+/// @param directory relative to the same root; "" is the root, and so everything is beneath it
+[[nodiscard]] inline auto IsBeneath(std::string_view path, std::string_view directory) noexcept
+    -> bool {
+  return directory.empty() || (path.substr(0, directory.size()) == directory &&
+                               (path.size() == directory.size() || path[directory.size()] == '/'));
+}
+
 /// Watches directories beneath one root.
 class FileWatch {
  public:

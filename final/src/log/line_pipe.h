@@ -11,8 +11,8 @@
 // Interface:
 //  * TryWrite() writes what there is room for.
 //  * AwaitRoom() waits for a better moment.
-//  * CountLost() has the next line that gets through preceded by one that says what is missing; or
-//    an ErrorSink is told, where the lines have their own format.
+//  * CountLost() counts lines that are missing. The next line that gets through follows one with
+//    that count; where lines have their own format, the ErrorSink reports it instead.
 //
 // Thread: any. Lines of several threads never mix.
 #pragma once

@@ -1,4 +1,4 @@
-// A path knows its methods, and a client that uses another one is told which.
+// A path knows its methods, and the response to another method lists them.
 #include <gtest/gtest.h>
 
 #include <csignal>

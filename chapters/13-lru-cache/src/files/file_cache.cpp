@@ -149,9 +149,7 @@ void FileCache::OnChange(std::string_view path, FileWatch::Subject subject) {
     return;
   }
   entries_.EraseIf([path](const std::string&, const PinTo<CachedFile>& file) {
-    const std::string_view name = file->name_;
-    return path.empty() || (name.substr(0, path.size()) == path &&
-                            (name.size() == path.size() || name[path.size()] == '/'));
+    return IsBeneath(file->name_, path);
   });
 }
 

@@ -26,12 +26,6 @@ auto Join(const std::string& folder, const char* name) -> std::string {
   return folder.empty() ? std::string(name) : folder + '/' + name;
 }
 
-// Is `path` the directory, or something in it?
-auto IsBeneath(std::string_view path, std::string_view folder) -> bool {
-  return folder.empty() || (path.substr(0, folder.size()) == folder &&
-                            (path.size() == folder.size() || path[folder.size()] == '/'));
-}
-
 }  // namespace
 
 FileWatch::FileWatch(Looper& looper, int root, ChangeCallback on_change)

@@ -201,7 +201,7 @@ TEST_F(TimerWheelTest, WhatATaskArmsWaitsForTheNextTime) {
   EXPECT_EQ(RunAt(kTick), "moved");
 }
 
-// A laptop that was asleep. Going there tick by tick takes for ever.
+// After a laptop has slept, the wheel must not step through each tick that it missed.
 TEST_F(TimerWheelTest, TheClockMayLeap) {
   TimerWheel fine(kBegin, std::chrono::nanoseconds(1));
   WheelTimer& near = Timer("near ");

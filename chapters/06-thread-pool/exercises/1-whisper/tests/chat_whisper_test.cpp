@@ -60,7 +60,7 @@ TEST_F(ChatWhisper, WhoHasLeftIsNotHere) {
   Hears(Guest(1), "guest 3 is not here\n");
 }
 
-// Every line to a guest that is just leaving is either heard or answered; none waits for ever.
+// Each line to a guest that is leaving is either delivered or refused; none stays in a queue.
 TEST_F(ChatWhisper, NoLineIsLostToOneWhoIsLeaving) {
   for (int round = 0; round < 20; ++round) {
     Client leaving(server_.Port());

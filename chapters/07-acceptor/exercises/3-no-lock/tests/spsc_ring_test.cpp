@@ -104,7 +104,7 @@ TEST(SpscRing, WhatIsTakenLeavesNothingBehind) {
   EXPECT_EQ(thing.use_count(), 1);
 }
 
-// Otherwise the client would hear nothing, and its descriptor stay open for ever.
+// Otherwise the client would hear nothing, and its descriptor would never be closed.
 TEST(SpscRing, DescriptorsThatNobodyTookAreClosed) {
   const auto next_number = [] { return UniqueFd(::dup(STDERR_FILENO)).Get(); };
   const int before = next_number();
