@@ -78,7 +78,7 @@ def path_change(moved: dict[str, str]) -> Change:
         if old.startswith("src/") and new.startswith("src/"):
             names[old[4:]] = new[4:]
     longest_first = sorted(names, key=len, reverse=True)
-    # Not a part of another path, except behind one: chapters/12-cgi/src/web/old.h, turtle/web/old.h.
+    # Not a part of another path, except behind one: chapters/14-cgi/src/web/old.h, turtle/web/old.h.
     pattern = re.compile(r"(?<![\w.-])(?:" + "|".join(map(re.escape, longest_first)) + r")(?![\w-]|\.\w)")
     return lambda text: pattern.sub(lambda match: names[match[0]], text)
 

@@ -1,4 +1,4 @@
-# From chapter 22 on: io_uring(7), by its system calls; all it takes are the headers of the kernel.
+# From chapter 28 on: io_uring(7), by its system calls; all it takes are the headers of the kernel.
 # AUTO: if they know enough. ON: it is an error if they don't. OFF: not even if they do. Which poller
 # a program uses is decided when it runs.
 set(TURTLE_IO_URING AUTO CACHE STRING "Build with io_uring: AUTO, ON, OFF")

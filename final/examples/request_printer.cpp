@@ -60,7 +60,7 @@ class RequestPrinter {
       std::cout << DescribeRequest(request_) << "  (" << result.head_bytes << " bytes in "
                 << pieces_ << (pieces_ == 1 ? " piece)" : " pieces)") << std::endl;
       if (request_.framing.kind == turtle::BodyKind::kChunked) {
-        std::cout << "a body in chunks: its end can't be found before chapter 11" << std::endl;
+        std::cout << "a body in chunks: its end can't be found before chapter 13" << std::endl;
         return false;
       }
       body_left_ = request_.framing.length;

@@ -1,5 +1,5 @@
 // A list of to-dos, in a database. The service knows it only through this interface, which hid a
-// map in chapter 16.
+// map in chapter 20.
 #pragma once
 
 #include <cstddef>

@@ -69,7 +69,7 @@ PROGRAM = (
 )
 TESTS = (
     Need(header("gtest/gtest.h"), "libgtest-dev", "googletest"),
-    # A server of their own is started by the tests of chapter 18, on a socket in a temporary folder.
+    # A server of their own is started by the tests of chapter 23, on a socket in a temporary folder.
     Need(lambda: command("mariadbd")() or file("/usr/sbin/mariadbd")(), "mariadb-server", "mariadb"),
 )
 PYTHON = (
@@ -88,7 +88,7 @@ PAGES = (
 )
 SYSTEM = (
     Need(command("curl"), "curl", "curl"),
-    # promtool, which checks the metrics of chapter 20, is in no package of its own.
+    # promtool, which checks the metrics of chapter 25, is in no package of its own.
     Need(command("promtool"), "prometheus", "prometheus"),
     Need(command("wrk"), "wrk", "wrk"),
     # Debian has it in /usr/sbin, which is not in everybody's PATH.

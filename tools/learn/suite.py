@@ -442,7 +442,7 @@ def run_final(
     )
 
 
-# What these tests are about is another thing on a ring, as the reasons say; chapter 22 has its own.
+# What these tests are about is another thing on a ring, as the reasons say; chapter 28 has its own.
 NOT_ON_A_RING = {
     # An accept that is under way keeps the limit of descriptors that it has begun with.
     "Acceptor.OutOfDescriptorsItRestsAndTriesAgain",

@@ -112,7 +112,7 @@ class PrintingServer {
       }
       std::cout << DescribeRequest(request_) << std::flush;
       if (request_.framing.kind == BodyKind::kChunked) {
-        return false;  // where it ends is chapter 11's to find
+        return false;  // where it ends is chapter 13's to find
       }
       session.body_left = request_.framing.length;
       client->Consume(result.head_bytes);

@@ -234,7 +234,7 @@ TEST(HttpSession, EveryReplyHasADate) {
   EXPECT_EQ(client.Ask("bad\r\n\r\n").Field("Date").size(), 29U);
 }
 
-// A body is nobody's request, whether it is read (chapter 11) or not.
+// A body is nobody's request, whether it is read (chapter 13) or not.
 TEST(HttpSession, ABodyIsNeverTakenForTheNextRequest) {
   const std::string smuggled = Get("/smuggled");
   const std::string length = "Content-Length: " + std::to_string(smuggled.size()) + "\r\n\r\n";

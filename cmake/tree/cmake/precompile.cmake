@@ -4,7 +4,7 @@
 #
 # Off by default: what a test uses, it includes itself. With a folder, a build of all tests takes
 # half the time. The folder outlives the build, so that a compiler cache, which sees the precompiled
-# header's content, finds an object of chapter 12 again for chapter 13.
+# header's content, finds an object of chapter 14 again for chapter 15.
 set(TURTLE_PRECOMPILE "" CACHE PATH "A folder for precompiled headers; empty: tests are compiled without")
 
 # Sets `out` to the options by which a test uses the precompiled header, or to none.

@@ -51,7 +51,7 @@ set_target_properties(turtle_compat PROPERTIES EXPORT_NAME compat)
 target_link_libraries(turtle_compat INTERFACE turtle_library)
 target_include_directories(turtle_compat INTERFACE "$<BUILD_INTERFACE:${user_headers}/turtle>")
 
-# From chapter 16 on: JSON, whose type is named in our headers, and regular expressions for paths.
+# From chapter 20 on: JSON, whose type is named in our headers, and regular expressions for paths.
 if(EXISTS "${PROJECT_SOURCE_DIR}/src/http/router.cpp")
   list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")  # Findre2.cmake
   find_package(nlohmann_json REQUIRED)
@@ -59,17 +59,17 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/http/router.cpp")
   target_link_libraries(turtle_library PUBLIC nlohmann_json::nlohmann_json PRIVATE re2::re2)
 endif()
 
-# From chapter 18 on: databases. The library does without, and says so when one is opened.
+# From chapter 23 on: databases. The library does without, and says so when one is opened.
 if(EXISTS "${PROJECT_SOURCE_DIR}/src/db/database.h")
   include("${CMAKE_CURRENT_LIST_DIR}/databases.cmake")
 endif()
 
-# From chapter 22 on.
+# From chapter 28 on.
 if(EXISTS "${PROJECT_SOURCE_DIR}/src/uring/ring.cpp")
   include("${CMAKE_CURRENT_LIST_DIR}/io_uring.cmake")
 endif()
 
-# From chapter 20 on: a page that the library has with it.
+# From chapter 25 on: a page that the library has with it.
 set(page "${PROJECT_SOURCE_DIR}/src/ops/dashboard")
 if(EXISTS "${page}")
   set(made "${PROJECT_BINARY_DIR}/dashboard_files.cpp")
@@ -100,7 +100,7 @@ if(app_main IN_LIST app_sources)
   if(app_sources)
     add_library(turtle_app STATIC ${app_sources})
     target_link_libraries(turtle_app PUBLIC turtle_library CLI11::CLI11)
-    if(EXISTS "${PROJECT_SOURCE_DIR}/src/app/config.cpp")  # from chapter 15 on
+    if(EXISTS "${PROJECT_SOURCE_DIR}/src/app/config.cpp")  # from chapter 18 on
       find_package(nlohmann_json REQUIRED)
       target_link_libraries(turtle_app PUBLIC nlohmann_json::nlohmann_json)
     endif()
@@ -170,7 +170,7 @@ const char* const kExamplesDir = \"@CMAKE_BINARY_DIR@/examples\";
   turtle_precompiled(precompiled)
 endif()
 
-# From chapter 22 on: the program over a channel, for the suites that test the program. A build
+# From chapter 28 on: the program over a channel, for the suites that test the program. A build
 # without tests makes it only when it is asked for, and links it without another minute of inlining.
 set(rot13_main "${PROJECT_SOURCE_DIR}/tests/support/turtle_rot13.cpp")
 if(TARGET turtle_app AND EXISTS "${rot13_main}")

@@ -1,5 +1,5 @@
 // LruCache with paths for keys: hits, misses and evictions, from ten entries to a hundred thousand.
-// Beside it, the same on the standard containers: chapter 13 compares them.
+// Beside it, the same on the standard containers: chapter 15 compares them.
 //
 // The number of steps does not grow; the time does, when nodes no longer fit the processor's
 // caches.

@@ -9,7 +9,7 @@
 // Each entry is one node, linked into a chain of its bucket and into one list by age. So each
 // operation takes constant time, and values stay where they are until they are taken out. A
 // std::list with a std::unordered_map into it needs two nodes for an entry, which takes about twice
-// as long: chapter 13 has the numbers.
+// as long: chapter 15 has the numbers.
 //
 // Thread: none of its own and no lock. One owner, one thread: each loop has a cache with its share
 // of the budget, so that a hit touches no memory that another core writes to.
