@@ -256,6 +256,11 @@ def check(book: Book) -> Iterator[str]:
             if path.startswith("tests/next/"):
                 if not re.fullmatch(rf"{chapter.label}_\w+_test\.cpp", Path(path).name):
                     yield f"{name}/{path}: has to be called {chapter.label}_<topic>_test.cpp"
+    if any((chapter.folder / "work.txt").is_file() for chapter in book.chapters):
+        import work  # which imports this module
+
+        for known in work.chapters.all_chapters(book.root):
+            yield from work.faults(known, book.root)
 
 
 # --- assemble -------------------------------------------------------------------------------------
@@ -473,18 +478,41 @@ def first_difference(code: Tuple[str, ...], text: str) -> Optional[Tuple[int, Op
     return best
 
 
+def lines_of(code: Tuple[str, ...], text: str) -> Optional[List[int]]:
+    """The lines of the text, from 1, that a verbatim excerpt shows; None if it isn't verbatim."""
+    parts: List[List[str]] = [[]]  # between elisions
+    for row in dedent(code):
+        if ELISION.match(row):
+            parts.append([])
+        else:
+            parts[-1].append(row)
+    parts = [part for part in parts if part]
+    lines = [line.rstrip() for line in text.splitlines()]
+
+    def place(part: List[str], start: int) -> int:
+        places = range(start, len(lines) - len(part) + 1)
+        return next((at for at in places if lines[at : at + len(part)] == part), -1)
+
+    for shift in sorted({len(line) - len(line.lstrip()) for line in lines}):
+        wanted = [[" " * shift + row if row else row for row in part] for part in parts]
+        at = place(wanted[0], 0) if wanted else -1
+        shown: List[int] = []
+        for part in wanted:
+            at = place(part, at) if at >= 0 else -1
+            if at < 0:
+                break
+            shown += range(at + 1, at + len(part) + 1)
+            at += len(part)
+        else:
+            if shown:
+                return shown
+    return None
+
+
 def place_of(code: Tuple[str, ...], text: str) -> Optional[int]:
     """The line of the text, from 1, at which the first line of a verbatim excerpt stands."""
-    rows = dedent(code)
-    while rows and (not rows[0] or ELISION.match(rows[0])):
-        rows.pop(0)
-    lines = [line.rstrip() for line in text.splitlines()]
-    for shift in sorted({len(line) - len(line.lstrip()) for line in lines}):
-        wanted = [" " * shift + row if row and not ELISION.match(row) else row for row in rows]
-        for start in range(len(lines)):
-            if rows and lines[start] == wanted[0] and fit(wanted, lines, start)[0] == len(wanted):
-                return start + 1
-    return None
+    shown = lines_of(code, text)
+    return shown[0] if shown else None
 
 
 def fit(rows: List[str], lines: List[str], start: int) -> Tuple[int, Optional[int]]:

@@ -1,18 +1,30 @@
 #!/usr/bin/env python3
 """Stubs of a chapter, derived from its solution, so that they can't go stale.
 
-    tools/stubs.py write NN DIR    chapter NN's program with its new functions emptied
-    tools/stubs.py prove NN [...]  the stubs compile, the new tests fail on them, the old ones pass;
-                                   with --new the old ones are neither built nor run
-    tools/stubs.py show NN         which function is treated how
+    tools/stubs.py write NN DIR    chapter NN's program with its work emptied;
+                                   --done K: the first K stages are solved; --all: every new function
+    tools/stubs.py prove NN [...]  the stubs compile, the new tests fail on them, the old ones pass,
+                                   and each stage turns its own tests green;
+                                   with --new only that each stage has a test that fails on the stubs
+    tools/stubs.py show NN         which function is treated how, by stage, and how much work it is
+    tools/stubs.py check [NN ...]  is the work what the book allows, and is it on the page?
 
-Only functions that the chapter adds or changes are touched: a new one gets a body that compiles
-and says what is to be written; a changed one keeps the body it had in the chapter before. The rest
-stays complete: headers with their one-line functions, constexpr functions, functions whose return
-type is deduced from their body, and a constructor's initialiser list.
+What a chapter's reader writes stands in `chapters/NN-name/work.txt`, by stages: the head of
+tools/work.py says how. All else is given, complete. A chapter that has no work.txt yet has all of
+its new functions written, but for the exceptions in its stubs.txt.
+
+A new function gets a body that compiles and says what is to be written; a changed one keeps the
+body it had in the chapter before. Only functions that the chapter adds or changes are touched.
+Unless work.txt names them, these stay complete: headers with their one-line functions, constexpr
+functions and functions whose return type is deduced from their body. A constructor's initialiser
+list always does.
 
 Whether a body compiles is decided by the compiler: an earlier body that does not fit the new
 header is emptied too, and a type that can't be made from `{}` gets a throw.
+
+The proof of a chapter with stages: on the stubs each stage has a test that fails by an assertion,
+and tests that no stage names pass, those of earlier chapters among them. With the solution of the
+stages up to K, the tests of these are green, and stage K+1 still has one that fails by an assertion.
 
 `chapters/NN-name/stubs.txt` holds a chapter's exceptions, one a line, `#` begins a comment:
 
@@ -44,16 +56,14 @@ from collections.abc import Sequence
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import cpp_functions  # noqa: E402
+import work  # noqa: E402
 from learn import chapters, gtests, setup  # noqa: E402
+from work import StubError  # noqa: E402
 
 ROOT = chapters.ROOT
 WIDTH = 100
 SOURCE = (".cpp", ".cc")
 HEADER = (".h", ".hpp")
-
-
-class StubError(Exception):
-    """Something that the person who writes the chapter has to put right."""
 
 
 class Treatment(enum.Enum):
@@ -74,6 +84,23 @@ class Rules:
     again: frozenset[str] = frozenset()
     crash: frozenset[str] = frozenset()
     passes: frozenset[str] = frozenset()
+    work: work.Work | None = None  # then only what it names is emptied
+
+    @classmethod
+    def of(cls, chapter: chapters.Chapter, root: pathlib.Path, everything: bool) -> "Rules":
+        """With `everything`, all that is new is emptied, though the chapter may have stages."""
+        told = work.read(chapter, root)
+        if told is None:
+            return cls.read(chapter, set(chapters.layered(chapter.number, root)))
+        named = [each for stage in told.stages for each in stage.functions]
+        return cls(
+            given=told.given if everything else frozenset(),
+            empty=frozenset((each.path, each.function) for each in named if each.how == "empty"),
+            throw=frozenset((each.path, each.function) for each in named if each.how == "throw"),
+            again=told.again,
+            crash=told.crash,
+            work=None if everything else told,
+        )
 
     @classmethod
     def read(cls, chapter: chapters.Chapter, present: set[str]) -> "Rules":
@@ -107,17 +134,22 @@ class Stub:
     path: str
     function: cpp_functions.Function  # as it stands in the solution
     treatment: Treatment
+    stage: int = 0  # in which it is to be written; 0: the chapter is not written by stages
 
 
 class Deriver:
-    """Makes the stubs of one chapter from its sources and those of the chapter before."""
+    """Makes the stubs of one chapter from its sources and those of the chapter before.
 
-    def __init__(self, chapter: chapters.Chapter, root: pathlib.Path = ROOT) -> None:
+    What the first `done` stages ask for is complete. With `everything`, stages don't count.
+    """
+
+    def __init__(self, chapter: chapters.Chapter, root: pathlib.Path = ROOT, everything: bool = False) -> None:
         self.chapter = chapter
+        self.done = 0
         self.files = chapters.layered(chapter.number, root)
         previous = chapters.before(chapter, root)
         self.earlier_files = chapters.layered(previous.number, root) if previous else {}
-        self.rules = Rules.read(chapter, set(self.files))
+        self.rules = Rules.of(chapter, root, everything)
         self.forced: dict[tuple[str, str], Treatment] = {}  # (path, key), set by the compiler
         self.changed = {
             path: file.read_text(encoding="utf-8")
@@ -180,15 +212,23 @@ class Deriver:
             return next(iter(before.values()))
         return None
 
+    def stage_of(self, path: str, function: cpp_functions.Function) -> int:
+        return self.rules.work.stage_of(path, function.name) if self.rules.work else 0
+
     def treatment(self, path: str, function: cpp_functions.Function, body: str) -> Treatment | None:
         """None: it stays as it is in the solution."""
+        stage = self.stage_of(path, function)
+        if self.rules.work and stage <= self.done:
+            return None
         if (path, "") in self.rules.given or (path, function.name) in self.rules.given:
             return None
         if is_for_another_system(self.changed[path]):
             return None
         thrown = (path, function.name) in self.rules.throw
         asked = thrown or (path, function.name) in self.rules.empty
-        if not asked and not self._can_be_emptied(path, function, body):
+        if stage and self._is_fixed(function):
+            raise StubError(f"{work.FILE} of chapter {self.chapter.number}: {path} {function.name} can't be a stub")
+        if not asked and not stage and not self._can_be_emptied(path, function, body):
             return None
         earlier = self.earlier_body(path, function)
         if earlier is not None and cpp_functions.normalised(earlier) == cpp_functions.normalised(body):
@@ -200,12 +240,17 @@ class Deriver:
         return Treatment.THROWS if thrown or self._needs_throw(function) else Treatment.EMPTIED
 
     def _can_be_emptied(self, path: str, function: cpp_functions.Function, body: str) -> bool:
-        deduced = function.returns in ("auto", "decltype(auto)", "auto&", "const auto&", "auto&&")
-        if function.specifiers & {"constexpr", "consteval", "try"} or deduced:
-            return False  # "try": around an initialiser list, which has to stay
+        if self._is_fixed(function):
+            return False
         if not re.search(r"\w", cpp_functions.mask(body)):
             return False  # an empty body has nothing to be written
         return "\n" in body or not path.endswith(HEADER)
+
+    @staticmethod
+    def _is_fixed(function: cpp_functions.Function) -> bool:
+        """Whether it can't do without its body. "try": around an initialiser list, which has to stay."""
+        deduced = function.returns in ("auto", "decltype(auto)", "auto&", "const auto&", "auto&&")
+        return deduced or bool(function.specifiers & {"constexpr", "consteval", "try"})
 
     def _needs_throw(self, function: cpp_functions.Function) -> bool:
         returns = function.returns
@@ -229,12 +274,13 @@ class Deriver:
         line_start = text.rfind("\n", 0, function.start) + 1
         indent = re.match(r"[ \t]*", text[line_start:])[0] + "  "
         what = cpp_functions.first_sentence(self.comment(path, text, function))
+        mark = self.mark(self.stage_of(path, function))
         if treatment is Treatment.EARLIER:
-            note = f"TODO({self.chapter.number}): as it was in the chapter before; change it. {what}"
+            note = f"{mark}: as it was in the chapter before; change it. {what}"
         else:
             if what[:1].islower():  # a few words behind the declaration
                 what = f"write {function.name}(): {what}"
-            note = f"TODO({self.chapter.number}): {what or f'write {function.name}().'}"
+            note = f"{mark}: {what or f'write {function.name}().'}"
         lines = textwrap.wrap(
             note.strip(), WIDTH - len(indent) - 3, break_long_words=False, break_on_hyphens=False
         )
@@ -247,12 +293,15 @@ class Deriver:
             if "\n" not in inside.strip():
                 inside = indent + inside.strip()
             return "{\n" + comment + inside.rstrip() + "\n" + indent[:-2] + "}"
-        statement = self._statement(function, treatment)
+        statement = self._statement(function, treatment, mark)
         return "{\n" + comment + (f"{indent}{statement}\n" if statement else "") + indent[:-2] + "}"
 
-    def _statement(self, function: cpp_functions.Function, treatment: Treatment) -> str:
+    def mark(self, stage: int) -> str:
+        return f"TODO({self.chapter.number}, stage {stage})" if stage else f"TODO({self.chapter.number})"
+
+    def _statement(self, function: cpp_functions.Function, treatment: Treatment, mark: str) -> str:
         if treatment is Treatment.THROWS:
-            return f'throw std::logic_error("TODO({self.chapter.number}): {function.name}");'
+            return f'throw std::logic_error("{mark}: {function.name}");'
         returns = function.returns
         if function.kind in (cpp_functions.Kind.CONSTRUCTOR, cpp_functions.Kind.DESTRUCTOR):
             return ""
@@ -290,7 +339,7 @@ class Deriver:
             begin, end = function.body
             treatment = self.treatment(path, function, text[begin:end])
             if treatment:
-                stubs.append(Stub(path, function, treatment))
+                stubs.append(Stub(path, function, treatment, self.stage_of(path, function)))
                 pieces.append((begin, end, self.body(path, text, function, treatment)))
         for begin, end, body in reversed(pieces):
             text = text[:begin] + body + text[end:]
@@ -390,18 +439,25 @@ def mend(deriver: Deriver, target: pathlib.Path, path: str) -> list[Stub]:
             return stubs  # it compiles, or the build will say what is wrong
 
 
-def write(number: str, target: pathlib.Path, root: pathlib.Path = ROOT) -> list[Stub]:
-    """Chapter `number`'s program in the new folder `target`, its new functions emptied."""
-    chapter = chapters.find(number, root)
-    deriver = Deriver(chapter, root)
-    assemble(chapter.number, target)
+def write(
+    number: str, target: pathlib.Path, root: pathlib.Path = ROOT, done: int = 0, everything: bool = False
+) -> list[Stub]:
+    """Chapter `number`'s program in the new folder `target`, emptied of its work but for the first `done` stages.
+
+    With `everything`, of all its new functions, whatever its stages."""
+    return lay(Deriver(chapters.find(number, root), root, everything), target, done)
+
+
+def lay(deriver: Deriver, target: pathlib.Path, done: int = 0) -> list[Stub]:
+    deriver.done = done
+    assemble(deriver.chapter.number, target)
     headers = sorted(path for path in deriver.changed if path.endswith(HEADER))
     sources = sorted(set(deriver.changed).difference(headers))
     # Headers first, and never again: the sources are tried against them, several at a time.
     stubs = [stub for path in headers for stub in mend(deriver, target, path)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda path: mend(deriver, target, path), sources)
-        return sorted([*stubs, *(stub for each in found for stub in each)], key=lambda stub: stub.path)
+        return sorted([*stubs, *(stub for each in found for stub in each)], key=lambda stub: (stub.stage, stub.path))
 
 
 # --- proving -------------------------------------------------------------------------------------
@@ -464,6 +520,8 @@ class Proof:
 def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT, new_only: bool = False) -> Proof:
     """Builds the stubs in `folder` and runs every test on them, or those that have to fail."""
     chapter = chapters.find(number, root)
+    if work.read(chapter, root):
+        return StageProof(chapter, folder, root).prove(new_only)
     proof = Proof(chapter.number)
     fresh = folder / "fresh"
     if fresh.exists():
@@ -563,6 +621,140 @@ def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT, new_only
     return proof
 
 
+class StageProof:
+    """Shows that each stage of a chapter has tests that fail without it and pass with it and those before."""
+
+    def __init__(self, chapter: chapters.Chapter, folder: pathlib.Path, root: pathlib.Path) -> None:
+        self.chapter, self.folder = chapter, folder
+        self.deriver = Deriver(chapter, root)
+        assert self.deriver.rules.work
+        self.work: work.Work = self.deriver.rules.work
+        self.files = self.deriver.files
+        self.programs = test_programs(self.files)
+        self.proof = Proof(chapter.number)
+        previous = chapters.before(chapter, root)
+        self.felt = f"tests/next/{previous.number}_" if previous else "no file"
+
+    def prove(self, new_only: bool) -> Proof:
+        try:
+            self.prove_stubs(new_only)
+            for done in () if new_only else range(1, len(self.work.stages) + 1):
+                self.prove_stage(done)
+        except StubError as error:
+            self.proof.faults.append(str(error))
+        return self.proof
+
+    def build(self, done: int, wanted: Sequence[str] | None) -> list[Stub]:
+        """The program with the first stages solved, and these tests; None: everything."""
+        fresh = self.folder / "fresh"
+        shutil.rmtree(fresh, ignore_errors=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        stubs = lay(self.deriver, fresh, done)
+        update_tree(fresh, self.folder / "tree")
+        targets = [] if wanted is None else ["all_examples", *sorted({self.programs[path] for path in wanted})]
+        build(self.folder / "tree", self.folder, targets=targets, options=[setup.PRECOMPILE])
+        return stubs
+
+    def run(self, asked: Sequence[tuple[work.Tests, bool]]) -> list[list[gtests.Result]]:
+        """The results of several tests; of those that are to fail, the first failure is enough."""
+
+        def one(each: tuple[work.Tests, bool]) -> list[gtests.Result]:
+            tests, fails = each
+            return gtests.run_program(
+                self.folder / "tests" / self.programs[tests.path],
+                self.folder,
+                seconds=15.0 if fails else 60.0,  # a test that waits in vain gives up after 10 s
+                seconds_per_test=20.0,
+                stop_at_first_failure=fails,
+                chosen=tests.filter,
+            )
+
+        with concurrent.futures.ThreadPoolExecutor(4 * (os.cpu_count() or 1)) as pool:  # most of them wait
+            return list(pool.map(one, asked))
+
+    def prove_stubs(self, new_only: bool) -> None:
+        """Without any solution: each stage has a test that fails, and what no stage names passes."""
+        new = {path for path in self.chapter.files() if path in self.programs and not self.is_of_the_next(path)}
+        given = [self.work.unnamed(path, work.tests_in(self.files[path])) for path in sorted(new)]
+        passing = [tests for tests in given if tests]
+        named = {tests.path for stage in self.work.stages for tests in stage.tests}
+        if new_only:
+            stubs = self.build(0, [*named, *(tests.path for tests in passing)])
+        else:
+            passing += [work.Tests(path) for path in self.programs if self.is_earlier(path, new | named)]
+            stubs = self.build(0, None)
+        self.proof.earlier_bodies = sum(stub.treatment is Treatment.EARLIER for stub in stubs)
+        self.proof.emptied = len(stubs) - self.proof.earlier_bodies
+
+        asked = [(tests, stage) for stage in self.work.stages for tests in stage.tests]
+        results = self.run([*((tests, True) for tests, _ in asked), *((tests, False) for tests in passing)])
+        failing = dict(zip((tests for tests, _ in asked), results))
+        for stage in self.work.stages:
+            self.expect_failure(stage, {tests: failing[tests] for tests in stage.tests}, "on the stubs")
+        count = 0
+        for tests, there in zip(passing, results[len(asked) :]):
+            bad = [each for each in there if each.is_bad]
+            count += len(there) - len(bad)
+            new_support = {path for path in self.chapter.files() if path.startswith("tests/")}
+            if bad and tests.path not in new and includes_one_of(new_support, self.files[tests.path]):
+                self.proof.lines.append(f"{tests.path}: {len(bad)} of {len(there)} fail (a new helper drives it)")
+                continue
+            for each in bad:
+                what = "no stage names it, and it" if tests.path in new else "an earlier test,"
+                self.fault(f"{tests.path}: {each.test}, {what} {each.outcome.value} on the stubs", each)
+        self.proof.lines.append(f"stubs: {count} tests of {work.count(len(passing), 'file')} that no stage names pass")
+
+    def is_of_the_next(self, path: str) -> bool:
+        """The felt problem of this chapter, which the next one solves."""
+        return path.startswith(f"tests/next/{self.chapter.number}_")
+
+    def is_earlier(self, path: str, others: set[str]) -> bool:
+        """Whether a test of earlier chapters has to pass on the stubs."""
+        if path in others or path in self.work.again or path.startswith(self.felt) or self.is_of_the_next(path):
+            return False
+        examples = {pathlib.PurePosixPath(each).stem for each in self.chapter.files() if each.startswith("examples/")}
+        return not starts_one_of(examples, self.files[path], self.files)
+
+    def prove_stage(self, done: int) -> None:
+        """With the first `done` stages solved."""
+        solved, following = self.work.stages[:done], self.work.stages[done : done + 1]
+        wanted = [tests for stage in solved for tests in stage.tests]
+        if not following:
+            wanted += [work.Tests(path) for path in sorted(self.work.again)]
+        failing = [tests for stage in following for tests in stage.tests]
+        self.build(done, [tests.path for tests in (*wanted, *failing)])
+        results = self.run([*((tests, False) for tests in wanted), *((tests, True) for tests in failing)])
+        where = "with all stages" if not following else f"with the stages up to {done}" if done > 1 else "with stage 1"
+        passed = 0
+        for tests, there in zip(wanted, results):
+            bad = [each for each in there if each.is_bad]
+            passed += len(there) - len(bad)
+            for each in bad:
+                self.fault(f"{tests.path}: {each.test} {each.outcome.value} {where}", each)
+            if not there:
+                self.proof.faults.append(f"{tests.path}: has no test to run {where}")
+        self.proof.lines.append(f"{where}: {passed} tests pass")
+        for stage in following:
+            self.expect_failure(stage, dict(zip(failing, results[len(wanted) :])), where)
+
+    def expect_failure(self, stage: work.Stage, failing: dict[work.Tests, list[gtests.Result]], where: str) -> None:
+        asserted = False
+        for tests, there in failing.items():
+            bad = [each for each in there if each.is_bad]
+            asserted |= any(each.outcome is gtests.Outcome.FAILED for each in bad) or tests.path in self.work.crash
+            if not bad:
+                self.proof.faults.append(f"{tests.path}: passes {where}, so it does not need stage {stage.number}")
+        if failing and not asserted:
+            worst = ", ".join(
+                f"{each.test} {each.outcome.value}" for there in failing.values() for each in there if each.is_bad
+            )
+            self.proof.faults.append(f"stage {stage.number}: no test fails by an assertion {where} ({worst or 'all pass'})")
+
+    def fault(self, words: str, result: gtests.Result) -> None:
+        message = result.message.strip().splitlines()
+        self.proof.faults.append(words + (f": {message[0]}" if message else ""))
+
+
 def count_tests(test: pathlib.Path) -> int:
     """How many tests its source writes down; parameterised ones count once."""
     return len(re.findall(r"^(?:TYPED_)?TEST(?:_[FP])?\(", test.read_text(encoding="utf-8"), re.MULTILINE))
@@ -601,14 +793,43 @@ def update_tree(fresh: pathlib.Path, tree: pathlib.Path) -> None:
 # --- command line --------------------------------------------------------------------------------
 
 
+def show(chapter: chapters.Chapter) -> None:
+    """Each function by stage, the tests, and how much work that is."""
+    told = work.read(chapter)
+    deriver = Deriver(chapter)
+    stubs = [stub for path in sorted(deriver.changed) for stub in deriver.derive(path)[1]]
+
+    def line(stub: Stub) -> str:
+        return f"{stub.path}:{stub.function.line}: {stub.function.key}: {stub.treatment.value}"
+
+    if told is None:
+        print("\n".join(map(line, stubs)))
+        return
+    pieces, printed = work.pieces(chapter, told), work.printed(chapter)
+    for stage in told.stages:
+        print(f"{stage.heading} ({work.amount((each for each in pieces if each.stage == stage.number), printed)})")
+        for stub in stubs:
+            if stub.stage == stage.number:
+                print(f"    {line(stub)}")
+        for tests in stage.tests:
+            only = f" {' '.join(tests.only)}" if tests.only else ", but not those of other stages" * bool(tests.but)
+            print(f"    {tests.path}{only}")
+    whole = work.amount(pieces, printed)
+    print(f"In all {work.count(len(told.stages), 'stage')}: {whole} on the page, {whole.share} %")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     writing = commands.add_parser("write", help="write chapter NN's stubs into a new folder")
     writing.add_argument("number", metavar="NN")
     writing.add_argument("folder", metavar="DIR", type=pathlib.Path)
+    writing.add_argument("--done", metavar="K", type=int, default=0, help="with the first K stages solved")
+    writing.add_argument("--all", action="store_true", help="every new function is a stub")
     showing = commands.add_parser("show", help="list which function is treated how")
     showing.add_argument("number", metavar="NN")
+    checking = commands.add_parser("check", help="is the work what the book allows, and is it on the page?")
+    checking.add_argument("numbers", metavar="NN", nargs="*", help="default: every chapter")
     proving = commands.add_parser("prove", help="build the stubs and run all tests on them")
     proving.add_argument("--new", action="store_true", help="only the tests that have to fail")
     proving.add_argument("numbers", metavar="NN", nargs="*", help="default: every chapter")
@@ -616,15 +837,17 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         if arguments.command == "write":
-            stubs = write(arguments.number, arguments.folder)
+            stubs = write(arguments.number, arguments.folder, done=arguments.done, everything=arguments.all)
             print(f"{arguments.folder}: {len(stubs)} functions to write")
             return 0
         if arguments.command == "show":
-            deriver = Deriver(chapters.find(arguments.number))
-            for path in sorted(deriver.changed):
-                for stub in deriver.derive(path)[1]:
-                    print(f"{path}:{stub.function.line}: {stub.function.key}: {stub.treatment.value}")
+            show(chapters.find(arguments.number))
             return 0
+        if arguments.command == "check":
+            chosen = [chapters.find(number) for number in arguments.numbers] or chapters.all_chapters()
+            found = [fault for chapter in chosen for fault in work.faults(chapter)]
+            print("\n".join(found) or f"{work.count(len(chosen), 'chapter')}: all is well")
+            return 1 if found else 0
         failed = False
         for number in arguments.numbers or [each.number for each in chapters.all_chapters()]:
             number = chapters.find(number).number

@@ -96,13 +96,62 @@ FILES = {
     "TEST(BoxCount, HasKey) { EXPECT_EQ(Box().GetKey().Number(), 7); }\n",
 }
 
+# Chapter 02, written by stages: Open() is the first, the counting the second, what is returned the third.
+WORK = """\
+stage Open it
+write src/base/box.cpp Next Box::Open
+test tests/box_count_test.cpp BoxCount.Counts
+
+stage Its key
+write src/base/box.cpp Box::GetKey
+test tests/box_count_test.cpp
+
+stage Its name
+write src/base/box.cpp Box::Name Box::Self
+test tests/box_name_test.cpp Name.*
+"""
+STAGED = {
+    "02-two/work.txt": WORK,
+    "02-two/README.md": """\
+# 02 A box that counts
+
+## The code
+
+### Stage 1: Open it
+
+```cpp title="base/box.cpp › Box › Open"
+void Box::Open() {
+  open_ = true;
+  count_ = Next(count_);
+}
+```
+
+### Stage 2: Its key
+
+```cpp title="base/box.cpp"
+auto Box::GetKey() const -> Key { return Key(7); }
+auto Box::Self() -> Box& { return *this; }
+auto Box::Name() const -> const std::string& { return name_; }
+```
+
+### Stage 3: Its name
+
+Easy now.
+
+## Run it
+""",
+    "02-two/tests/box_name_test.cpp": TEST
+    + 'TEST(Name, IsInTheRegister) { EXPECT_EQ(Box().Name(), "box"); }\n'
+    "TEST(Given, IsThere) { EXPECT_FALSE(Box().IsOpen()); }\n",
+}
+
 
 class Book:
     """A repository in a temporary folder: the real tools, made-up chapters."""
 
     def __init__(self, root):
         self.root = root
-        tools = [f"tools/{name}.py" for name in ("chapters", "cpp_functions", "exercises", "linecount", "stubs")]
+        tools = [f"tools/{name}.py" for name in ("chapters", "cpp_functions", "exercises", "linecount", "stubs", "work")]
         for name in (*tools, "learn"):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, root / name)

@@ -76,9 +76,10 @@ def run_program(
     env: Mapping[str, str] | None = None,
     prefix: Sequence[str] = (),
     leave_out: str = "",
+    chosen: str = "",
 ) -> list[Result]:
-    """The results of all tests of `program`, run by the command `prefix`, without those that the
-    filter `leave_out` names.
+    """The results of all tests of `program`, or those that the filter `chosen` names, run by the
+    command `prefix`, without those that the filter `leave_out` names.
 
     A program that is run test by test is left when three tests have hung. When all of its tests pass one
     by one and the whole did not, that is a result of its own. With `stop_at_first_failure`, one test
@@ -89,8 +90,9 @@ def run_program(
         return [Result(program.name, Outcome.MISSING)]
     command = [*prefix, str(program)]
     options = ["--gtest_fail_fast"] if stop_at_first_failure else []
-    if leave_out:
-        options.append(f"--gtest_filter=-{leave_out}")
+    if leave_out or chosen:
+        without = f"{':' if '-' in chosen else '-'}{leave_out}" if leave_out else ""
+        options.append(f"--gtest_filter={chosen}{without}")
     environment = dict(env) if env is not None else None
     status, output, results = _run(command, cwd, seconds, options, environment)
     if results is not None:
