@@ -8,13 +8,13 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "core/connection.h"
 #include "core/poller.h"
@@ -52,7 +52,7 @@ class EchoServer {
 
   void Run() {
     for (;;) {
-      std::vector<std::uint64_t> ready = std::exchange(unfinished_, {});
+      std::set<std::uint64_t> ready = std::exchange(unfinished_, {});
       std::optional<std::chrono::milliseconds> timeout;
       if (!ready.empty()) {
         timeout = std::chrono::milliseconds(0);
@@ -61,7 +61,7 @@ class EchoServer {
         if (event.token == Token(listener_.GetFd())) {
           AcceptAll();
         } else {
-          ready.push_back(event.token);
+          ready.insert(event.token);  // once, though it may be unfinished, too
         }
       }
       for (const std::uint64_t token : ready) {
@@ -100,14 +100,14 @@ class EchoServer {
     if (exit && client.UnsentBytes() == 0) {
       clients_.erase(found);  // closing the descriptor takes it out of the poller
     } else if (read != 0) {
-      unfinished_.push_back(token);  // there may be more, but first it is the others' turn
+      unfinished_.insert(token);  // there may be more, but first it is the others' turn
     }
   }
 
   std::unique_ptr<Poller> poller_;
   Socket listener_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> clients_;
-  std::vector<std::uint64_t> unfinished_;
+  std::set<std::uint64_t> unfinished_;
 };
 
 }  // namespace

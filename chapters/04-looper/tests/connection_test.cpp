@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "core/looper.h"
-#include "core/read_scratch.h"
 #include "support/client.h"
 #include "support/pattern.h"
 #include "support/tcp_pair.h"
@@ -96,9 +95,9 @@ TEST_F(ConnectionTest, RecvAddsToWhatWasNotConsumed) {
 
 TEST_F(ConnectionTest, OneRecvIsBounded) {
   test::WidenReceiveBuffer(connection_.GetFd());
-  ASSERT_TRUE(client_.Send(Pattern(ReadScratch::kSize + 1000)));
-  ASSERT_TRUE(AwaitBytes(connection_.GetFd(), ReadScratch::kSize + 1000));
-  EXPECT_EQ(connection_.Recv().read, ReadScratch::kSize);
+  ASSERT_TRUE(client_.Send(Pattern(Connection::kRecvSize + 1000)));
+  ASSERT_TRUE(AwaitBytes(connection_.GetFd(), Connection::kRecvSize + 1000));
+  EXPECT_EQ(connection_.Recv().read, Connection::kRecvSize);
 }
 
 TEST_F(ConnectionTest, TakesNothingWhileTooMuchLiesUnused) {
@@ -113,7 +112,7 @@ TEST_F(ConnectionTest, TakesNothingWhileTooMuchLiesUnused) {
   }
   EXPECT_EQ(connection_.Read().size(), received);
   EXPECT_GE(received, Connection::kInputLimit);
-  EXPECT_LT(received, Connection::kInputLimit + ReadScratch::kSize);
+  EXPECT_LT(received, Connection::kInputLimit + Connection::kRecvSize);
 
   while (received < all.size()) {
     const std::string_view read = connection_.Read();
@@ -123,28 +122,6 @@ TEST_F(ConnectionTest, TakesNothingWhileTooMuchLiesUnused) {
     ASSERT_NE(more, 0U);
     received += more;
   }
-}
-
-// All connections of a loop read into the same memory.
-TEST_F(ConnectionTest, KeepsItsInputWhileAnotherReads) {
-  test::TcpPair pair = test::MakeTcpPair();
-  Connection& other = *looper_.AddConnection(pair.server.Release(), callbacks_);
-  ASSERT_TRUE(client_.Send("mine"));
-  ASSERT_TRUE(AwaitBytes(connection_.GetFd(), 4));
-  ASSERT_EQ(connection_.Recv().read, 4U);
-  connection_.Consume(1);
-
-  ASSERT_TRUE(pair.client.Send("the other's"));
-  ASSERT_TRUE(AwaitBytes(other.GetFd(), 11));
-  ASSERT_EQ(other.Recv().read, 11U);
-  EXPECT_EQ(connection_.Read(), "ine");
-  EXPECT_EQ(other.Read(), "the other's");
-
-  ASSERT_TRUE(client_.Send(" too"));
-  ASSERT_TRUE(AwaitBytes(connection_.GetFd(), 4));
-  ASSERT_EQ(connection_.Recv().read, 4U);
-  EXPECT_EQ(connection_.Read(), "ine too");
-  EXPECT_EQ(other.Read(), "the other's");
 }
 
 TEST_F(ConnectionTest, KnowsItsLoopAndItsClient) {

@@ -3,14 +3,12 @@
 
 #include <cstddef>
 #include <list>
-#include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "core/looper.h"
 #include "core/wakeup.h"
-#include "support/captured_stderr.h"
 #include "support/client.h"
 #include "support/failing_new.h"
 #include "support/handlers.h"
@@ -58,24 +56,6 @@ TEST(LooperMemory, EventsThatWereFetchedAreServedWithoutMemory) {
     ASSERT_TRUE(late.Send("late"));
     EXPECT_EQ(late.Receive(4), "late");
   }
-}
-
-TEST(LooperMemory, ABatchOfTasksRunsToItsEndThoughEachOneIsOutOfMemory) {
-  const test::CapturedStderr errors;
-  int ran = 0;
-  LoopThread loop;
-  loop.WhileItStandsStill([&] {
-    ASSERT_TRUE(loop.Get().Post([] { FailAllocations(1, kAll); }));
-    for (int i = 0; i < 10; ++i) {
-      ASSERT_TRUE(loop.Get().Post([&ran] {
-        ++ran;
-        std::make_unique<std::string>("there is no room for this").reset();
-      }));
-    }
-    ASSERT_TRUE(loop.Get().Post([] { StopFailing(); }));
-  });
-  loop.Ask([&] { EXPECT_EQ(ran, 10); });
-  EXPECT_NE(errors.Text().find("task threw: "), std::string::npos) << errors.Text();
 }
 
 TEST(LooperMemory, WhatIsThereCanBeLetGoWithoutMemory) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/looper.h"
-#include "core/read_scratch.h"
 #include "support/client.h"
 #include "support/handlers.h"
 #include "support/loop_thread.h"
@@ -108,7 +107,7 @@ TEST(LooperRound, AFirehoseDoesNotStarveItsNeighbours) {
   Client firehose = loop.Connect(callbacks, &ids[0]);
   Client neighbour = loop.Connect(callbacks, &ids[1]);
   test::WidenReceiveBuffer(ids[0].fd);
-  constexpr std::size_t kFlood = 2 * ReadScratch::kSize + 1;
+  constexpr std::size_t kFlood = 2 * Connection::kRecvSize + 1;
   loop.WhileItStandsStill([&] {
     ASSERT_TRUE(firehose.Send(std::string(kFlood, 'x')));
     ASSERT_TRUE(AwaitBytes(ids[0].fd, kFlood));
@@ -149,7 +148,7 @@ TEST(LooperRound, AClientThatNeverReadsCostsABoundedAmountOfMemoryAndStopsNobody
   }
   ASSERT_TRUE(other.Send("anybody there?"));
   EXPECT_EQ(other.Receive(14), "anybody there?");
-  loop.Ask([&] { EXPECT_LE(most_unsent, Connection::kHighWater + ReadScratch::kSize); });
+  loop.Ask([&] { EXPECT_LE(most_unsent, Connection::kHighWater + Connection::kRecvSize); });
 
   EXPECT_EQ(deaf.Receive(sent).size(), sent) << "nothing is lost once it reads";
 }

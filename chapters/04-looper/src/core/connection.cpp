@@ -2,17 +2,13 @@
 
 #include <sys/socket.h>
 
-#include <new>
 #include <string_view>
 #include <utility>
 
 #include "core/looper.h"
-#include "core/read_scratch.h"
 #include "log/log.h"
 
 namespace TURTLE_SERVER {
-
-static_assert(sizeof(Connection) <= 80, "the memory of an idle connection");
 
 Connection::Connection(Socket socket, Looper& looper, const ConnectionCallbacks& callbacks,
                        std::uint32_t generation) noexcept
@@ -28,20 +24,12 @@ Connection::Connection(Socket socket, Looper& looper, const ConnectionCallbacks&
       listed_(false),
       registered_(false) {}
 
-Connection::~Connection() {
-  ReadScratch& scratch = looper_.GetScratch();
-  if (scratch.owner == this) {
-    scratch.owner = nullptr;
-  }
-}
-
 auto Connection::GetPeerAddress() const -> NetAddress {
   NetAddress peer;
   return getpeername(GetFd(), peer.Data(), peer.Length()) == 0 ? peer : NetAddress();
 }
 
 auto Connection::Recv() -> RecvResult {
-  looper_.AssertInLoop();
   if (Deleted()) {
     return {0, true};
   }
@@ -49,7 +37,7 @@ auto Connection::Recv() -> RecvResult {
     readable_ = false;
     return {0, true};
   }
-  if (Paused() || input_.Size() >= kInputLimit) {  // the scratch has less room than that
+  if (Paused() || input_.Size() >= kInputLimit) {
     return {0, false};
   }
   progress_ = true;
@@ -72,27 +60,7 @@ auto Connection::Recv() -> RecvResult {
   return {0, true};
 }
 
-auto Connection::Read() const noexcept -> std::string_view {
-  const ReadScratch& scratch = looper_.GetScratch();
-  return scratch.owner == this
-             ? std::string_view(scratch.bytes.data() + scratch.begin, scratch.end - scratch.begin)
-             : input_.View();
-}
-
-void Connection::Consume(std::size_t count) noexcept {
-  progress_ = true;
-  ReadScratch& scratch = looper_.GetScratch();
-  if (scratch.owner != this) {
-    input_.Consume(count);
-  } else if (count < scratch.end - scratch.begin) {
-    scratch.begin += count;
-  } else {
-    scratch.owner = nullptr;
-  }
-}
-
 void Connection::WriteToWriteBuffer(std::string_view bytes) {
-  looper_.AssertInLoop();
   if (line_ != LineState::kBroken && !Deleted()) {
     output_.Append(bytes);
     UpdatePaused();
@@ -100,7 +68,6 @@ void Connection::WriteToWriteBuffer(std::string_view bytes) {
 }
 
 void Connection::Send() {
-  looper_.AssertInLoop();
   if (!Deleted()) {
     SendQueued();
   }
@@ -123,24 +90,12 @@ void Connection::SendQueued() {
 }
 
 auto Connection::Fill() -> IoResult {
-  ReadScratch& scratch = looper_.GetScratch();
-  if (scratch.owner != nullptr) {
-    scratch.owner->Settle();
-  }
-  const bool direct = !input_.Empty();  // after the rest, so that Read() is one piece
-  char* into = direct ? input_.Prepare(ReadScratch::kSize) : scratch.bytes.data();
-  const IoResult result = socket_.Recv(into, ReadScratch::kSize);
+  const IoResult result = socket_.Recv(input_.Prepare(kRecvSize), kRecvSize);
   const std::size_t bytes = result.status == IoStatus::kBytes ? result.bytes : 0;
-  if (direct) {
-    input_.Commit(bytes);
-  } else if (bytes != 0) {
-    scratch.owner = this;
-    scratch.begin = 0;
-    scratch.end = bytes;
-  }
+  input_.Commit(bytes);
   // A short read has emptied the socket: the next bytes raise a new event. Only an end that is
   // already known raises none.
-  readable_ = bytes == ReadScratch::kSize || end_known_;
+  readable_ = bytes == kRecvSize || end_known_;
   return result;
 }
 
@@ -166,21 +121,6 @@ auto Connection::WantsHandler() const noexcept -> bool {
 // ready yet: it is called again when something new happens, not in a busy loop.
 auto Connection::HasMore() const noexcept -> bool {
   return ((readable_ && progress_) || scheduled_) && phase_ == ConnectionPhase::kOpen;
-}
-
-void Connection::Settle() noexcept {
-  ReadScratch& scratch = looper_.GetScratch();
-  if (scratch.owner != this) {
-    return;
-  }
-  const std::string_view left = Read();
-  scratch.owner = nullptr;
-  try {
-    input_.Append(left);
-  } catch (const std::bad_alloc&) {  // its input has a hole now
-    LogException("keeping what was read");
-    looper_.DeleteConnection(GetFd());
-  }
 }
 
 // Two marks, so that a client at the edge does not switch it at every segment.

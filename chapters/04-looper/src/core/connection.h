@@ -13,7 +13,7 @@
 // The socket is non-blocking, so no call here ever waits. After Looper::DeleteConnection() every
 // call is harmless and does nothing.
 //
-// Thread: the loop's. From elsewhere, Looper::Post() with the ConnectionId.
+// Thread: the loop's.
 #pragma once
 
 #include <cassert>
@@ -115,6 +115,8 @@ class Connection {
   static constexpr std::size_t kHighWater = std::size_t{256} * 1024;
   /// Unsent bytes at which a paused connection goes on.
   static constexpr std::size_t kLowWater = std::size_t{64} * 1024;
+  /// The most bytes that one Recv() takes.
+  static constexpr std::size_t kRecvSize = std::size_t{16} * 1024;
   /// Bytes that a handler may leave in Read(): from there on Recv() takes nothing until some are
   /// consumed. A protocol that needs larger messages takes them in parts.
   static constexpr std::size_t kInputLimit = std::size_t{1024} * 1024;
@@ -122,7 +124,6 @@ class Connection {
   /// For Looper::AddConnection(). Takes over `socket`, which must be connected and non-blocking.
   Connection(Socket socket, Looper& looper, const ConnectionCallbacks& callbacks,
              std::uint32_t generation) noexcept;
-  ~Connection();
   Connection(const Connection&) = delete;
   auto operator=(const Connection&) -> Connection& = delete;
 
@@ -145,7 +146,7 @@ class Connection {
   /// The state given to SetState(), or nullptr.
   [[nodiscard]] auto State() const noexcept -> ConnectionState* { return state_.get(); }
 
-  /// Takes what has arrived, by at most one recv(2) of ReadScratch::kSize bytes.
+  /// Takes what has arrived, by at most one recv(2) of kRecvSize bytes.
   ///
   /// Data comes before the end: bytes that the client sent before its FIN are reported first, by
   /// {n, false}, and the end by a later call. With {0, false} there is nothing to do: nothing has
@@ -153,15 +154,17 @@ class Connection {
   /// loop, after the neighbours had theirs.
   auto Recv() -> RecvResult;
 
-  /// The input that was not consumed; valid until the next Recv() or Consume(), or until the
-  /// handler returns.
-  [[nodiscard]] auto Read() const noexcept -> std::string_view;
+  /// The input that was not consumed; valid until the next Recv() or Consume().
+  [[nodiscard]] auto Read() const noexcept -> std::string_view { return input_.View(); }
 
   /// A copy of Read().
   [[nodiscard]] auto ReadAsString() const -> std::string { return std::string(Read()); }
 
   /// Drops the first `count` bytes of Read().
-  void Consume(std::size_t count) noexcept;
+  void Consume(std::size_t count) noexcept {
+    progress_ = true;
+    input_.Consume(count);
+  }
 
   /// Drops all of Read().
   void ClearReadBuffer() noexcept { Consume(Read().size()); }
@@ -173,7 +176,7 @@ class Connection {
   void WriteToWriteBuffer(std::string_view bytes);
 
   /// Sends what the kernel takes of the queue and keeps the rest, which the loop sends as soon as
-  /// there is room. A handler need not call it; a task that was posted must.
+  /// there is room. A handler need not call it; a watch must.
   void Send();
 
   /// Deletes this connection, as Looper::DeleteConnection() does. Repeated, nothing happens.
@@ -201,7 +204,6 @@ class Connection {
   void Note(const PollEvent& event) noexcept;  // what the poller says
   auto WantsHandler() const noexcept -> bool;
   auto HasMore() const noexcept -> bool;  // after the handler: serve it again?
-  void Settle() noexcept;                 // what is left in the scratch becomes our own
   void SendQueued();
   void UpdatePaused() noexcept;
   void Break() noexcept;

@@ -6,11 +6,9 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "core/read_scratch.h"
 #include "log/log.h"
 
 namespace TURTLE_SERVER {
@@ -48,18 +46,13 @@ void MakeRoom(std::vector<Element>& vector, std::size_t count) {
 
 }  // namespace
 
-Looper::Looper()
-    : scratch_(new ReadScratch),  // not make_unique, which would fill 64 KiB with zeros
-      poller_(Poller::Create()),
-      mailbox_(std::make_shared<Mailbox>()) {
-  Watch(mailbox_->GetWakeup().Fd(), Interest::kRead,
-        [this](const PollEvent&) { RunTasks(mailbox_->TakeAll()); });
+Looper::Looper() : poller_(Poller::Create()) {
+  Watch(wakeup_.Fd(), Interest::kRead, [this](const PollEvent&) { wakeup_.Clear(); });
 }
 
 Looper::~Looper() { End(); }
 
 void Looper::Loop() {
-  thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   try {
     while (!stop_.load(std::memory_order_acquire)) {
       Round();
@@ -73,16 +66,10 @@ void Looper::Loop() {
 
 void Looper::Stop() noexcept {
   stop_.store(true, std::memory_order_release);
-  mailbox_->GetWakeup().Signal();
-}
-
-auto Looper::InLoop() const noexcept -> bool {
-  const std::thread::id owner = thread_.load(std::memory_order_relaxed);
-  return owner == std::thread::id() || owner == std::this_thread::get_id();
+  wakeup_.Signal();
 }
 
 auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection* {
-  AssertInLoop();
   const int fd = client.Get();
   Slot& slot = SlotOf(fd);
   if (slot.connection || slot.watch) {
@@ -101,7 +88,6 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
 }
 
 void Looper::DeleteConnection(int fd) {
-  AssertInLoop();
   const auto index = static_cast<std::size_t>(fd);  // without a connection it may be anything
   if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->Deleted()) {
     slots_[index].connection->Move(ConnectionPhase::kDeleted);
@@ -116,7 +102,6 @@ void Looper::DeleteConnection(ConnectionId id) {
 }
 
 auto Looper::Find(ConnectionId id) const noexcept -> Connection* {
-  AssertInLoop();
   const auto index = static_cast<std::size_t>(id.fd);
   if (id.fd < 0 || index >= slots_.size() || slots_[index].generation != id.generation) {
     return nullptr;
@@ -126,7 +111,6 @@ auto Looper::Find(ConnectionId id) const noexcept -> Connection* {
 }
 
 void Looper::ForEachConnection(const ConnectionCallback& visit) {
-  AssertInLoop();
   for (std::size_t i = 0; i < slots_.size(); ++i) {  // by number: `visit` may make slots_ grow
     Connection* connection = slots_[i].connection.get();
     if (connection != nullptr && !connection->Deleted()) {
@@ -136,13 +120,11 @@ void Looper::ForEachConnection(const ConnectionCallback& visit) {
 }
 
 void Looper::Schedule(Connection* connection) {
-  AssertInLoop();
   connection->scheduled_ = true;
   List(*connection);
 }
 
 auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId {
-  AssertInLoop();
   Slot& slot = SlotOf(fd);
   if (slot.connection || slot.watch) {
     throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
@@ -157,14 +139,12 @@ auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId
 }
 
 void Looper::ChangeWatch(WatchId id, Interest interest) {
-  AssertInLoop();
   if (WatchOf(id) != nullptr) {
     poller_->Change(id.fd, interest, TokenOf(id.fd, id.generation));
   }
 }
 
 void Looper::Unwatch(WatchId id) {
-  AssertInLoop();
   Slot* slot = WatchOf(id);
   if (slot != nullptr) {
     poller_->Remove(id.fd);
@@ -195,12 +175,6 @@ void Looper::Dispatch(const PollEvent& event) {
   } else if (slot.connection) {
     slot.connection->Note(event);
     List(*slot.connection);
-  }
-}
-
-void Looper::RunTasks(const std::vector<Task>& tasks) {
-  for (const Task& task : tasks) {
-    Guarded("task", task);
   }
 }
 
@@ -241,7 +215,6 @@ void Looper::Serve(Connection& connection) {
     if (!Guarded("on_handle", connection.callbacks_.on_handle, &connection)) {
       DeleteConnection(connection.GetFd());
     }
-    connection.Settle();
     if (!connection.Deleted()) {
       connection.SendQueued();  // all that the handler wrote, by one send
     }
@@ -293,10 +266,8 @@ void Looper::Destroy(int fd) {
 }
 
 void Looper::End() {
-  RunTasks(mailbox_->Close());
   ForEachConnection([this](Connection* connection) { DeleteConnection(connection->GetFd()); });
   ReapDeleted();
-  thread_.store(std::thread::id(), std::memory_order_relaxed);
 }
 
 auto Looper::SlotOf(int fd) -> Slot& {

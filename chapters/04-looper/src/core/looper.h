@@ -5,40 +5,34 @@
 //    the deleted.
 //  * AddConnection() takes over a client, DeleteConnection() lets it go at the end of the round.
 //  * Watch() calls back when any other descriptor is ready.
-//  * Post() runs a task on the loop's thread.
 //
-// A round has one shape. Events of watches are acted on at once, the mailbox's wake-up among them.
-// Connections are only put on the ready list, and served after all events were seen: each gets its
-// handler called once. One that has more to do is served at the end of the next round. So a client
-// that sends without end can't starve its neighbours, and anything that wants a connection served
-// (input, room, a late response, its very first moment) does the same: it lists it.
+// A round has one shape. Events of watches are acted on at once. Connections are only put on the
+// ready list, and served after all events were seen: each gets its handler called once. One that
+// has more to do is served at the end of the next round. So a client that sends without end can't
+// starve its neighbours, and anything that wants a connection served (input, room, a late response,
+// its very first moment) does the same: it lists it.
 //
 // A connection that is deleted, by its own handler or by another's, stays valid until the end of
 // the round. No client's descriptor is closed before all events of a round were seen, so a number
 // can't come back among them. In later rounds the generation in the event's token tells it from its
 // predecessor.
 //
-// Thread: the loop's, but for Stop(), Post(), GetMailbox(), ConnectionCount() and InLoop(). Before
-// and after Loop() any one thread. A debug build aborts if another one interferes.
+// Thread: the one that calls Loop(). Only Stop() and ConnectionCount() are for any.
 #pragma once
 
 #include <atomic>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "base/unique_fd.h"
 #include "core/connection.h"
-#include "core/mailbox.h"
 #include "core/poller.h"
+#include "core/wakeup.h"
 
 namespace TURTLE_SERVER {
-
-struct ReadScratch;
 
 /// Called with a connection, on its loop's thread.
 using ConnectionCallback = std::function<void(Connection*)>;
@@ -72,26 +66,13 @@ class Looper {
   Looper(const Looper&) = delete;
   auto operator=(const Looper&) -> Looper& = delete;
 
-  /// Runs until Stop(), on the thread that calls it, which becomes the loop's. Tasks that were
-  /// posted before the end run; connections get one last flush. Runs once.
+  /// Runs until Stop(), on the thread that calls it, which becomes the loop's. At the end its
+  /// connections get one last flush. Runs once.
   void Loop();
 
   /// Ends the loop after the round that is under way; before Loop(), Loop() returns at once. Any
   /// thread, and signal handlers.
   void Stop() noexcept;
-
-  /// Runs `task` on the loop's thread, in the order of the posts of one thread.
-  /// @return false: the loop has ended, `task` was destroyed and will not run. Any thread.
-  [[nodiscard]] auto Post(Task task) -> bool { return mailbox_->Post(std::move(task)); }
-
-  /// The mailbox that Post() uses, for callers that may outlive the loop. Any thread.
-  [[nodiscard]] auto GetMailbox() const -> std::shared_ptr<Mailbox> { return mailbox_; }
-
-  /// True on the loop's thread. Before Loop() and after it, on any. Any thread.
-  [[nodiscard]] auto InLoop() const noexcept -> bool;
-
-  /// Aborts on a thread that is not InLoop(), unless NDEBUG is defined. Any thread.
-  void AssertInLoop() const noexcept { assert(InLoop()); }
 
   /// Takes over a connected, non-blocking socket: calls `on_accept`, and serves it in this round
   /// or the next.
@@ -106,8 +87,8 @@ class Looper {
   /// descriptor closed. Repeated, or without such a connection, nothing happens.
   void DeleteConnection(int fd);
 
-  /// The same by name: what is kept for later, by a timer or a task of another thread. A number may
-  /// be another client's by then; a name is never.
+  /// The same by name, for code that keeps one for later: a number may be another client's by then,
+  /// a name never is.
   void DeleteConnection(ConnectionId id);
 
   /// The connection of that name, nullptr if it was deleted.
@@ -136,9 +117,6 @@ class Looper {
     return connection_count_.load(std::memory_order_relaxed);
   }
 
-  /// The room that this loop's connections read into; for Connection.
-  [[nodiscard]] auto GetScratch() const noexcept -> ReadScratch& { return *scratch_; }
-
  private:
   // The meaning of a descriptor's number in this loop: a connection, a watch, or nothing.
   struct Slot {
@@ -149,7 +127,6 @@ class Looper {
 
   void Round();
   void Dispatch(const PollEvent& event);  // calls a watch, lists a connection
-  void RunTasks(const std::vector<Task>& tasks);
   void MakeRoomForOneMore();
   void List(Connection& connection);  // once, until it is served
   void ServeReady();
@@ -158,18 +135,16 @@ class Looper {
   void ReapDeleted();                             // the deleted connections, the ended watches
   void BeginClose(Connection& connection);        // ends its state, sends once more, destroys it
   void Destroy(int fd);                           // closes it and gives the number up
-  void End();                                     // the last tasks run, all connections go
+  void End();                                     // all connections go
 
   auto SlotOf(int fd) -> Slot&;                // makes one where there is none
   auto NewSlot(int fd) -> Slot&;               // throws std::logic_error for a number below 0
   auto WatchOf(WatchId id) noexcept -> Slot*;  // nullptr: it has ended
 
-  const std::unique_ptr<ReadScratch> scratch_;  // const after construction
-  const std::unique_ptr<Poller> poller_;
-  const std::shared_ptr<Mailbox> mailbox_;  // shared with posters, who may outlive the loop
+  const std::unique_ptr<Poller> poller_;  // const after construction
+  Wakeup wakeup_;                         // Stop() wakes the poller by it
 
   std::atomic<bool> stop_{false};                 // any thread
-  std::atomic<std::thread::id> thread_{};         // the one that runs Loop(); none: any may call
   std::atomic<std::size_t> connection_count_{0};  // the loop's thread writes, any reads
 
   // Loop thread only. The lists of connections and watches have room for all there are, so that

@@ -41,7 +41,6 @@ auto Connection::GetPeerAddress() const -> NetAddress {
 }
 
 auto Connection::Recv() -> RecvResult {
-  looper_.AssertInLoop();
   if (Deleted()) {
     return {0, true};
   }
@@ -92,7 +91,6 @@ void Connection::Consume(std::size_t count) noexcept {
 }
 
 void Connection::WriteToWriteBuffer(std::string_view bytes) {
-  looper_.AssertInLoop();
   if (line_ != LineState::kBroken && !Deleted()) {
     output_.Append(bytes);
     UpdatePaused();
@@ -100,7 +98,6 @@ void Connection::WriteToWriteBuffer(std::string_view bytes) {
 }
 
 void Connection::Send() {
-  looper_.AssertInLoop();
   if (!Deleted()) {
     SendQueued();
   }

@@ -13,7 +13,7 @@
 // The socket is non-blocking, so no call here ever waits. After Looper::DeleteConnection() every
 // call is harmless and does nothing.
 //
-// Thread: the loop's. From elsewhere, Looper::Post() with the ConnectionId.
+// Thread: the loop's.
 #pragma once
 
 #include <cassert>
@@ -186,7 +186,7 @@ class Connection {
   void WriteToWriteBuffer(std::string_view bytes);
 
   /// Sends what the kernel takes of the queue and keeps the rest, which the loop sends as soon as
-  /// there is room. A handler need not call it; a task that was posted must.
+  /// there is room. A handler need not call it; a timer or a watch must.
   void Send();
 
   /// Deletes this connection, as Looper::DeleteConnection() does. Repeated, nothing happens.

@@ -6,7 +6,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -52,16 +51,13 @@ Looper::Looper(ClockSource clock)
     : clock_(std::move(clock)),
       scratch_(new ReadScratch),  // not make_unique, which would fill 64 KiB with zeros
       poller_(Poller::Create()),
-      mailbox_(std::make_shared<Mailbox>()),
       now_(clock_()) {
-  Watch(mailbox_->GetWakeup().Fd(), Interest::kRead,
-        [this](const PollEvent&) { RunTasks(mailbox_->TakeAll()); });
+  Watch(wakeup_.Fd(), Interest::kRead, [this](const PollEvent&) { wakeup_.Clear(); });
 }
 
 Looper::~Looper() { End(); }
 
 void Looper::Loop() {
-  thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   now_ = clock_();
   try {
     while (!stop_.load(std::memory_order_acquire)) {
@@ -80,16 +76,10 @@ void Looper::Loop() {
 
 void Looper::Stop() noexcept {
   stop_.store(true, std::memory_order_release);
-  mailbox_->GetWakeup().Signal();
-}
-
-auto Looper::InLoop() const noexcept -> bool {
-  const std::thread::id owner = thread_.load(std::memory_order_relaxed);
-  return owner == std::thread::id() || owner == std::this_thread::get_id();
+  wakeup_.Signal();
 }
 
 auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection* {
-  AssertInLoop();
   const int fd = client.Get();
   Slot& slot = SlotOf(fd);
   if (slot.connection || slot.watch) {
@@ -111,7 +101,6 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
 }
 
 void Looper::DeleteConnection(int fd, Closing closing) {
-  AssertInLoop();
   const auto index = static_cast<std::size_t>(fd);  // without a connection it may be anything
   if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->Deleted()) {
     slots_[index].connection->Move(ConnectionPhase::kDeleted);
@@ -127,13 +116,11 @@ void Looper::DeleteConnection(ConnectionId id, Closing closing) {
 }
 
 auto Looper::Find(ConnectionId id) const noexcept -> Connection* {
-  AssertInLoop();
   Connection* connection = At(id);
   return connection != nullptr && !connection->Deleted() ? connection : nullptr;
 }
 
 void Looper::ForEachConnection(const ConnectionCallback& visit) {
-  AssertInLoop();
   for (std::size_t i = 0; i < slots_.size(); ++i) {  // by number: `visit` may make slots_ grow
     Connection* connection = slots_[i].connection.get();
     if (connection != nullptr && !connection->Deleted()) {
@@ -143,18 +130,15 @@ void Looper::ForEachConnection(const ConnectionCallback& visit) {
 }
 
 void Looper::Schedule(Connection* connection) {
-  AssertInLoop();
   connection->scheduled_ = true;
   List(*connection);
 }
 
 auto Looper::RunAt(TimePoint when, Task task) -> TimerId {
-  AssertInLoop();
   return timers_.Add(when, [task = std::move(task)] { Guarded("timer", task); });
 }
 
 void Looper::SetDeadline(Connection* connection, TimePoint when) {
-  AssertInLoop();
   if (!connection->Deleted()) {
     SetDeadline(connection->GetFd(), when);
   }
@@ -172,7 +156,6 @@ void Looper::SetDeadline(int fd, TimePoint when) {
 }
 
 auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId {
-  AssertInLoop();
   Slot& slot = SlotOf(fd);
   if (slot.connection || slot.watch) {
     throw std::logic_error("descriptor " + std::to_string(fd) + " is already in this loop");
@@ -187,14 +170,12 @@ auto Looper::Watch(int fd, Interest interest, WatchCallback callback) -> WatchId
 }
 
 void Looper::ChangeWatch(WatchId id, Interest interest) {
-  AssertInLoop();
   if (WatchOf(id) != nullptr) {
     poller_->Change(id.fd, interest, TokenOf(id.fd, id.generation));
   }
 }
 
 void Looper::Unwatch(WatchId id) {
-  AssertInLoop();
   Slot* slot = WatchOf(id);
   if (slot != nullptr) {
     poller_->Remove(id.fd);
@@ -402,9 +383,8 @@ void Looper::Destroy(int fd) {
   // Closing the descriptor, which happens here, takes it out of the poller too.
 }
 
-// The end begins. Tasks posted before run first: they may bring clients.
+// The end begins.
 void Looper::BeginStop() {
-  RunTasks(mailbox_->TakeAll());  // clients that another thread has handed over are clients
   // The connections that are here now. AddConnection() tells those that come later. Nobody is being
   // served, and there is room for all.
   ForEachConnection([this](Connection* connection) { serving_.push_back(connection->Id()); });
@@ -429,7 +409,6 @@ void Looper::StopConnection(Connection& connection) {
 }
 
 void Looper::End() {
-  RunTasks(mailbox_->Close());
   ForEachConnection([this](Connection* connection) { DeleteConnection(connection->GetFd()); });
   ReapDeleted();
   for (std::size_t fd = 0; fd < slots_.size(); ++fd) {
@@ -437,7 +416,6 @@ void Looper::End() {
       Destroy(static_cast<int>(fd));  // time is up for the last words
     }
   }
-  thread_.store(std::thread::id(), std::memory_order_relaxed);
 }
 
 auto Looper::SlotOf(int fd) -> Slot& {

@@ -6,14 +6,13 @@
 //  * AddConnection() takes over a client, DeleteConnection() lets it go at the end of the round.
 //  * SetDeadline() limits how long a client may take, RunAfter() runs a task later.
 //  * Watch() calls back when any other descriptor is ready.
-//  * Post() runs a task on the loop's thread.
 //  * Stop() lets every connection finish, within the stop timeout.
 //
-// A round has one shape. Events of watches are acted on at once, the mailbox's wake-up among them.
-// Connections are only put on the ready list, and served after all events were seen: each gets its
-// handler called once. One that has more to do is served at the end of the next round. So a client
-// that sends without end can't starve its neighbours, and anything that wants a connection served
-// (input, room, a late response, its very first moment) does the same: it lists it.
+// A round has one shape. Events of watches are acted on at once. Connections are only put on the
+// ready list, and served after all events were seen: each gets its handler called once. One that
+// has more to do is served at the end of the next round. So a client that sends without end can't
+// starve its neighbours, and anything that wants a connection served (input, room, a late response,
+// its very first moment) does the same: it lists it.
 //
 // A connection that is deleted, by its own handler or by another's, stays valid until the end of
 // the round. No client's descriptor is closed before all events of a round were seen, so a number
@@ -22,19 +21,16 @@
 //
 // A deleted connection's last bytes are not lost: core/connection_closer.h.
 //
-// Thread: the loop's, but for Stop(), Post(), GetMailbox(), ConnectionCount() and InLoop(). Before
-// and after Loop() any one thread. A debug build aborts if another one interferes.
+// Thread: the one that calls Loop(). Only Stop() and ConnectionCount() are for any.
 #pragma once
 
 #include <atomic>
-#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "base/clock.h"
@@ -42,10 +38,10 @@
 #include "core/connection.h"
 #include "core/connection_closer.h"
 #include "core/deadline_heap.h"
-#include "core/mailbox.h"
 #include "core/min_rate.h"
 #include "core/poller.h"
 #include "core/timer_queue.h"
+#include "core/wakeup.h"
 
 namespace TURTLE_SERVER {
 
@@ -97,8 +93,7 @@ class Looper {
   Looper(const Looper&) = delete;
   auto operator=(const Looper&) -> Looper& = delete;
 
-  /// Runs until Stop(), on the thread that calls it, which becomes the loop's. Tasks that were
-  /// posted before the end run. Runs once.
+  /// Runs until Stop(), on the thread that calls it, which becomes the loop's. Runs once.
   void Loop();
 
   /// Asks the loop to end: it runs the tasks of AtStop(), calls every connection's `on_stop`, and
@@ -117,39 +112,17 @@ class Looper {
   }
 
   /// Runs `task` when the loop is asked to end, before any `on_stop`: to stop accepting, say.
-  void AtStop(Task task) {
-    AssertInLoop();
-    at_stop_.push_back(std::move(task));
-  }
+  void AtStop(Task task) { at_stop_.push_back(std::move(task)); }
 
   /// Counts work that is no connection's, such as a program that still runs: a loop that stops
-  /// waits for its Release(), too, within the stop timeout. Loop thread only.
-  void Hold() noexcept {
-    AssertInLoop();
-    ++held_;
-  }
+  /// waits for its Release(), too, within the stop timeout.
+  void Hold() noexcept { ++held_; }
 
-  /// Ends what one Hold() began. Loop thread only.
-  void Release() noexcept {
-    AssertInLoop();
-    --held_;
-  }
+  /// Ends what one Hold() began.
+  void Release() noexcept { --held_; }
 
   /// True from the AtStop() tasks on: no work should be begun.
   [[nodiscard]] auto Stopping() const noexcept -> bool { return stopping_; }
-
-  /// Runs `task` on the loop's thread, in the order of the posts of one thread.
-  /// @return false: the loop has ended, `task` was destroyed and will not run. Any thread.
-  [[nodiscard]] auto Post(Task task) -> bool { return mailbox_->Post(std::move(task)); }
-
-  /// The mailbox that Post() uses, for callers that may outlive the loop. Any thread.
-  [[nodiscard]] auto GetMailbox() const -> std::shared_ptr<Mailbox> { return mailbox_; }
-
-  /// True on the loop's thread. Before Loop() and after it, on any. Any thread.
-  [[nodiscard]] auto InLoop() const noexcept -> bool;
-
-  /// Aborts on a thread that is not InLoop(), unless NDEBUG is defined. Any thread.
-  void AssertInLoop() const noexcept { assert(InLoop()); }
 
   /// Takes over a connected, non-blocking socket: calls `on_accept`, and serves it in this round
   /// or the next. While the loop stops, `on_stop` is called right after `on_accept`.
@@ -167,8 +140,8 @@ class Looper {
   /// @param closing whether to wait for the client's end
   void DeleteConnection(int fd, Closing closing = Closing::kAuto);
 
-  /// The same by name: what is kept for later, by a timer or a task of another thread. A number may
-  /// be another client's by then; a name is never.
+  /// The same by name, for what is kept for later, by a timer, say: a number may be another
+  /// client's by then, a name never is.
   void DeleteConnection(ConnectionId id, Closing closing = Closing::kAuto);
 
   /// The connection of that name, nullptr if it was deleted.
@@ -192,10 +165,7 @@ class Looper {
   }
 
   /// Cancels a timer. @return false: unknown, cancelled before, or run already.
-  auto Cancel(TimerId id) -> bool {
-    AssertInLoop();
-    return timers_.Cancel(id);
-  }
+  auto Cancel(TimerId id) -> bool { return timers_.Cancel(id); }
 
   /// Calls `on_timeout` once `when` has passed, unless the deadline is moved before;
   /// TimePoint::max(): no deadline. Moving it later costs a store.
@@ -268,10 +238,9 @@ class Looper {
   const ClockSource clock_;  // const after construction
   const std::unique_ptr<ReadScratch> scratch_;
   const std::unique_ptr<Poller> poller_;
-  const std::shared_ptr<Mailbox> mailbox_;  // shared with posters, who may outlive the loop
+  Wakeup wakeup_;  // Stop() wakes the poller by it
 
   std::atomic<bool> stop_{false};                 // any thread
-  std::atomic<std::thread::id> thread_{};         // the one that runs Loop(); none: any may call
   std::atomic<std::size_t> connection_count_{0};  // the loop's thread writes, any reads
 
   // Loop thread only. The lists of connections and watches have room for all there are, so that

@@ -17,9 +17,11 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "core/mailbox.h"
 
 namespace TURTLE_SERVER {
+
+/// Something to do, once.
+using Task = std::function<void()>;
 
 /// Identifies a timer; ids are never reused.
 struct TimerId {

@@ -13,6 +13,7 @@
 
 #include "core/looper.h"
 #include "support/client.h"
+#include "support/task_box.h"
 #include "support/tcp_pair.h"
 
 namespace TURTLE_SERVER::test {
@@ -25,6 +26,7 @@ class LoopThread {
   explicit LoopThread(ClockSource clock = Clock::now)
       : looper_(std::move(clock)), thread_([this] {
           looper_.Loop();
+          tasks_.Close();
           ended_.set_value();
         }) {}
 
@@ -58,7 +60,7 @@ class LoopThread {
   auto Ask(Question question) -> decltype(question()) {
     auto task = std::make_shared<std::packaged_task<decltype(question())()>>(std::move(question));
     auto answer = task->get_future();
-    if (!looper_.Post([task] { (*task)(); })) {
+    if (!tasks_.Leave([task] { (*task)(); })) {
       throw std::runtime_error("the loop has ended");
     }
     if (answer.wait_for(kPatience) != std::future_status::ready) {
@@ -86,7 +88,7 @@ class LoopThread {
     auto stands = std::make_shared<std::promise<void>>();
     auto go_on = std::make_shared<std::promise<void>>();
     auto standing = stands->get_future();
-    if (!looper_.Post([stands, go_on] {
+    if (!tasks_.Leave([stands, go_on] {
           stands->set_value();
           go_on->get_future().wait_for(kPatience);
         })) {
@@ -126,6 +128,7 @@ class LoopThread {
 
  private:
   Looper looper_;
+  TaskBox tasks_{looper_};
   std::promise<void> ended_;
   std::thread thread_;
 };

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "core/looper.h"
-#include "core/mailbox.h"
+#include "core/timer_queue.h"
 
 namespace TURTLE_SERVER {
 

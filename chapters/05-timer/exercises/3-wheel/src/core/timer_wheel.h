@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "core/mailbox.h"
+#include "core/timer_queue.h"
 
 namespace TURTLE_SERVER {
 

@@ -1,0 +1,256 @@
+// A client's socket, what came in from it and what must go out to it.
+//
+// Interface:
+//  * Recv() takes what has arrived, by one recv(2); Read() shows it, Consume() drops what is used.
+//  * Write() queues bytes, Send() sends what the kernel takes; the loop sends the rest
+//    as soon as there is room, and flushes once after every handler anyway.
+//  * Above the high-water mark of unsent bytes the connection is Paused(): its handler is not
+//    called, and Recv() takes nothing more, until the client has read the queue down to the
+//    low-water mark. So a client that sends and never reads costs a bounded amount of memory, and
+//    TCP makes it wait.
+//  * SetState() hangs something of the user's on the connection that lives as long as it does.
+//
+// The socket is non-blocking, so no call here ever waits. After Looper::DeleteConnection() every
+// call is harmless and does nothing.
+//
+// Thread: the loop's. From elsewhere, Looper::Post() with the ConnectionId.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/buffer.h"
+#include "core/io_result.h"
+#include "core/net_address.h"
+#include "core/poller.h"
+#include "core/socket.h"
+
+namespace TURTLE_SERVER {
+
+class Looper;
+struct ConnectionCallbacks;
+
+/// The result of one Recv().
+struct RecvResult {
+  std::size_t read;  ///< new bytes, to be seen by Connection::Read()
+  bool exit;         ///< nothing more will come: the client has finished, or the line is broken
+};
+
+/// Identifies a connection of one loop: a number that comes back has another generation.
+struct ConnectionId {
+  int fd;                    ///< the number by which the loop knows the connection
+  std::uint32_t generation;  ///< which of the connections that had this number
+
+  /// Same connection?
+  friend auto operator==(ConnectionId a, ConnectionId b) noexcept -> bool {
+    return a.fd == b.fd && a.generation == b.generation;
+  }
+};
+
+/// Base of what a user hangs on a connection: a session, a name, a game.
+class ConnectionState {
+ public:
+  virtual ~ConnectionState() = default;
+
+ protected:
+  ConnectionState() = default;
+  ConnectionState(const ConnectionState&) = default;
+  auto operator=(const ConnectionState&) -> ConnectionState& = default;
+};
+
+/// How a deleted connection is closed once all its bytes are sent.
+enum class Closing : std::uint8_t {
+  kAuto,    ///< at once, unless the client is seen still sending
+  kLinger,  ///< only after the client's FIN or a few seconds: it may be about to send
+  kReset,   ///< at once and by a reset: the client must not take what it has got for all
+};
+
+/// The traffic that a connection's line still carries. It only moves forward:
+///
+///     kOpen ──> kEnded ──> kBroken
+///       └─────────────────────┘
+enum class LineState : std::uint8_t {
+  kOpen,    ///< bytes go both ways
+  kEnded,   ///< the client's FIN has been read; output still goes
+  kBroken,  ///< a reset or another error: nothing goes in or out any more
+};
+
+/// True if a line may move from `from` to `to`. Any thread.
+constexpr auto MayMove(LineState from, LineState to) noexcept -> bool {
+  switch (from) {
+    case LineState::kOpen:
+      return to == LineState::kEnded || to == LineState::kBroken;
+    case LineState::kEnded:
+      return to == LineState::kBroken;
+    case LineState::kBroken:
+      break;
+  }
+  return false;
+}
+
+/// The life of a connection. It may be destroyed from kDeleted on:
+///
+///     kOpen <──> kPaused
+///       └───────────┴──────> kDeleted ──> kParting ──> kHalfClosed
+enum class ConnectionPhase : std::uint8_t {
+  kOpen,        ///< its handler is called when there is something to do
+  kPaused,      ///< too much is unsent: no handler is called, and Recv() takes nothing
+  kDeleted,     ///< by Looper::DeleteConnection(), in this round
+  kParting,     ///< deleted in an earlier round, sending its last bytes
+  kHalfClosed,  ///< all of them were sent, and a FIN after them; the client's is waited for
+};
+
+/// True if a connection may move from `from` to `to`. Any thread.
+constexpr auto MayMove(ConnectionPhase from, ConnectionPhase to) noexcept -> bool {
+  switch (from) {
+    case ConnectionPhase::kOpen:
+      return to == ConnectionPhase::kPaused || to == ConnectionPhase::kDeleted;
+    case ConnectionPhase::kPaused:
+      return to == ConnectionPhase::kOpen || to == ConnectionPhase::kDeleted;
+    case ConnectionPhase::kDeleted:
+      return to == ConnectionPhase::kParting;
+    case ConnectionPhase::kParting:
+      return to == ConnectionPhase::kHalfClosed;
+    case ConnectionPhase::kHalfClosed:
+      break;
+  }
+  return false;
+}
+
+/// One client's connection: bytes in, bytes out. Owned by its Looper.
+class Connection {
+ public:
+  /// With more unsent bytes than these the connection is paused.
+  static constexpr std::size_t kHighWater = std::size_t{256} * 1024;
+  /// Unsent bytes at which a paused connection goes on.
+  static constexpr std::size_t kLowWater = std::size_t{64} * 1024;
+  /// Bytes that a handler may leave in Read(): from there on Recv() takes nothing until some are
+  /// consumed. A protocol that needs larger messages takes them in parts.
+  static constexpr std::size_t kInputLimit = std::size_t{1024} * 1024;
+
+  /// For Looper::AddConnection(). Takes over `socket`, which must be connected and non-blocking.
+  Connection(Socket socket, Looper& looper, const ConnectionCallbacks& callbacks,
+             std::uint32_t generation) noexcept;
+  ~Connection();
+  Connection(const Connection&) = delete;
+  auto operator=(const Connection&) -> Connection& = delete;
+
+  /// The number by which the loop knows this connection: its descriptor, borrowed.
+  [[nodiscard]] auto GetFd() const noexcept -> int { return socket_.GetFd(); }
+
+  /// A name that never means another connection of the same loop. It is unique within its loop
+  /// only: another loop may use the same one at another time.
+  [[nodiscard]] auto Id() const noexcept -> ConnectionId { return {GetFd(), generation_}; }
+
+  /// The loop that owns this connection, never nullptr.
+  [[nodiscard]] auto GetLooper() const noexcept -> Looper* { return &looper_; }
+
+  /// The client's address, asked of the kernel, getpeername(2); an empty one if it has gone.
+  [[nodiscard]] auto GetPeerAddress() const -> NetAddress;
+
+  /// Hangs `state` on the connection in place of what was there.
+  void SetState(std::unique_ptr<ConnectionState> state) noexcept { state_ = std::move(state); }
+
+  /// The state given to SetState(), or nullptr.
+  [[nodiscard]] auto State() const noexcept -> ConnectionState* { return state_.get(); }
+
+  /// Takes what has arrived, by at most one recv(2) of ReadScratch::kSize bytes.
+  ///
+  /// Data comes before the end: bytes that the client sent before its FIN are reported first, by
+  /// {n, false}, and the end by a later call. With {0, false} there is nothing to do: nothing has
+  /// arrived, or the connection is paused. The rest stays in the kernel until the next round of the
+  /// loop, after the neighbours had theirs.
+  auto Recv() -> RecvResult;
+
+  /// The input that was not consumed; valid until the next Recv() or Consume(), or until the
+  /// handler returns.
+  [[nodiscard]] auto Read() const noexcept -> std::string_view;
+
+  /// A copy of Read().
+  [[nodiscard]] auto ReadAsString() const -> std::string { return std::string(Read()); }
+
+  /// Drops the first `count` bytes of Read().
+  void Consume(std::size_t count) noexcept;
+
+  /// Drops all of Read().
+  void ClearReadBuffer() noexcept { Consume(Read().size()); }
+
+  /// Queues a copy of `bytes`. Dropped when the line is broken: nobody could read them.
+  void Write(std::string_view bytes) { WriteToWriteBuffer(bytes); }
+
+  /// The same as Write().
+  void WriteToWriteBuffer(std::string_view bytes);
+
+  /// Sends what the kernel takes of the queue and keeps the rest, which the loop sends as soon as
+  /// there is room. A handler need not call it; a task that was posted must.
+  void Send();
+
+  /// Deletes this connection, as Looper::DeleteConnection() does. Repeated, nothing happens.
+  /// @param closing whether to wait for the client's end
+  void Close(Closing closing = Closing::kAuto);
+
+  /// Bytes queued that the kernel has not taken yet.
+  [[nodiscard]] auto UnsentBytes() const noexcept -> std::size_t { return output_.Size(); }
+
+  /// True while too much is unsent to read more.
+  [[nodiscard]] auto Paused() const noexcept -> bool { return phase_ == ConnectionPhase::kPaused; }
+
+  /// True once the line is broken, by a reset or another error: no response can arrive any more.
+  [[nodiscard]] auto Broken() const noexcept -> bool {
+    return line_ == LineState::kBroken || error_known_;
+  }
+
+ private:
+  friend class Looper;
+  friend class ConnectionCloser;
+
+  // Reads once. A client's bytes meet the kernel here and in Flush(), and nowhere else.
+  auto Fill() -> IoResult;
+  // Sends once, and drops what was taken from the queue.
+  auto Flush() -> IoResult;
+
+  void Note(const PollEvent& event) noexcept;  // what the poller says
+  auto WantsHandler() const noexcept -> bool;
+  auto HasMore() const noexcept -> bool;  // after the handler: serve it again?
+  void Settle() noexcept;                 // what is left in the scratch becomes our own
+  void SendQueued();
+  void UpdatePaused() noexcept;
+  void Break() noexcept;
+
+  void Move(LineState to) noexcept {
+    assert(MayMove(line_, to));
+    line_ = to;
+  }
+  void Move(ConnectionPhase to) noexcept {
+    assert(MayMove(phase_, to));
+    phase_ = to;
+  }
+  auto Deleted() const noexcept -> bool { return phase_ >= ConnectionPhase::kDeleted; }
+  auto Parting() const noexcept -> bool { return phase_ >= ConnectionPhase::kParting; }
+
+  Looper& looper_;
+  const ConnectionCallbacks& callbacks_;
+  std::unique_ptr<ConnectionState> state_;
+  Buffer input_;
+  Buffer output_;
+  Socket socket_;
+  const std::uint32_t generation_;
+  LineState line_ = LineState::kOpen;
+  ConnectionPhase phase_ = ConnectionPhase::kOpen;
+  Closing closing_ = Closing::kAuto;  // once it is deleted
+  // Facts from the kernel.
+  bool readable_ : 1;     // there may be something for Recv() to report
+  bool end_known_ : 1;    // the poller has reported a FIN: a short read is not the last
+  bool error_known_ : 1;  // the poller has reported an error
+  // The loop's notes.
+  bool progress_ : 1;    // the handler has taken input since it was last called
+  bool scheduled_ : 1;   // the handler is to be called, input or not
+  bool listed_ : 1;      // in the loop's ready list
+  bool registered_ : 1;  // with the poller
+};
+
+}  // namespace TURTLE_SERVER
