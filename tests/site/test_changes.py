@@ -99,8 +99,8 @@ def test_every_chapter_page_leads_to_what_changed(site):
 
 
 def test_a_source_page_shows_the_file(site):
-    for path in ("chapters/05-timer/src/core/looper.cpp", "chapters/16-router/examples/todo_page/index.html",
-                 "chapters/12-cgi/examples/cgi-bin/hello.sh"):
+    for path in ("chapters/05-timer/src/core/looper.cpp", "chapters/20-router/examples/todo_page/index.html",
+                 "chapters/14-cgi/examples/cgi-bin/hello.sh"):
         text = page_of(site, sources.url_of(path))
         code = re.search(r"<code>(.*?)</code></pre>", text, re.DOTALL)[1]
         assert html.unescape(re.sub(r"<[^>]+>", "", code)) == (ROOT / path).read_text(encoding="utf-8"), path

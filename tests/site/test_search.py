@@ -15,14 +15,14 @@ import chapters as book_of_chapters  # noqa: E402
 from website import classes, search  # noqa: E402
 
 ASKED = {
-    "LruCache": "chapters/13-lru-cache/#a-list-in-a-table",
+    "LruCache": "chapters/15-lru-cache/#a-list-in-a-table",
     "Connection": "chapters/03-connection/",
     "epoll_wait": "chapters/02-poller/#epoll",
-    "SO_REUSEPORT": "chapters/21-accept-at-scale/#the-idea-in-five-lines",
-    "io_uring_enter": "chapters/22-io-uring/#the-idea-in-five-lines",
+    "SO_REUSEPORT": "chapters/27-accept-at-scale/#the-idea-in-five-lines",
+    "io_uring_enter": "chapters/28-io-uring/#the-idea-in-five-lines",
     "TimerQueue": "chapters/05-timer/#timers",
     "Looper::Post": "chapters/04-looper/#getting-a-word-in",
-    "recvfrom": "chapters/19-udp/#many-by-one-call",
+    "recvfrom": "chapters/24-udp/#many-by-one-call",
     "recv(2)": "chapters/01-socket/",
     "TURTLE_SERVER::HttpParser": "chapters/09-http-parser/",
     "backpressure": "chapters/03-connection/#the-idea-in-five-lines",

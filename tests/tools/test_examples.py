@@ -97,8 +97,8 @@ void AddTodo(const ServerRequest& req, ServerResponse& res);""",
     "web/server_response.h": (["<nlohmann/json.hpp>"], "", "ServerResponse& res"),
 }
 PAGES = {
-    "chapters/16-router/README.md": (['"web/http_server.h"'], "", "HttpServer& server"),
-    "chapters/18-database/README.md": (
+    "chapters/20-router/README.md": (['"web/http_server.h"'], "", "HttpServer& server"),
+    "chapters/23-database/README.md": (
         ["<string>", '"db/db_connection.h"'],
         "",
         "DbConnection& connection, const std::string& name",

@@ -17,7 +17,7 @@ namespace TURTLE_SERVER {
 /// How the server stands.
 enum class Readiness : std::uint8_t {
   kStarting,  ///< Not all loops run yet.
-  kReady,     ///< New clients are served, by it or by its successor.
+  kReady,     ///< New clients that come to its address are served.
   kDraining   ///< It serves those who are there, and is about to end.
 };
 

@@ -1,0 +1,87 @@
+#include "app/operations_server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+#include "app/serve_options.h"
+#include "app/setting.h"
+#include "base/ascii.h"
+#include "log/log.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+auto HttpOfOperations() -> HttpOptions {
+  HttpOptions http;
+  http.body.max_body_bytes = 0;
+  // There are few slots, and a monitor asks again soon: silent clients must not keep it out.
+  http.head_timeout = std::chrono::seconds(5);
+  http.idle_timeout = std::chrono::seconds(5);
+  return http;
+}
+
+auto OneLoop() -> ServerOptions {
+  ServerOptions options;
+  options.threads = 1;
+  options.max_connections = kMaxOperationsConnections;
+  options.stop_timeout = std::chrono::seconds(1);
+  return options;
+}
+
+}  // namespace
+
+auto ParseHostAndPort(const std::string& text)
+    -> std::optional<std::pair<std::string, std::uint16_t>> {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) {
+    return std::nullopt;
+  }
+  std::string host = text.substr(0, colon);
+  const std::string port = text.substr(colon + 1);
+  const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (brackets) {
+    host = host.substr(1, host.size() - 2);
+  }
+  // Without brackets nobody could tell where an IPv6 address ends.
+  const bool is_host = !host.empty() && host.find_first_of("[]") == std::string::npos &&
+                       brackets == (host.find(':') != std::string::npos);
+  const bool is_number =
+      !port.empty() && port.size() <= 5 && std::all_of(port.begin(), port.end(), ascii::IsDigit);
+  if (!is_host || !is_number || std::stoi(port) > 65535) {
+    return std::nullopt;
+  }
+  return std::pair(std::move(host), static_cast<std::uint16_t>(std::stoi(port)));
+}
+
+OperationsServer::OperationsServer(const std::string& places, Operations& operations)
+    : server_(HttpOfOperations(), OneLoop()), listening_(server_) {
+  for (const std::string& place : SplitList(places)) {
+    if (place.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0) {
+      listening_.AtPath(place.substr(kUnixPrefix.size()));
+      continue;
+    }
+    const auto parsed = ParseHostAndPort(place);
+    if (!parsed) {
+      throw std::invalid_argument("operations: '" + place + "' is no address with a port");
+    }
+    listening_.At(NetAddress(parsed->first, parsed->second));
+  }
+  operations.AddTo(server_);
+  thread_ = std::thread([this] {
+    try {
+      server_.Begin();
+    } catch (...) {
+      LogException("operations");  // who is served by the other server is served on
+    }
+  });
+}
+
+OperationsServer::~OperationsServer() {
+  server_.Stop();
+  thread_.join();
+}
+
+}  // namespace TURTLE_SERVER

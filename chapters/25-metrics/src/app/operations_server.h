@@ -1,0 +1,51 @@
+// The listener of `turtle serve --operations`: a separate server, on its own thread.
+//
+// Thread: the owner's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "app/listening.h"
+#include "ops/operations.h"
+#include "web/http_server.h"
+
+namespace TURTLE_SERVER {
+
+/// Takes a place such as "127.0.0.1:9507" or "[::1]:9507" apart; nullopt: it is none.
+/// @return address or host name, and port
+[[nodiscard]] auto ParseHostAndPort(const std::string& text)
+    -> std::optional<std::pair<std::string, std::uint16_t>>;
+
+/// Few may come, and with nothing but short requests: who is not one of them holds no thread of
+/// ours and not much memory.
+inline constexpr std::size_t kMaxOperationsConnections = 64;
+
+/// Serves the routes of an Operations until it is destroyed.
+class OperationsServer {
+ public:
+  /// Listens, and serves from now on. Throws std::system_error, which names the place, if it can't.
+  /// @param places ServeOptions::operations, not empty
+  /// @param operations outlives this object
+  OperationsServer(const std::string& places, Operations& operations);
+
+  /// Ends it; nobody who looks on keeps it from that.
+  ~OperationsServer();
+
+  OperationsServer(const OperationsServer&) = delete;
+  auto operator=(const OperationsServer&) -> OperationsServer& = delete;
+
+  /// Where it listens, as a client has to write it.
+  [[nodiscard]] auto Places() const noexcept -> const std::string& { return listening_.Places(); }
+
+ private:
+  HttpServer server_;
+  Listening listening_;
+  std::thread thread_;
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,230 @@
+#include "app/serve_command.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "app/listening.h"
+#include "app/operations_server.h"
+#include "app/serve_check.h"
+#include "app/serve_parts.h"
+#include "app/setting.h"
+#include "app/settings_reader.h"
+#include "base/sigpipe_block.h"
+#include "core/cidr_set.h"
+#include "core/signal_watch.h"
+#include "db/mariadb_database.h"
+#include "log/log_writer.h"
+#include "log/logging.h"
+#include "task/task_pool.h"
+#include "web/access_log.h"
+#include "web/http_server.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// Every client is a descriptor. The usual soft limit of 1024 is there for programs that use
+// select(2); the hard limit is the one that was chosen for us.
+void RaiseDescriptorLimit() noexcept {
+  constexpr rlim_t kOpenMax = 10'240;  // macOS takes no more, even if the hard limit is infinite
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  for (const rlim_t count : {limit.rlim_max, std::min(limit.rlim_max, kOpenMax)}) {
+    const rlimit raised{count, limit.rlim_max};
+    if (count <= limit.rlim_cur || setrlimit(RLIMIT_NOFILE, &raised) == 0) {
+      return;
+    }
+  }  // fewer clients fit; accepting waits then
+}
+
+// One that comes while nobody can act on it, at the beginning and at the end, must not end us.
+void IgnoreSignals() {
+  std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
+  std::signal(SIGUSR1, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // write(2) reports a file that may not grow, too: EFBIG
+  IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
+}
+
+// At once: a reader of only the first line may have gone before there is a second.
+void Say(const std::string& lines, std::ostream& out) { out << lines << std::flush; }
+
+// One run of `turtle serve`. A member uses only members above it. So they are constructed from top
+// to bottom, the constructor's steps fill the rest in the same order, and they are destroyed from
+// bottom to top:
+//  * signals first: what a watch calls must still be there;
+//  * the pool before the reader of settings, which its threads use;
+//  * the server of operations before all that it reports on;
+//  * listening before the server: files of paths go while their listeners are still open;
+//  * the log last: any other part may write to it until its own end.
+class ServeRun {
+ public:
+  // Throws what keeps it from serving.
+  ServeRun(const ServeOptions& options, const Reread& reread)
+      : options_(options),
+        logging_(options.log),
+        server_(MakeServer(options)),
+        listening_(server_),
+        settings_(options, reread, server_, logging_),
+        pool_(PoolOf(options)) {
+    Listen();
+    CountRequests();
+    Mount();
+    LogExchanges();
+    ReopenAtSignal();
+    ReloadAtSignal(reread);
+    ServeOperations();
+    StopAtSignal();
+  }
+
+  // Serves until a signal. Throws what keeps it from that.
+  void Run(std::ostream& out) {
+    // Made here, where a want of memory is a refusal. Said by the loop itself, so that it is true:
+    // all that it takes could be had.
+    std::string lines = "Serving " + options_.directory + " at " + listening_.Places() + "\n";
+    if (beside_) {
+      lines += "Operations at " + beside_->Places() + "\n";
+    }
+    FirstLoop().RunAfter(Clock::duration::zero(), [&] { Say(lines, out); });
+    server_.Begin();
+  }
+
+ private:
+  // Warns, and looks for the database, before there is a server.
+  static auto MakeServer(const ServeOptions& options) -> HttpServer {
+    LogWarnings(options);
+    if (options.mysql_started) {
+      static_cast<void>(MariaDbDatabase(options.mysql)->Open());  // or we go, and say why
+    }
+    return HttpServer(HttpOf(options), ServerOf(options));
+  }
+
+  static auto PoolOf(const ServeOptions& options) -> TaskPoolOptions {
+    TaskPoolOptions tasks;
+    tasks.threads = options.task_threads;
+    return tasks;
+  }
+
+  // Everywhere that the options say.
+  void Listen() {
+    server_.Block(CidrSet(SplitList(options_.blocked)));
+    for (const std::string& place : SplitList(options_.address)) {
+      if (place.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0) {
+        listening_.AtPath(place.substr(kUnixPrefix.size()));
+      } else {
+        listening_.At(NetAddress(place, options_.port));
+      }
+    }
+  }
+
+  void CountRequests() {
+    if (!options_.operations.empty()) {
+      operations_.emplace(server_, OperationsOptions{TURTLE_VERSION, options_.stuck_after});
+    }
+  }
+
+  void Mount() {
+    server_.Mount("/", FilesHandler(options_, Figures()));
+    if (!options_.cgi_dir.empty()) {
+      server_.Mount("/cgi-bin", ProgramsHandler(options_, Figures()));
+    }
+  }
+
+  void LogExchanges() {
+    access_log_ = AccessLogOf(options_);
+    if (access_log_) {
+      server_.Observe([log = access_log_, format = options_.access_log.format](Looper& looper) {
+        return std::make_unique<AccessLog>(looper, log, format);
+      });
+    }
+  }
+
+  void ReopenAtSignal() {
+    reopen_.emplace(FirstLoop(), std::vector<int>{SIGUSR1}, [this](int) {
+      logging_.Reopen();
+      if (access_log_) {
+        access_log_->Reopen();
+      }
+    });
+  }
+
+  void ReloadAtSignal(const Reread& reread) {
+    if (reread && options_.task_threads != 0) {
+      pool_.Start();
+    }
+    reload_.emplace(FirstLoop(), std::vector<int>{SIGHUP}, [this](int) { settings_.Read(pool_); });
+  }
+
+  void ServeOperations() {
+    if (!operations_) {
+      return;
+    }
+    if (pool_.Threads() != 0) {
+      Figures()->SetPool(pool_);
+    }
+    Figures()->AddLog("errors", [this] { return logging_.DroppedLines(); });
+    if (access_log_) {
+      Figures()->AddLog("access", [log = access_log_] { return log->DroppedLines(); });
+    }
+    beside_.emplace(options_.operations, *operations_);
+  }
+
+  // Only the first one: by then nobody watches, and the second ends the program.
+  void StopAtSignal() {
+    stop_.emplace(FirstLoop(), std::vector<int>{SIGINT, SIGTERM}, [this](int) {
+      server_.Stop();
+      stop_.reset();
+    });
+  }
+
+  // nullptr: nobody wants them.
+  [[nodiscard]] auto Figures() -> ServerFigures* {
+    return operations_ ? &operations_->Figures() : nullptr;
+  }
+
+  [[nodiscard]] auto FirstLoop() -> Looper& { return *server_.Loopers().front(); }
+
+  const ServeOptions& options_;
+  Logging logging_;
+  HttpServer server_;
+  Listening listening_;
+  std::optional<Operations> operations_;
+  std::shared_ptr<LogWriter> access_log_;  // shared with each loop; nullptr: none
+  std::optional<SignalWatch> reopen_;
+  SettingsReader settings_;
+  TaskPool pool_;
+  std::optional<SignalWatch> reload_;
+  std::optional<OperationsServer> beside_;
+  std::optional<SignalWatch> stop_;
+};
+
+}  // namespace
+
+auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,
+           const Reread& reread) -> int try {
+  RaiseDescriptorLimit();
+  IgnoreSignals();
+  ServeRun(options, reread).Run(out);
+  return 0;
+} catch (const std::bad_alloc&) {
+  errors << "turtle: out of memory\n";
+  return 1;
+} catch (const std::invalid_argument& error) {
+  errors << "turtle: " << error.what() << '\n';
+  return 2;  // a mistake in the settings: a retry would not help
+} catch (const std::exception& error) {
+  errors << "turtle: " << error.what() << '\n';
+  return 1;
+}
+
+}  // namespace TURTLE_SERVER

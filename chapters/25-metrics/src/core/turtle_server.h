@@ -1,0 +1,149 @@
+// A server: an address and two callbacks.
+//
+//   TurtleServer server(NetAddress("0.0.0.0", 20080));
+//   server.OnHandle([](Connection* client) { … }).Begin();
+//
+// Interface:
+//  * The constructor binds and listens, so that the port is known before anything runs.
+//  * OnHandle() is required, the other callbacks are not.
+//  * Block() and SetMaxConnections() say who is not let in.
+//  * Begin() serves until Stop().
+//  * IsReady() says whether new clients should be sent here.
+//
+// One loop a thread; the first loop runs on the thread that calls Begin(), and it accepts. Every
+// connection lives on one loop, and its callbacks are called on that loop's thread.
+//
+// Thread: Stop() from any thread and from signal handlers, IsReady() and SetMaxConnections() from
+// any, Block() from the first loop's; the rest from the owner's, before Begin().
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/counter.h"
+#include "core/acceptor.h"
+#include "core/cidr_set.h"
+#include "core/connection.h"
+#include "core/looper.h"
+#include "core/net_address.h"
+#include "core/refusal_log.h"
+#include "core/server_options.h"
+#include "core/socket.h"
+
+namespace TURTLE_SERVER {
+
+/// Clients who were not let in, so far.
+struct Refusals {
+  std::uint64_t blocked = 0;           ///< by TurtleServer::Block()
+  std::vector<std::uint64_t> no_room;  ///< by ServerOptions::max_connections, by loop
+};
+
+/// A TCP server on several event loops.
+class TurtleServer {
+ public:
+  /// Binds and listens. Throws std::system_error, which names the address, when that is not
+  /// possible: another server is there, or the port is not ours to take.
+  /// @param local where to listen; port 0 is any free port, see LocalAddress()
+  /// @param options threads, timeouts, the listener
+  explicit TurtleServer(const NetAddress& local, ServerOptions options = {});
+
+  /// Without a listener: AlsoListen() brings each.
+  explicit TurtleServer(ServerOptions options);
+
+  ~TurtleServer();
+
+  TurtleServer(const TurtleServer&) = delete;
+  auto operator=(const TurtleServer&) -> TurtleServer& = delete;
+
+  /// Listens on one more address, such as the IPv6 one. Throws like the constructor.
+  auto AlsoListen(const NetAddress& local) -> TurtleServer&;
+
+  /// Serves one more listener, such as a UnixListener's.
+  /// @param listener bound and listening
+  auto AlsoListen(Socket listener) -> TurtleServer&;
+
+  /// Called for a new client, before its first byte.
+  auto OnAccept(ConnectionCallback callback) -> TurtleServer&;
+
+  /// Called when input, its end, or room for output may let a connection go on. Required.
+  auto OnHandle(ConnectionCallback callback) -> TurtleServer&;
+
+  /// Called when a deadline has passed, Looper::SetDeadline(). Without: the connection is deleted.
+  auto OnTimeout(ConnectionCallback callback) -> TurtleServer&;
+
+  /// Called for each connection when the server is to stop: it should come to its end and delete
+  /// the connection. Without: the connection is deleted once its bytes are sent.
+  auto OnStop(ConnectionCallback callback) -> TurtleServer&;
+
+  /// Called instead of OnAccept() for a client above ServerOptions::max_connections: a last word,
+  /// which is sent before the client is let go. Not called when as many are on their way out as
+  /// may stay, and they go without one. Without: nobody gets one. The log hears how many were
+  /// refused, in a line a second for each loop at most.
+  auto OnFull(ConnectionCallback callback) -> TurtleServer&;
+
+  /// From now on, clients from these addresses are closed as soon as they are accepted. Those who
+  /// are in stay. On the first loop's thread, or before Begin().
+  void Block(CidrSet addresses) { blocked_ = std::move(addresses); }
+
+  /// From now on, another limit than ServerOptions::max_connections. Nobody has to go for it.
+  /// Any thread.
+  void SetMaxConnections(std::size_t count) noexcept {
+    max_connections_.store(count, std::memory_order_relaxed);
+  }
+
+  /// Serves until Stop(). Throws std::logic_error without OnHandle() or a listener, and
+  /// std::system_error if the threads can't be started. If a loop throws, stops the others and
+  /// throws that. Runs once.
+  void Begin();
+
+  /// Ends Begin(): no client is accepted any more, those there may finish within
+  /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
+  void Stop() noexcept;
+
+  /// Should new clients be sent here? False before all loops run and from Stop() on. Any thread.
+  [[nodiscard]] auto IsReady() const noexcept -> bool {
+    return !IsLeaving() && started_.load(std::memory_order_acquire) == loopers_.size();
+  }
+
+  /// Is it about to end? True from Stop() on. Any thread.
+  [[nodiscard]] auto IsLeaving() const noexcept -> bool {
+    return leaving_.load(std::memory_order_acquire);
+  }
+
+  /// The address of the first listener, with the port that the kernel chose for port 0.
+  [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_address_; }
+
+  /// The loops, of which the first accepts; for per-loop state and for Looper::Post().
+  [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
+
+  /// The clients that were not let in. Any thread.
+  [[nodiscard]] auto GetRefusals() const -> Refusals;
+
+ private:
+  void RunLooper(std::size_t index);
+  void Admit(Connection* client);
+  void Refuse(Connection* client, Looper& looper, std::size_t limit);
+
+  std::atomic<std::size_t> max_connections_;  // any thread
+  std::atomic<std::size_t> started_{0};       // any thread: loops
+  std::atomic<bool> leaving_{false};          // any thread
+  CidrSet blocked_;                           // the first loop's thread, once it runs
+  // The first loop's thread writes, any reads; away from the data that every response reads.
+  alignas(kCacheLine) Counter turned_away_;
+  std::vector<RefusalLog> refusals_;  // by loop, each on its thread
+
+  // Const after Begin().
+  const ServerOptions options_;
+  NetAddress local_address_;
+  std::vector<Socket> listeners_;
+  ConnectionCallback on_accept_;
+  ConnectionCallback on_full_;
+  ConnectionCallbacks callbacks_;
+  std::vector<std::unique_ptr<Looper>> loopers_;  // made in the constructor: Stop() may come early
+};
+
+}  // namespace TURTLE_SERVER
