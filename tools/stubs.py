@@ -651,7 +651,8 @@ class StageProof:
         self.folder.mkdir(parents=True, exist_ok=True)
         stubs = lay(self.deriver, fresh, done)
         update_tree(fresh, self.folder / "tree")
-        targets = [] if wanted is None else ["all_examples", *sorted({self.programs[path] for path in wanted})]
+        programs = sorted({self.programs[path] for path in wanted or ()})
+        targets = [] if wanted is None else [*["all_examples"] * (done == 0), *programs]
         build(self.folder / "tree", self.folder, targets=targets, options=[setup.PRECOMPILE])
         return stubs
 

@@ -103,6 +103,22 @@ class Work:
                 return stage.number
         return 0
 
+    def upto(self, number: int) -> list[Tests]:
+        """All tests of the stages up to this one, by file."""
+        found: dict[str, Tests] = {}
+        for stage in self.stages[:number]:
+            for tests in stage.tests:
+                before = found.get(tests.path, tests)
+                if tests.only and before.only:
+                    found[tests.path] = Tests(tests.path, tuple(dict.fromkeys(before.only + tests.only)))
+                else:  # the whole file but for what later stages name
+                    found[tests.path] = Tests(tests.path)
+        for path, tests in found.items():
+            later = [each for stage in self.stages[number:] for each in stage.tests if each.path == path]
+            if not tests.only:
+                found[path] = Tests(path, but=tuple(pattern for each in later for pattern in each.only))
+        return list(found.values())
+
     def unnamed(self, path: str, names: Iterable[str]) -> Tests | None:
         """Those of a file's tests that no stage names; None if there are none."""
         named = [tests for stage in self.stages for tests in stage.tests if tests.path == path]
@@ -147,7 +163,7 @@ def read(chapter: chapters.Chapter, root: pathlib.Path = ROOT) -> Work | None:
             for name in names:
                 if not any(fnmatch.fnmatchcase(each, name) for each in known):
                     raise StubError(f"{where}: {path} has no test {name}")
-            stages[-1][2].append(Tests(path, tuple(names)))
+            add(stages[-1][2], Tests(path, tuple(names)))
         else:
             if path not in chapter.files():
                 raise StubError(f"{where}: chapter {chapter.number} neither adds nor changes {path}")
@@ -169,6 +185,15 @@ def read(chapter: chapters.Chapter, root: pathlib.Path = ROOT) -> Work | None:
         frozenset(given),
         **{word: frozenset(paths) for word, paths in sets.items()},
     )
+
+
+def add(all_tests: list[Tests], more: Tests) -> None:
+    """One entry for each file: several lines may name tests of it."""
+    for index, tests in enumerate(all_tests):
+        if tests.path == more.path and tests.only and more.only:
+            all_tests[index] = Tests(more.path, tests.only + more.only)
+            return
+    all_tests.append(more)
 
 
 def check_twice(place: pathlib.Path, stages: list[tuple[str, list[Named], list[Tests]]]) -> None:

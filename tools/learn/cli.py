@@ -22,6 +22,7 @@ EXAMPLES = """\
   ./learn start 05 ~/five   a workspace in which you write chapter 05
   ./learn check ~/five      build it, run its tests, say what is next
   ./learn watch ~/five      the same, at each save
+  ./learn skip ~/five       have the stage that you are in written for you
   ./learn start 05.2 ~/ex   a workspace for exercise 2 of chapter 05
   ./learn hint 05.2         a hint for it; ./learn solution 05.2 shows how the book does it
   ./learn progress          how far you are
@@ -54,17 +55,20 @@ def main(arguments: list[str]) -> int:
     start = commands.add_parser("start", help="make a workspace for a chapter or an exercise")
     start.add_argument("name", metavar="NN[.K]")
     start.add_argument("folder", metavar="DIR", type=pathlib.Path)
-    check = commands.add_parser("check", help="build a workspace and run its tests")
+    start.add_argument("--all", action="store_true", help="no stages: every new function of the chapter is to be written")
+    check = commands.add_parser("check", help="build a workspace, run the tests of its stage and those before, say what is next")
     check.add_argument("folder", metavar="DIR", type=pathlib.Path)
     watch = commands.add_parser("watch", help="check a workspace at each save")
     watch.add_argument("folder", metavar="DIR", type=pathlib.Path)
-    hint = commands.add_parser("hint", help="the next hint of an exercise")
+    skip = commands.add_parser("skip", help="write the solution of the current stage into a workspace")
+    skip.add_argument("folder", metavar="DIR", type=pathlib.Path)
+    hint = commands.add_parser("hint", help="the next hint of an exercise, or what the current stage asks for")
     hint.add_argument("what", metavar="NN.K|DIR")
     hint.add_argument("--all", action="store_true", help="all of its hints")
-    solution = commands.add_parser("solution", help="how the book solves an exercise or fills a workspace")
+    solution = commands.add_parser("solution", help="how the book solves an exercise or the current stage, or fills a workspace")
     solution.add_argument("what", metavar="NN.K|DIR")
     solution.add_argument("word", metavar="WORD", nargs="?", default="", help="only files that have this word")
-    commands.add_parser("progress", help="which chapters and exercises are done")
+    commands.add_parser("progress", help="which stages, chapters and exercises are done")
     bench = commands.add_parser(
         "bench",
         help="measure final beside other servers",
@@ -102,11 +106,15 @@ def main(arguments: list[str]) -> int:
         if options.command == "start":
             from learn import workspace
 
-            return workspace.start(options.name, options.folder)
+            return workspace.start(options.name, options.folder, options.all)
         if options.command == "check":
             from learn import workspace
 
             return workspace.check(options.folder)
+        if options.command == "skip":
+            from learn import stages
+
+            return stages.skip(options.folder)
         if options.command == "watch":
             from learn import watch as watching
 

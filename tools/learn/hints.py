@@ -7,7 +7,7 @@ import pathlib
 import re
 
 import exercises
-from learn import chapters, progress, workspace
+from learn import chapters, progress, stages, workspace
 from learn.errors import LearnError
 
 
@@ -21,8 +21,10 @@ def exercise(name: str) -> exercises.Exercise:
 
 
 def hint(what: str, show_all: bool = False) -> int:
-    """The next hint of exercise "05.2", or of the one that a workspace is for."""
+    """The next hint of exercise "05.2", or of the one that a workspace is for; or what its stage asks for."""
     refuse_chapter(what)
+    if not is_name(what) and is_in_a_stage(what):
+        return stages.hint(pathlib.Path(what))
     chosen = exercise(what if is_name(what) else exercise_of(pathlib.Path(what)))
     shown = len(chosen.hints) if show_all else min(progress.load().get(chosen.name, {}).get("hints", 0) + 1, len(chosen.hints))
     progress.note(chosen.name, hints=shown)
@@ -37,13 +39,15 @@ def hint(what: str, show_all: bool = False) -> int:
 
 
 def solution(what: str, word: str = "") -> int:
-    """The solution of exercise "05.2", or how a workspace differs from the book."""
+    """The solution of exercise "05.2", or how a workspace, or its stage, differs from the book."""
     refuse_chapter(what)
     if is_name(what):
         chosen = exercise(what)
         print(f"{chosen.name} {chosen.title} ({chosen.level}): {workspace.shown(chosen.solution)}\n")
         print(chosen.solution.read_text(encoding="utf-8"), end="")
         return 0
+    if not word and is_in_a_stage(what):
+        return stages.solution(pathlib.Path(what))
     folder = pathlib.Path(what).resolve()
     mark = workspace.mark_of(folder)
     chapter = workspace.find(mark.chapter)
@@ -65,6 +69,12 @@ def solution(what: str, word: str = "") -> int:
     if not differences:
         print(f"Your src/ says what the book's chapter {chapter.number} says, to the letter.")
     return 0
+
+
+def is_in_a_stage(folder: str) -> bool:
+    mark = workspace.mark_of(pathlib.Path(folder).resolve())
+    told = stages.of(mark)
+    return told is not None and stages.current(mark, told) is not None
 
 
 def is_name(what: str) -> bool:

@@ -24,7 +24,7 @@ def file() -> pathlib.Path:
 
 
 def load() -> dict[str, dict[str, int]]:
-    """By chapter ("05") or exercise ("05.2"): tests passed and all, hints shown."""
+    """By chapter ("05") or exercise ("05.2"): tests passed and all, stages done and all, hints shown."""
     try:
         known = json.loads(file().read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -54,7 +54,7 @@ def note(name: str, **figures: int) -> None:
 
 def is_solved(known: dict[str, dict[str, int]], name: str) -> bool:
     figures = known.get(name, {})
-    return 0 < figures.get("all", 0) == figures.get("passed", 0)
+    return any(0 < figures.get(whole, 0) == figures.get(part, 0) for part, whole in (("passed", "all"), ("stage", "stages")))
 
 
 def bar(passed: int, of: int, width: int = WIDTH) -> str:
@@ -69,17 +69,19 @@ def progress() -> int:
     done = 0
     solved = 0
     there = 0
-    print(f"{'':<26}tests{'':<{WIDTH - 4}}           exercises")
+    print(f"{'':<{26 + WIDTH}} {'':<18} exercises")
     for chapter in every:
         figures = known.get(chapter.number, {})
-        passed, of = figures.get("passed", 0), figures.get("all", 0)
+        passed, of, noun = figures.get("passed", 0), figures.get("all", 0), "tests"
+        if "stages" in figures and not 0 < passed == of:
+            passed, of, noun = figures.get("stage", 0), figures["stages"], "stages"
         own = exercises.of(chapter)
         marks = "".join("●" if is_solved(known, each.name) else "○" for each in own)
         done += is_solved(known, chapter.number)
         solved += marks.count("●")
         there += len(own)
-        count = f"{passed} of {of}" if of else "-"
-        print(f"{chapter.number} {chapter.title:<22.22} {bar(passed, of)} {count:<12} {marks}".rstrip())
+        count = f"{passed} of {of} {noun}" if of else "-"
+        print(f"{chapter.number} {chapter.title:<22.22} {bar(passed, of)} {count:<18} {marks}".rstrip())
     print(f"\n{bar(done, len(every))} {done} of {len(every)} chapters, {solved} of {there} exercises")
     if not known:
         print("\nNothing yet. ./learn start 01 DIR makes a workspace, ./learn check DIR runs its tests.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 import time
 from collections.abc import Callable
@@ -15,10 +16,11 @@ SUFFIXES = (".cpp", ".h", ".txt", ".cmake", ".py")
 
 def watch(
     folder: pathlib.Path,
-    check: Callable[[pathlib.Path], int] = workspace.check,
+    check: Callable[[pathlib.Path], int] = functools.partial(workspace.check, is_brief=True),
     wait: Callable[[float], None] = time.sleep,
 ) -> int:
-    """Until the reader presses Ctrl-C, which is how it ends well."""
+    """Until the reader presses Ctrl-C, which is how it ends well. The tests of earlier stages and chapters wait
+    for those of the stage, so that a save is answered soon."""
     folder = folder.resolve()
     workspace.mark_of(folder)
     try:
@@ -41,7 +43,8 @@ def snapshot(folder: pathlib.Path) -> dict[str, tuple[int, int]]:
     """What would be built: when each file was changed, and its size."""
     found = {}
     for path in folder.rglob("*"):
-        if path.suffix in SUFFIXES and (folder / "build") not in path.parents:
+        kept = path.relative_to(folder).parts[0]
+        if path.suffix in SUFFIXES and kept != "build" and not kept.startswith("before-stage-"):
             try:
                 status = path.stat()
             except OSError:

@@ -8,10 +8,11 @@ import json
 import pathlib
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import exercises
 import stubs
+import work
 from learn import chapters, gtests, machine, progress, setup
 from learn.chapters import ROOT
 from learn.errors import LearnError
@@ -27,10 +28,11 @@ class Mark:
     chapter: str
     exercises: tuple[str, ...] = ()  # "05.2"
     is_complete: bool = False  # it began with the book's chapter, nothing emptied
+    stage: int = 0  # the first that is not done; one more than there are: all are; 0: it has no stages
 
     def write(self, folder: pathlib.Path) -> None:
-        text = json.dumps({"chapter": self.chapter, "exercises": self.exercises, "complete": self.is_complete})
-        (folder / MARK).write_text(text + "\n", encoding="utf-8")
+        told = {"chapter": self.chapter, "exercises": self.exercises, "complete": self.is_complete, "stage": self.stage}
+        (folder / MARK).write_text(json.dumps(told) + "\n", encoding="utf-8")
 
 
 def mark_of(folder: pathlib.Path) -> Mark:
@@ -40,11 +42,12 @@ def mark_of(folder: pathlib.Path) -> Mark:
         told = json.loads((folder / MARK).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise LearnError(f"{folder} was not made by ./learn start: {MARK} is missing.") from error
-    return Mark(told["chapter"], tuple(told.get("exercises", ())), told.get("complete", False))
+    return Mark(told["chapter"], tuple(told.get("exercises", ())), told.get("complete", False), told.get("stage", 0))
 
 
-def start(name: str, folder: pathlib.Path) -> int:
-    """A workspace for a chapter ("05") or for one of its exercises ("05.2")."""
+def start(name: str, folder: pathlib.Path, everything: bool = False) -> int:
+    """A workspace for a chapter ("05") or for one of its exercises ("05.2"). With `everything`, no stages:
+    all that is new in the chapter is to be written."""
     folder = folder.resolve()
     if "." in name:
         return start_exercise(name, folder)
@@ -52,12 +55,22 @@ def start(name: str, folder: pathlib.Path) -> int:
     make_way(folder, chapter.number)
     get_tools()
     try:
-        written = stubs.write(chapter.number, folder)
+        told = None if everything else work.read(chapter)
+        written = stubs.write(chapter.number, folder, everything=everything)
     except stubs.StubError as error:
         raise LearnError(str(error)) from error
-    finish(folder, Mark(chapter.number))
+    finish(folder, Mark(chapter.number, stage=1 if told else 0))
 
     print(f"Chapter {chapter.number}, {chapter.title}: your workspace is {folder}\n")
+    if told:
+        from learn import stages  # which imports this module
+
+        stages.outline(folder, told)
+        print(f"Each function is marked TODO({chapter.number}, stage K), and its header says what it promises. All else is given.")
+        print(f"The page:  {page(chapter)}")
+        print(f"Then:      ./learn check {shown(folder)}")
+        print(f"Stuck:     ./learn hint {shown(folder)}; ./learn skip {shown(folder)} writes the stage for you")
+        return 0
     by_file: dict[str, list[stubs.Stub]] = {}
     for stub in written:
         by_file.setdefault(stub.path, []).append(stub)
@@ -129,32 +142,35 @@ def finish(folder: pathlib.Path, mark: Mark) -> None:
     (folder / ".gitignore").write_text("build/\n", encoding="utf-8")
 
 
-def check(folder: pathlib.Path) -> int:
+def check(folder: pathlib.Path, is_brief: bool = False) -> int:
+    """Builds and tests. With `is_brief`, the tests of earlier stages and chapters run only when those of
+    the stage pass."""
+    from learn import stages  # which imports this module
+
     folder = folder.resolve()
     mark = mark_of(folder)
     chapter = find(mark.chapter)
     get_tools()
+    told = stages.of(mark)
+    if told and stages.current(mark, told):
+        return stages.check(folder, mark, told, is_brief)
     print(f"Chapter {chapter.number}, {chapter.title}\n")
-    first = not (folder / "build").is_dir()
-    print("building; the first time takes minutes ..." if first else "building ...", flush=True)
-    log = folder / "build.log"
-    try:
-        build(folder, log)
-    except stubs.StubError as error:
-        print(f"\n{error}\n\nThe compiler's whole output: {log}")
-        print(f"Next: make it compile again, then ./learn check {shown(folder)}")
-        return 1
-    log.unlink(missing_ok=True)
+    return check_whole(folder, mark, chapter)
 
+
+def check_whole(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter) -> int:
+    """All programs and all tests."""
+    if not build_or_say_why(folder):
+        return 1
     first_bad: gtests.Result | None = None
     its_file = ""
     for heading, name, paths in groups(folder, mark, chapter):
         print(f"\n{heading}")
         every: list[gtests.Result] = []
-        for path, there in run(folder, paths):
-            bad = show(path, there)
+        for tests, there in run(folder, [work.Tests(path) for path in paths]):
+            bad = show(tests.path, there)
             if bad and not first_bad:
-                first_bad, its_file = bad, path
+                first_bad, its_file = bad, tests.path
             every += there
         if name:
             progress.note(name, passed=sum(not each.is_bad for each in every), all=len(every))
@@ -164,17 +180,11 @@ def check(folder: pathlib.Path) -> int:
             print(f"  not run {path:<44} exercise {name} asks for something else")
 
     left = unwritten(folder, chapter.number)
-    print()
     if first_bad is None:
+        print()
         say_what_is_done(folder, mark, chapter, left)
         return 0
-    words = first_bad.message.strip().splitlines()[:12]
-    print(f"Next: {first_bad.test}, which {first_bad.outcome.value}")
-    for line in words:
-        print(f"    {line}")
-    program = stubs.test_programs({its_file: folder / its_file})[its_file]
-    place = shown(folder / "build")
-    print(f"Alone: cmake --build {place} --target {program} && {place}/tests/{program}")
+    say_next(folder, its_file, first_bad)
     if left:
         print(f"\nStill marked TODO({chapter.number}):")
         for path in bottom_up(folder, left):
@@ -183,6 +193,32 @@ def check(folder: pathlib.Path) -> int:
     for name in mark.exercises[-1:]:
         print(f"Stuck:    ./learn hint {name}")
     return 1
+
+
+def build_or_say_why(folder: pathlib.Path, targets: Sequence[str] = ()) -> bool:
+    """Builds everything, or these programs; says what the compiler says."""
+    first = not (folder / "build").is_dir()
+    print("building; the first time takes minutes ..." if first else "building ...", flush=True)
+    log = folder / "build.log"
+    try:
+        build(folder, log, targets)
+    except stubs.StubError as error:
+        print(f"\n{error}\n\nThe compiler's whole output: {log}")
+        print(f"Next: make it compile again, then ./learn check {shown(folder)}")
+        return False
+    log.unlink(missing_ok=True)
+    return True
+
+
+def say_next(folder: pathlib.Path, path: str, bad: gtests.Result) -> None:
+    """The first test that fails, with its words and the command that runs it alone."""
+    print(f"\nNext: {bad.test}, which {bad.outcome.value}")
+    for line in bad.message.strip().splitlines()[:12]:
+        print(f"    {line}")
+    program = stubs.test_programs({path: folder / path})[path]
+    place = shown(folder / "build")
+    chosen = f" --gtest_filter={bad.test}" if "." in bad.test else ""
+    print(f"Alone: cmake --build {place} --target {program} && {place}/tests/{program}{chosen}")
 
 
 def groups(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter) -> list[tuple[str, str, list[str]]]:
@@ -206,19 +242,25 @@ def groups(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter) -> list[
     return [group for group in found if group[2]]
 
 
-def run(folder: pathlib.Path, paths: list[str]) -> Iterator[tuple[str, list[gtests.Result]]]:
-    programs = stubs.test_programs({path: folder / path for path in paths})
+def run(folder: pathlib.Path, selected: Sequence[work.Tests]) -> Iterator[tuple[work.Tests, list[gtests.Result]]]:
+    programs = stubs.test_programs({tests.path: folder / tests.path for tests in selected})
+
+    def one(tests: work.Tests) -> list[gtests.Result]:
+        program = folder / "build" / "tests" / programs[tests.path]
+        order = {name: place for place, name in enumerate(work.tests_in(folder / tests.path))}
+        results = gtests.run_program(program, folder / "build", chosen=tests.filter)
+        return sorted(results, key=lambda each: order.get(work.plain(each.test), len(order)))  # as one reads them
+
     with concurrent.futures.ThreadPoolExecutor(setup.jobs()) as pool:
-        every = pool.map(
-            lambda path: gtests.run_program(folder / "build" / "tests" / programs[path], folder / "build"), paths
-        )
-        yield from zip(paths, every)
+        yield from zip(selected, pool.map(one, selected))
 
 
 def say_what_is_done(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter, left: dict[str, int]) -> None:
     done = [f"exercise {name}" for name in mark.exercises]
     done += [f"chapter {chapter.number}"] * (not mark.is_complete)
     print(f"All pass: {' and '.join(done)} {'is' if len(done) == 1 else 'are'} done.")
+    for line in [] if mark.is_complete else abilities(chapter):
+        print(line)
     if left:
         print(f"TODO({chapter.number}) still stands in {', '.join(sorted(left))}.")
     programs = sorted(path.stem for path in (folder / "examples").glob("*.cpp"))
@@ -238,6 +280,16 @@ def say_what_is_done(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter
         print("Next: that was the last chapter. ./learn list shows them all.")
 
 
+def abilities(chapter: chapters.Chapter) -> list[str]:
+    """What the reader has now, as the page says it under "You can now"."""
+    file = chapter.folder / "README.md"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    section = re.search(r"^## You can now[^\n]*\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    lines = re.findall(r"^- .+(?:\n  .+)*", section[1], re.MULTILINE) if section else []
+    plain = [re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", " ".join(line.split())) for line in lines]
+    return ["You can now", *(f"  {line}" for line in plain)] if plain else []
+
+
 def show(path: str, results: list[gtests.Result]) -> gtests.Result | None:
     """One line for a test file, one for each of its first bad tests; returns the first of them."""
     bad = [each for each in results if each.is_bad]
@@ -250,20 +302,21 @@ def show(path: str, results: list[gtests.Result]) -> gtests.Result | None:
     return bad[0] if bad else None
 
 
-def build(folder: pathlib.Path, log: pathlib.Path) -> None:
+def build(folder: pathlib.Path, log: pathlib.Path, targets: Sequence[str] = ()) -> None:
     cache = folder / "build" / "CMakeCache.txt"
     if cache.is_file():
         home = f"CMAKE_HOME_DIRECTORY:INTERNAL={folder}\n"
         if home not in cache.read_text(encoding="utf-8", errors="replace"):
             shutil.rmtree(folder / "build")  # the workspace was moved
-    stubs.build(folder, folder / "build", log, quiet=True)
+    stubs.build(folder, folder / "build", log, quiet=True, targets=targets)
 
 
 def unwritten(folder: pathlib.Path, number: str) -> dict[str, int]:
     """How many functions of which file are still marked TODO(NN)."""
     left = {}
-    marked = rf"// TODO\({number}\):"
-    thrown = rf'throw std::logic_error\("TODO\({number}\):'
+    todo = rf"TODO\({number}(?:, stage \d)?\):"
+    marked = f"// {todo}"
+    thrown = rf'throw std::logic_error\("{todo}'
     a_mark = re.compile(rf"{marked}.*\n(?: *//.*\n)* *{thrown}|{marked}|{thrown}")  # some have both
     for path in sorted((folder / "src").rglob("*")):
         if path.is_file() and path.suffix in (".h", ".cpp"):

@@ -1,7 +1,7 @@
 // Understands every request and answers none: it prints what the parser makes of them.
 //
-//   web_server [PORT [ROOT]]      20080 unless given; port 0: any free one. ROOT is for chapter 10,
-//                                 where this program begins to answer.
+//   web_server [PORT [ROOT]]      20080 unless given; port 0: any free one. ROOT is for chapter 11,
+//                                 where this program serves files.
 #include <algorithm>
 #include <charconv>
 #include <chrono>

@@ -4,7 +4,6 @@
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "http/html.h"
 
@@ -140,38 +139,32 @@ TEST(ResponseTest, AStatusHasThreeDigits) {
   }
 }
 
-TEST(ResponseTest, ABodyIsTextOrFileOrBoth) {
+TEST(ResponseTest, TheLastBodyCounts) {
   Response response(200);
-  response.Body("text");
-  response.Body(FileSlice{3, 100, 50, Pin()});
-  EXPECT_EQ(response.BodySize(), 50U);
-  ASSERT_EQ(response.Pieces().size(), 1U);
-  EXPECT_EQ(std::get<FileSlice>(response.Pieces()[0]).offset, 100U);
-  response.AddBody("more").AddBody("").AddBody(FileSlice{3, 0, 5'000'000'000, Pin()});
-  EXPECT_EQ(response.Pieces().size(), 3U);
-  EXPECT_EQ(Head(response, {}), "HTTP/1.1 200 OK\r\nContent-Length: 5000000054\r\n\r\n");
-  response.Body(std::string());
-  EXPECT_TRUE(response.Pieces().empty());
+  response.Body("text").Body("other");
+  EXPECT_EQ(response.Text(), "other");
+  EXPECT_EQ(Head(response, {}), "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
+  response.Body("");
+  EXPECT_EQ(Head(response, {}), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
 }
 
 TEST(ResponseTest, TextResponse) {
   const Response response = TextResponse(200, "hi");
   EXPECT_EQ(response.Find("Content-Type"), "text/plain; charset=utf-8");
-  EXPECT_EQ(std::get<std::string>(response.Pieces().at(0)), "hi");
+  EXPECT_EQ(response.Text(), "hi");
 }
 
 TEST(ResponseTest, ErrorPagesShowTheDetailAndNothingOfItIsMarkup) {
   const Response response = ErrorResponse(404, "no <script>alert('x')</script> & \"more\"");
   EXPECT_EQ(response.Status(), 404);
   EXPECT_EQ(response.Find("Content-Type"), "text/html; charset=utf-8");
-  const std::string& page = std::get<std::string>(response.Pieces().at(0));
+  const std::string& page = response.Text();
   EXPECT_NE(page.find("<h1>404 Not Found</h1>"), std::string::npos) << page;
   EXPECT_NE(page.find("<p>no &lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; "
                       "&quot;more&quot;</p>"),
             std::string::npos)
       << page;
-  EXPECT_EQ(std::get<std::string>(ErrorResponse(500).Pieces().at(0)).find("<p>"),
-            std::string::npos);
+  EXPECT_EQ(ErrorResponse(500).Text().find("<p>"), std::string::npos);
 }
 
 TEST(HtmlTest, EscapesExactlyWhatIsMarkup) {

@@ -16,7 +16,7 @@ namespace {
 using test::Client;
 using test::ExampleServer;
 
-// A directory with a page in it; removed with this object.
+// A directory with the page that chapter 10 has in memory; removed with this object.
 class Site {
  public:
   Site() {

@@ -2,19 +2,17 @@
 //
 // Interface:
 //  * AppendHttpDate() writes the one form that may be sent: "Sun, 06 Nov 1994 08:49:37 GMT".
-//  * ParseHttpDate() reads that form and the two obsolete ones.
 //  * CachedDate keeps the text of the current second: a busy server writes it once, not for every
 //    response.
 //
 // The calendar is computed here. gmtime(3) and strftime(3) would ask the time zone and the locale,
-// which HTTP has none of, and strptime(3) accepts more than a date.
+// which HTTP has none of.
 //
 // Thread: pure functions; a CachedDate belongs to one thread.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,13 +32,6 @@ inline constexpr HttpTime kMinHttpTime{-62167219200};
 /// Appends the form that is sent, IMF-fixdate: 29 characters. Moments that have none become the
 /// nearest one that has.
 void AppendHttpDate(HttpTime time, std::string& out);
-
-/// Reads a date in any of the three forms.
-/// @param text the date alone: no whitespace around it
-/// @param now the current time: a two-digit year is at most 50 calendar years after it
-/// @return nullopt when it is none, also for a day that its month doesn't have. The name of the
-///     weekday must be one, but is not compared with the date.
-[[nodiscard]] auto ParseHttpDate(std::string_view text, HttpTime now) -> std::optional<HttpTime>;
 
 /// The text of the current second.
 class CachedDate {

@@ -61,11 +61,6 @@ auto MakeLine(std::string_view name, std::string_view value) -> std::string {
   return std::move(line.append(name).append(": ").append(value).append(kLineEnd));
 }
 
-auto SizeOf(const BodyPiece& piece) -> std::uint64_t {
-  const auto* const text = std::get_if<std::string>(&piece);
-  return text != nullptr ? text->size() : std::get_if<FileSlice>(&piece)->length;
-}
-
 }  // namespace
 
 Response::Response(int status) : status_(status) {
@@ -99,28 +94,8 @@ auto Response::Find(std::string_view name) const -> std::optional<std::string_vi
 }
 
 auto Response::Body(std::string text) -> Response& {
-  pieces_.clear();
-  return AddBody(std::move(text));
-}
-
-auto Response::Body(FileSlice slice) -> Response& {
-  pieces_.clear();
-  return AddBody(std::move(slice));
-}
-
-auto Response::AddBody(BodyPiece piece) -> Response& {
-  if (SizeOf(piece) > 0) {
-    pieces_.push_back(std::move(piece));
-  }
+  text_ = std::move(text);
   return *this;
-}
-
-auto Response::BodySize() const noexcept -> std::uint64_t {
-  std::uint64_t size = 0;
-  for (const BodyPiece& piece : pieces_) {
-    size += SizeOf(piece);
-  }
-  return size;
 }
 
 auto Response::HasBody() const noexcept -> bool { return StatusAllowsBody(status_); }
@@ -135,9 +110,7 @@ void Response::AppendHead(const HeadContext& context, std::string& out) const {
   }
   if (HasBody()) {
     if (context.body_end == BodyEnd::kLength) {
-      out.append("Content-Length: ")
-          .append(std::to_string(context.length.value_or(BodySize())))
-          .append(kLineEnd);
+      out.append("Content-Length: ").append(std::to_string(text_.size())).append(kLineEnd);
     } else if (context.body_end == BodyEnd::kChunked) {
       out.append("Transfer-Encoding: chunked\r\n");
     }

@@ -1,25 +1,22 @@
 // The response to a request, as a value: status, fields, body.
 //
 // Interface:
-//  * Set() and Add() give it fields, Body() and AddBody() its content: text, parts of files, or a
-//    row of both. A file is not read here; it is sent from where it is.
+//  * Set() and Add() give it fields, Body() its content.
 //  * AppendHead() writes the head. How the body's end is marked, and whether the connection is
 //    kept, belongs to the connection and not to the response: it comes in by a HeadContext.
 //  * TextResponse() and ErrorResponse() are the two that everybody needs.
 //
 // A Response to HEAD is the same one: its head is sent as it is, its body is left away.
 //
-// Thread: one at a time, as its Pins (base/pin.h).
+// Thread: one at a time.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
-#include <vector>
 
-#include "base/file_slice.h"
+#include "base/namespace.h"
 
 namespace TURTLE_SERVER {
 
@@ -36,12 +33,7 @@ struct HeadContext {
   int minor_version = 1;                ///< of the request
   bool keep_alive = true;               ///< another request may follow on this connection
   BodyEnd body_end = BodyEnd::kLength;  ///< with kClose, `keep_alive` counts as false
-  /// With kLength: the size in bytes of a body that follows by other means than the Response's.
-  std::optional<std::uint64_t> length{};
 };
-
-/// A piece of a body.
-using BodyPiece = std::variant<std::string, FileSlice>;
 
 /// Status, fields and body of one answer.
 class Response {
@@ -73,18 +65,8 @@ class Response {
   /// Makes `text` the whole body.
   auto Body(std::string text) -> Response&;
 
-  /// Makes a part of a file the whole body.
-  auto Body(FileSlice slice) -> Response&;
-
-  /// Adds a piece to the end of the body, as for several ranges of one file. One without a byte is
-  /// none, here as in Body().
-  auto AddBody(BodyPiece piece) -> Response&;
-
-  /// The body, in order. To be sent unless the request is HEAD or HasBody() is false.
-  [[nodiscard]] auto Pieces() const noexcept -> const std::vector<BodyPiece>& { return pieces_; }
-
-  /// The size of the body in bytes.
-  [[nodiscard]] auto BodySize() const noexcept -> std::uint64_t;
+  /// The body. To be sent unless the request is HEAD or HasBody() is false.
+  [[nodiscard]] auto Text() const noexcept -> const std::string& { return text_; }
 
   /// False for a status that never has a body: what Body() was given is then not sent.
   [[nodiscard]] auto HasBody() const noexcept -> bool;
@@ -97,7 +79,7 @@ class Response {
  private:
   int status_;
   std::string fields_;  // as they are sent: "Name: value\r\n" for each
-  std::vector<BodyPiece> pieces_;
+  std::string text_;
 };
 
 /// A response with a body of plain text in UTF-8.

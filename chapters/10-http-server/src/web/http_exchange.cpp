@@ -1,7 +1,6 @@
 #include "web/http_exchange.h"
 
 #include <utility>
-#include <variant>
 
 namespace TURTLE_SERVER {
 
@@ -13,16 +12,6 @@ auto WithoutLineEnds(std::string_view input) -> std::string_view {
     input.remove_prefix(2);
   }
   return input;
-}
-
-void WriteBody(Connection& connection, const Response& response) {
-  for (const BodyPiece& piece : response.Pieces()) {
-    if (const auto* text = std::get_if<std::string>(&piece)) {
-      connection.WriteToWriteBuffer(*text);
-    } else {
-      connection.WriteFile(std::get<FileSlice>(piece));
-    }
-  }
 }
 
 }  // namespace
@@ -75,7 +64,7 @@ void HttpExchange::SendWhole(const Response& response) {
   response.AppendHead(context, head);
   GetConnection().WriteToWriteBuffer(head);
   if (request.method != Method::kHead && response.HasBody()) {
-    WriteBody(GetConnection(), response);
+    GetConnection().WriteToWriteBuffer(response.Text());
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "core/min_rate.h"
 #include "core/tcp.h"
@@ -129,9 +128,7 @@ void HttpSession::Refuse(int status, std::string_view reason, Method method) {
   response.AppendHead(context, head);
   GetConnection().WriteToWriteBuffer(head);
   if (method != Method::kHead) {
-    for (const BodyPiece& piece : response.Pieces()) {
-      GetConnection().WriteToWriteBuffer(std::get<std::string>(piece));
-    }
+    GetConnection().WriteToWriteBuffer(response.Text());
   }
   keep_alive_ = false;
   Close(Closing::kLinger);

@@ -23,10 +23,17 @@ namespace {
 
 using std::chrono::milliseconds;
 using test::Client;
-using test::LoopThread;
 
 // Long enough for lines that must not be taken to be taken; who waits is never accused.
 constexpr milliseconds kAWhile{100};
+
+std::atomic<std::thread::id> loop_thread{};  // no response may be made there
+
+// A loop whose thread the gates know.
+class WatchedLoop : public test::LoopThread {
+ public:
+  WatchedLoop() { loop_thread = ThreadId(); }
+};
 
 // Something that has not happened yet.
 class Gate {
@@ -38,6 +45,10 @@ class Gate {
     }
   }
   auto Wait(milliseconds limit = test::kPatience) const -> bool {
+    if (std::this_thread::get_id() == loop_thread.load()) {
+      ADD_FAILURE() << "the loop would wait for a response";
+      return false;
+    }
     return opened_.wait_for(limit) == std::future_status::ready;
   }
 
@@ -57,7 +68,7 @@ TEST(AnswerByPool, EachLineIsAnsweredByAThreadOfThePool) {
     threads.insert(std::this_thread::get_id());
     return "<" + line + ">";
   });
-  LoopThread loop;
+  WatchedLoop loop;
   Client client = loop.Connect(callbacks);
   ASSERT_TRUE(client.Send("one\n\ntw"));
   EXPECT_EQ(client.Receive(7), "<one><>");
@@ -80,7 +91,7 @@ TEST(AnswerByPool, TheSecondMayBeReadyFirstAndLeavesSecond) {
     }
     return "<" + line + ">";
   });
-  LoopThread loop;
+  WatchedLoop loop;
   Client client = loop.Connect(callbacks);
   ASSERT_TRUE(client.Send("first\nsecond\nthird\n"));
   EXPECT_EQ(client.Receive(22), "<first><second><third>");
@@ -97,7 +108,7 @@ TEST(AnswerByPool, OthersAreAnsweredMeanwhile) {
     }
     return "<" + line + ">";
   });
-  LoopThread loop;
+  WatchedLoop loop;
   Client client = loop.Connect(callbacks);
   ASSERT_TRUE(client.Send("slow\nquick\n"));
   Client other = loop.Connect(callbacks);
@@ -112,7 +123,7 @@ TEST(AnswerByPool, AThousandLinesAreAnsweredInOrder) {
   pool.Start();
   const ConnectionCallbacks callbacks =
       AnswerByPool(pool, [](const std::string& line) { return line + "\n"; });
-  LoopThread loop;
+  WatchedLoop loop;
   Client client = loop.Connect(callbacks);
   std::string lines;
   for (int i = 0; i < 1000; ++i) {
@@ -134,7 +145,7 @@ TEST(AnswerByPool, AClientHasSoManyInWorkAndNoMore) {
     gate.Wait();
     return "<" + line + ">";
   });
-  LoopThread loop;
+  WatchedLoop loop;
   Client client = loop.Connect(callbacks);
   std::string lines;
   std::string answers;
@@ -164,7 +175,7 @@ TEST(AnswerByPool, AnAnswerThatWaitsForItsTurnIsInWork) {
     }
     return "<" + line + ">";
   });
-  LoopThread loop;
+  WatchedLoop loop;
   Client client = loop.Connect(callbacks);
   std::string lines;
   std::string answers;
@@ -189,7 +200,7 @@ TEST(AnswerByPool, AfterTheClientsEndAllIsAnsweredAndHalfALineIsNot) {
     gate.Wait();
     return "<" + line + ">";
   });
-  LoopThread loop;
+  WatchedLoop loop;
   ConnectionId id{};
   Client client = loop.Connect(callbacks, &id);
   std::string lines;
@@ -209,22 +220,26 @@ TEST(AnswerByPool, AfterTheClientsEndAllIsAnsweredAndHalfALineIsNot) {
 
 TEST(AnswerByPool, WhoLeavesEarlyIsForgotten) {
   Gate gate;
+  std::atomic<int> begun{0};
   ThreadPool pool(2);
   pool.Start();
   const ConnectionCallbacks callbacks = AnswerByPool(pool, [&](const std::string& line) {
+    ++begun;
     if (line != "quick") {
       gate.Wait();
     }
     return "<" + line + ">";
   });
-  LoopThread loop;
+  WatchedLoop loop;
   ConnectionId id{};
   Client client = loop.Connect(callbacks, &id);
   ASSERT_TRUE(client.Send("one\ntwo\nthree\n"));
-  ASSERT_TRUE(loop.Await([&] {
+  ASSERT_TRUE(loop.Await([&] { return begun > 0; }));
+  loop.Ask([&] {
     const Connection* connection = loop.Get().Find(id);
-    return connection != nullptr && connection->State() != nullptr;
-  })) << "what is in work has to be kept somewhere";
+    ASSERT_NE(connection, nullptr);
+    ASSERT_NE(connection->State(), nullptr) << "what is in work has to be kept somewhere";
+  });
   client.Reset();
   ASSERT_TRUE(loop.Await([&] { return loop.Get().ConnectionCount() == 0; }));
   Client next = loop.Connect(callbacks);  // it may get the same number
@@ -248,7 +263,7 @@ TEST(AnswerByPool, WhatThrowsIsLoggedAndEndsTheConnectionInItsTurn) {
         }
         return "<" + line + ">";
       });
-  LoopThread loop;
+  WatchedLoop loop;
   Client client = loop.Connect(callbacks);
   ASSERT_TRUE(client.Send("one\nbad\ntwo\n"));
   EXPECT_EQ(client.ReceiveAll(), "<one>");
@@ -264,7 +279,7 @@ TEST(AnswerByPool, WithoutAPoolAClientIsLetGo) {
   pool.Start();
   const ConnectionCallbacks callbacks =
       AnswerByPool(pool, [](const std::string& line) { return line; });
-  LoopThread loop;
+  WatchedLoop loop;
   pool.Stop();
   Client client = loop.Connect(callbacks);
   ASSERT_TRUE(client.Send("hello\n"));
@@ -274,23 +289,27 @@ TEST(AnswerByPool, WithoutAPoolAClientIsLetGo) {
 
 TEST(AnswerByPool, TheLoopMayEndBeforeThePool) {
   Gate gate;
+  std::atomic<int> begun{0};
   std::atomic<int> answered{0};
   ThreadPool pool(1);
   pool.Start();
   {
     const ConnectionCallbacks callbacks = AnswerByPool(pool, [&](const std::string& line) {
+      ++begun;
       gate.Wait();
       ++answered;
       return line;
     });
-    std::optional<LoopThread> loop(std::in_place);
+    std::optional<WatchedLoop> loop(std::in_place);
     ConnectionId id{};
     Client client = loop->Connect(callbacks, &id);
     ASSERT_TRUE(client.Send("one\ntwo\n"));
-    ASSERT_TRUE(loop->Await([&] {
+    ASSERT_TRUE(loop->Await([&] { return begun > 0; }));
+    loop->Ask([&] {
       const Connection* connection = loop->Get().Find(id);
-      return connection != nullptr && connection->State() != nullptr;
-    }));
+      ASSERT_NE(connection, nullptr);
+      EXPECT_NE(connection->State(), nullptr);
+    });
     client.Reset();
     loop.reset();
   }

@@ -1,0 +1,60 @@
+// The files of a directory, as a web site.
+//
+// GET and HEAD, with validators, conditions and ranges; the response for a directory is its index
+// page, or a redirect if the slash is missing. Nothing outside the directory can be reached: the
+// path comes decoded and without dot segments (http/uri.h), and the kernel opens it beneath the
+// directory (files/open_beneath.h). The file that is checked is the one that is sent: everything
+// after the open(2) uses the descriptor, never the name again. The directory's own name is looked
+// up again now and then (files/root_folder.h).
+//
+// The prefix of a mount is stripped: if `site` is mounted under "/docs", the path "/docs/a.html" is
+// the file `site/a.html`.
+//
+// Names that begin with a dot are not there (`/.env`, `/.git/config`), except for what is beneath
+// `/.well-known/` (RFC 8615).
+//
+// A file is read as a whole, and leaves with its head by one send.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/unique_fd.h"
+#include "files/root_folder.h"
+#include "http/request.h"
+#include "http/response.h"
+#include "web/request_handler.h"
+
+namespace TURTLE_SERVER {
+
+/// The options of a StaticFiles.
+struct StaticFilesOptions {
+  std::string root = ".";            ///< the directory
+  std::string index = "index.html";  ///< the page of a directory; "" for none
+  bool dot_files = false;            ///< true: names that begin with a dot are served
+};
+
+/// Serves the files of a directory.
+class StaticFiles : public RequestHandler {
+ public:
+  /// Throws std::system_error, which names the directory, when it can't be opened.
+  explicit StaticFiles(StaticFilesOptions options);
+
+  void Handle(Exchange& exchange) override;
+
+ private:
+  void Answer(Exchange& exchange);
+  void AnswerFailure(Exchange& exchange, const std::string& name, int error) const;
+  auto Open(Exchange& exchange, const std::string& name) -> UniqueFd;
+  static auto AnswerFile(const Request& request, std::string_view type, int file,
+                         const struct stat& status) -> Response;
+
+  const StaticFilesOptions options_;
+  RootFolder root_;
+};
+
+}  // namespace TURTLE_SERVER

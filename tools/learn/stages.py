@@ -1,0 +1,367 @@
+"""A workspace whose chapter is written by stages: what ./learn start, check, skip, hint and solution do there."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import pathlib
+import re
+from collections.abc import Sequence
+
+import cpp_functions
+import exercises
+import stubs
+import work
+from learn import chapters, gtests, progress, workspace
+from learn.errors import LearnError
+from learn.workspace import Mark, shown
+
+KEPT = "before-stage-{}"  # where ./learn skip keeps what it replaces
+
+
+def of(mark: Mark) -> work.Work | None:
+    """The stages of a workspace; None if it was not begun by stages."""
+    return read(mark.chapter) if mark.stage else None
+
+
+@functools.cache
+def read(number: str) -> work.Work | None:
+    try:
+        return work.read(workspace.find(number))
+    except stubs.StubError as error:
+        raise LearnError(str(error)) from error
+
+
+def current(mark: Mark, told: work.Work) -> work.Stage | None:
+    """The first stage whose tests have not passed; None when all have."""
+    return told.stages[mark.stage - 1] if 0 < mark.stage <= len(told.stages) else None
+
+
+# --- what is to be done --------------------------------------------------------------------------
+
+
+def outline(folder: pathlib.Path, told: work.Work) -> None:
+    """All stages: which functions of which files, and how many tests turn green."""
+    for stage in told.stages:
+        print(f"{stage.heading}")
+        for path in stage.files:
+            names = [each.function for each in stage.functions if each.path == path]
+            say(f"  {path:<32} ", ", ".join(names))
+        say("  tests: ", ", ".join(count_tests(folder, tests) for tests in stage.tests))
+        print()
+
+
+def introduce(folder: pathlib.Path, chapter: chapters.Chapter, told: work.Work, stage: work.Stage) -> None:
+    """One stage: its functions, written or not, and its tests."""
+    print(f"Chapter {chapter.number}, {chapter.title}. Stage {stage.number} of {len(told.stages)}: {stage.title}\n")
+    for path in stage.files:
+        states = function_states(folder, path, stage, chapter.number)
+        print(f"  {path}")
+        for name, state in states.items():
+            print(f"      {name:<40} {state}")
+    say("  tests that turn green: ", ", ".join(count_tests(folder, tests) for tests in stage.tests))
+    print(f'  the page: {workspace.page(chapter)}, "{stage.heading}"\n')
+
+
+def say(first: str, text: str) -> None:
+    """A line, and more of them if the text is long."""
+    line = first
+    for word in text.split(" "):
+        if len(line) + len(word) > 100 and line.strip():
+            print(line.rstrip())
+            line = " " * len(first)
+        line += f"{word} "
+    print(line.rstrip())
+
+
+def count_tests(folder: pathlib.Path, tests: work.Tests) -> str:
+    names = work.tests_in(folder / tests.path) if (folder / tests.path).is_file() else ()
+    return f"{tests.path} ({sum(map(tests.has, names))} of {len(names)})"
+
+
+def function_states(folder: pathlib.Path, path: str, stage: work.Stage, number: str) -> dict[str, str]:
+    """Of each function of a stage in a file: is it still to be written?"""
+    text = (folder / path).read_text(encoding="utf-8") if (folder / path).is_file() else ""
+    there = cpp_functions.definitions(text)
+    states = {}
+    for named in stage.functions:
+        if named.path == path:
+            bodies = [text[slice(*each.body)] for each in there if each.name == named.function]
+            marked = [body for body in bodies if is_marked(body, number, stage.number)]
+            states[named.function] = (
+                "is not in the file" if not bodies else "written" if not marked
+                else "to change" if all("as it was in the chapter before" in body for body in marked)
+                else "to write"
+            )  # fmt: skip
+    return states
+
+
+def is_marked(text: str, number: str, stage: int) -> bool:
+    return f"TODO({number}, stage {stage})" in text
+
+
+def is_untouched(folder: pathlib.Path, stage: work.Stage, number: str) -> bool:
+    """Whether something of a stage is still marked."""
+    files = [folder / path for path in stage.files]
+    return any(is_marked(file.read_text(encoding="utf-8"), number, stage.number) for file in files if file.is_file())
+
+
+# --- check ---------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Bad:
+    """The first test that fails."""
+
+    path: str
+    result: gtests.Result
+
+
+def check(folder: pathlib.Path, mark: Mark, told: work.Work, is_brief: bool) -> int:
+    """The tests of the stage, then those of earlier stages and chapters. With `is_brief`, those only if
+    the stage's own pass."""
+    chapter = workspace.find(mark.chapter)
+    number = mark.stage
+    while True:
+        stage = told.stages[number - 1]
+        introduce(folder, chapter, told, stage)
+        if not build(folder, [tests.path for tests in stage.tests]):
+            return 1
+        print(f"\n{stage.heading}")
+        bad = run(folder, stage.tests)
+        if bad or number == len(told.stages) or is_untouched(folder, told.stages[number], chapter.number):
+            break
+        print("\nThe next stage is written, too.\n")
+        number += 1
+    dataclasses.replace(mark, stage=number).write(folder)
+    if bad and is_brief:
+        progress.note(chapter.number, stage=number - 1, stages=len(told.stages))
+        return say_next(folder, chapter, stage, bad)
+    if not bad and number == len(told.stages):
+        print("\nThat was the last stage. Now the whole:")
+        if workspace.check_whole(folder, mark, chapter):
+            progress.note(chapter.number, stage=number - 1, stages=len(told.stages))
+            return 1
+        dataclasses.replace(mark, stage=number + 1).write(folder)
+        progress.note(chapter.number, stage=number, stages=len(told.stages))
+        return 0
+
+    earlier = run_earlier(folder, mark, chapter, told, number)
+    if earlier is None:
+        return 1
+    bad = bad or (earlier[0] if earlier else None)
+    done = number - (bad is not None)
+    progress.note(chapter.number, stage=done, stages=len(told.stages))
+    if bad:
+        return say_next(folder, chapter, stage, bad)
+    dataclasses.replace(mark, stage=number + 1).write(folder)
+    print(f"\nStage {number} of {len(told.stages)} is done. Next:\n")
+    introduce(folder, chapter, told, told.stages[number])
+    print(f"Then:  ./learn check {shown(folder)}")
+    return 0
+
+
+def build(folder: pathlib.Path, paths: Sequence[str]) -> bool:
+    names = {path: folder / path for path in paths if (folder / path).is_file()}
+    return workspace.build_or_say_why(folder, sorted(stubs.test_programs(names).values()))
+
+
+def run(folder: pathlib.Path, selected: Sequence[work.Tests], is_short: bool = False) -> Bad | None:
+    """Runs tests and shows how they end, file by file, or, if `is_short`, only those that fail and a count."""
+    first: Bad | None = None
+    passed = files = 0
+    for tests, results in workspace.run(folder, selected):
+        is_bad = any(each.is_bad for each in results)
+        if is_bad or not is_short:
+            result = workspace.show(tests.path, results)
+            first = first or (Bad(tests.path, result) if result else None)
+        if not is_bad:
+            passed += len(results)
+            files += 1
+    if is_short and files:
+        print(f"  ok      {work.count(passed, 'test')} in {work.count(files, 'file')}", flush=True)
+    return first
+
+
+def run_earlier(
+    folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter, told: work.Work, number: int
+) -> list[Bad] | None:
+    """The tests of earlier stages, of what is given, and of earlier chapters; None: it doesn't build."""
+    stages = told.upto(number - 1)
+    here = {path.relative_to(folder).as_posix() for path in (folder / "tests").rglob("*_test.cpp")}
+    given, earlier = remaining(folder, mark, chapter, told, here)
+    groups = [
+        ("Earlier stages", [each for each in stages if each.path in here], False),
+        ("What is given", given, True),
+        ("Earlier chapters", earlier, True),
+    ]
+    if any(selected for _, selected, _ in groups):
+        print()
+        if not build(folder, [tests.path for _, selected, _ in groups for tests in selected]):
+            return None
+    found = []
+    for heading, selected, is_short in groups:
+        if selected:
+            print(f"\n{heading}")
+            found += [bad for bad in [run(folder, selected, is_short)] if bad]
+    return found
+
+
+def remaining(
+    folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter, told: work.Work, here: set[str]
+) -> tuple[list[work.Tests], list[work.Tests]]:
+    """What no stage names and has to pass all the time: tests of the chapter, and those of earlier ones."""
+    files = {path: folder / path for path in chapters.layered(chapter.number) if (folder / path).is_file()}
+    new = {path for path in chapter.files() if path.startswith(("tests/", "examples/"))}
+    examples = {pathlib.PurePosixPath(path).stem for path in new if path.startswith("examples/")}
+    named = {tests.path for stage in told.stages for tests in stage.tests}
+    out = {path for name in mark.exercises for path in exercises.find(name).files()} | told.again
+    given, earlier = [], []
+    for path in sorted(here - out):
+        file = folder / path
+        if path.startswith("tests/next/"):
+            continue  # the felt problem of the chapter before may wait for the last stage
+        if path in new or path in named:
+            tests = told.unnamed(path, work.tests_in(file))
+            given += [tests] if tests else []
+        elif not stubs.starts_one_of(examples, file, files) and not stubs.includes_one_of(new, file):
+            earlier.append(work.Tests(path))
+    return given, earlier
+
+
+def say_next(folder: pathlib.Path, chapter: chapters.Chapter, stage: work.Stage, bad: Bad) -> int:
+    workspace.say_next(folder, bad.path, bad.result)
+    print(f'\nThe page:  {workspace.page(chapter)}, "{stage.heading}"')
+    print(f"Stuck:     ./learn hint {shown(folder)}; ./learn skip {shown(folder)} writes this stage for you")
+    return 1
+
+
+# --- skip, hint, solution ------------------------------------------------------------------------
+
+
+def need(folder: pathlib.Path) -> tuple[Mark, chapters.Chapter, work.Work, work.Stage]:
+    """The stage that a workspace is in; a LearnError if it is in none."""
+    mark = workspace.mark_of(folder)
+    told = of(mark)
+    if told is None:
+        raise LearnError(f"{shown(folder)} is not written by stages. The book's own code: ./learn solution {shown(folder)}")
+    stage = current(mark, told)
+    if stage is None:
+        raise LearnError(f"All {len(told.stages)} stages of {shown(folder)} are done.")
+    return mark, workspace.find(mark.chapter), told, stage
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """A function of a stage: as the book has it, and where it is in the reader's file."""
+
+    path: str
+    function: cpp_functions.Function  # the book's
+    book: str  # its body, from "{" to "}"
+    own: tuple[int, int] | None  # of the reader's body; None: there is no such function
+
+    def head(self, text: str) -> str:
+        """The first line of the function, as the book writes it."""
+        return " ".join(text[self.function.start : self.function.body[0]].split()) + " {"
+
+
+def places(folder: pathlib.Path, stage: work.Stage, chapter: chapters.Chapter) -> list[Place]:
+    found = []
+    for path in stage.files:
+        text = chapter.files()[path].read_text(encoding="utf-8")
+        own_text = (folder / path).read_text(encoding="utf-8") if (folder / path).is_file() else ""
+        own = cpp_functions.definitions(own_text)
+        names = {each.function for each in stage.functions if each.path == path}
+        book = [each for each in cpp_functions.definitions(text) if each.name in names]
+        for function in book:
+            same = [each for each in own if each.key == function.key]
+            if not same and sum(each.name == function.name for each in book) == 1:  # other parameters, but no overloads
+                same = [each for each in own if each.name == function.name]
+            body = same[0].body if len(same) == 1 else None
+            found.append(Place(path, function, text[slice(*function.body)], body))
+    return found
+
+
+def skip(folder: pathlib.Path) -> int:
+    """Writes the solution of the current stage: the bodies of its functions, and nothing else."""
+    folder = folder.resolve()
+    mark, chapter, told, stage = need(folder)
+    while is_as_in_the_book(folder, stage, chapter) and stage.number < len(told.stages):
+        stage = told.stages[stage.number]  # it has been skipped, and not yet checked
+    there = places(folder, stage, chapter)
+    missing = [place for place in there if place.own is None]
+    if missing:
+        lines = []
+        for place in missing:
+            text = chapter.files()[place.path].read_text(encoding="utf-8")
+            lines.append(f"  {place.path} has no {place.head(text)}")
+        raise LearnError(
+            "Nothing is changed, for these functions of the stage can't be found:\n" + "\n".join(lines)
+            + "\nPut them back, with an empty body, and skip again."
+        )
+    for path in stage.files:
+        file = folder / path
+        text = file.read_text(encoding="utf-8")
+        kept = folder / KEPT.format(stage.number) / path
+        if not kept.exists():
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(text, encoding="utf-8")
+        pieces = [(place.own, place.book) for place in there if place.path == path and place.own]
+        for (begin, end), body in sorted(pieces, reverse=True):
+            text = text[:begin] + body + text[end:]
+        file.write_text(text, encoding="utf-8")
+    print(f"{stage.heading}: written as the book has it")
+    for path in stage.files:
+        say(f"  {path:<32} ", ", ".join(dict.fromkeys(each.function.name for each in there if each.path == path)))
+    print(f"What you had is in {shown(folder / KEPT.format(stage.number))}.")
+    print(f'Read it beside the page: {workspace.page(chapter)}, "{stage.heading}"')
+    print(f"Then:  ./learn check {shown(folder)}")
+    return 0
+
+
+def is_as_in_the_book(folder: pathlib.Path, stage: work.Stage, chapter: chapters.Chapter) -> bool:
+    for place in places(folder, stage, chapter):
+        text = (folder / place.path).read_text(encoding="utf-8") if place.own else ""
+        if not place.own or cpp_functions.normalised(text[slice(*place.own)]) != cpp_functions.normalised(place.book):
+            return False
+    return True
+
+
+def hint(folder: pathlib.Path) -> int:
+    """What the headers promise of the functions of the current stage, and where to read on."""
+    folder = folder.resolve()
+    _, chapter, told, stage = need(folder)
+    introduce(folder, chapter, told, stage)
+    deriver = stubs.Deriver(chapter)
+    for place in places(folder, stage, chapter):
+        text = deriver.changed[place.path]
+        comment = deriver.comment(place.path, text, place.function)
+        comment = comment or cpp_functions.comment_above(text, place.function.start)
+        print(place.head(text).removesuffix(" {"))
+        for line in comment.splitlines():
+            print(f"    {line}".rstrip())
+        print()
+    print(f"How the book does it: ./learn solution {shown(folder)}")
+    print(f"To have it written:   ./learn skip {shown(folder)}")
+    return 0
+
+
+def solution(folder: pathlib.Path) -> int:
+    """How the functions of the current stage differ from the book's."""
+    folder = folder.resolve()
+    _, chapter, _, stage = need(folder)
+    print(f"{stage.heading}\n")
+    is_same = True
+    for place in places(folder, stage, chapter):
+        own = (folder / place.path).read_text(encoding="utf-8")[slice(*place.own)] if place.own else ""
+        if own != place.book:
+            is_same = False
+            name = re.sub(r"::", " › ", place.function.name)
+            print("\n".join(difflib.unified_diff(
+                own.splitlines(), place.book.splitlines(), f"yours/{place.path} › {name}", f"book/{place.path} › {name}",
+                n=100, lineterm="",
+            )))  # fmt: skip
+    if is_same:
+        print("You have written it as the book has, to the letter.")
+    return 0
