@@ -16,10 +16,7 @@ namespace {
 
 class OptionsConfigTest : public testing::Test {
  protected:
-  ~OptionsConfigTest() override {
-    ::unsetenv("MIN_LOG_LEVEL");
-    ::unsetenv("USE_RESP_CACHE");
-  }
+  ~OptionsConfigTest() override { ::unsetenv("MIN_LOG_LEVEL"); }
 
   static auto Parse(const std::vector<std::string>& arguments) -> CommandLine {
     std::vector<const char*> argv{"turtle"};
@@ -68,23 +65,6 @@ TEST_F(OptionsConfigTest, TheEnvironmentStandsBetweenFlagAndFile) {
   ::setenv("MIN_LOG_LEVEL", "0", 1);
   EXPECT_EQ(Parse({"-f", file}).serve.log.level, std::nullopt) << "so that decides";
   EXPECT_EQ(Parse({"-f", file, "--log-level", "WARN"}).serve.log.level, LogLevel::kWarning);
-}
-
-TEST_F(OptionsConfigTest, TheEnvironmentHasRepliesKeptOrNot) {
-  const std::string on = Config(R"({"http": {"response_cache": true}})");
-  EXPECT_FALSE(Parse({"serve"}).serve.response_cache);
-  EXPECT_TRUE(Parse({"-f", on}).serve.response_cache);
-  ::setenv("USE_RESP_CACHE", "1", 1);
-  EXPECT_TRUE(Parse({"serve"}).serve.response_cache);
-  EXPECT_FALSE(Parse({"serve", "--response-cache", "off"}).serve.response_cache);
-  ::setenv("USE_RESP_CACHE", "0", 1);
-  EXPECT_FALSE(Parse({"-f", on}).serve.response_cache);
-  ::setenv("USE_RESP_CACHE", "", 1);
-  EXPECT_TRUE(Parse({"-f", on}).serve.response_cache) << "that says nothing";
-  ::setenv("USE_RESP_CACHE", "yes", 1);
-  const CommandLine bad = Parse({"serve"});
-  EXPECT_EQ(bad.action, CommandAction::kFail);
-  EXPECT_EQ(bad.text, "turtle: USE_RESP_CACHE: 'yes' is not 0 or 1 (turtle --help tells more)\n");
 }
 
 TEST_F(OptionsConfigTest, ABadFileIsALineForEachMistakeAndCode2) {

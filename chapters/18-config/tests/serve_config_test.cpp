@@ -79,7 +79,7 @@ TEST_F(ServeConfigTest, ReadsItsSettingsAnewAndLosesNobody) {
   EXPECT_EQ(client.Ask(Get("/")).body, "hello");
   EXPECT_EQ(HttpClient(port).Ask(Post(11)).status, 413);
 
-  Configure(Http(", \"max_body_size\": 11, \"cache_size\": \"1M\", \"response_cache\": true"));
+  Configure(Http(", \"max_body_size\": 11, \"cache_size\": \"1M\", \"dot_files\": true"));
   turtle.Signal(SIGHUP);
   ASSERT_TRUE(AwaitLog(" INFO the settings were reloaded\n"));
   EXPECT_EQ(HttpClient(port).Ask(Post(12)).status, 413);
@@ -96,7 +96,7 @@ TEST_F(ServeConfigTest, ReadsItsSettingsAnewAndLosesNobody) {
         std::string::npos)
         << log;
   }
-  EXPECT_NE(log.find(" WARN http.response_cache is 'off' until the next start, and 'on' from then"),
+  EXPECT_NE(log.find(" WARN http.dot_files is 'off' until the next start, and 'on' from then on\n"),
             std::string::npos)
       << log;
   turtle.Signal(SIGTERM);

@@ -115,14 +115,6 @@ void HeedEnvironment(ServeOptions& options) {
   if (level != nullptr && ParseLogLevel(level)) {
     options.log.level.reset();
   }
-  const char* const caches = std::getenv("USE_RESP_CACHE");
-  const std::string wanted = caches == nullptr ? "" : caches;
-  if (!wanted.empty() && wanted != "0" && wanted != "1") {
-    throw CLI::ValidationError("USE_RESP_CACHE", "'" + wanted + "' is not 0 or 1");
-  }
-  if (!wanted.empty()) {
-    options.response_cache = wanted == "1";
-  }
 }
 
 // log.path and log.base_name are another way to say log.file.

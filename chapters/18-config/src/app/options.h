@@ -8,8 +8,7 @@
 //
 // Nothing is opened or started here, and nothing is printed: the caller decides, and tests see.
 //
-// Thread: pure, but for looking at the file system and at the environment: MIN_LOG_LEVEL and
-// USE_RESP_CACHE.
+// Thread: pure, but for looking at the file system and at the environment: MIN_LOG_LEVEL.
 #pragma once
 
 #include <cstdint>

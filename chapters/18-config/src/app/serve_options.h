@@ -43,11 +43,8 @@ struct ServeOptions {
   bool dot_files = false;                ///< --dot-files: names that begin with a dot are served.
   std::string cgi_dir;                   ///< --cgi-dir: an existing directory; empty: no CGI.
   std::chrono::seconds cgi_timeout{30};  ///< --cgi-timeout: how long a program may take.
-  std::uint64_t cache_size = std::uint64_t{64} << 20;  ///< --cache-size in bytes; 0: no cache.
-  CacheCheck cache_check = CacheCheck::kWatch;         ///< --cache-check
-  bool response_cache = false;                         ///< --response-cache: of programs.
-  std::uint64_t response_cache_size = std::uint64_t{64} << 20;  ///< --response-cache-size in bytes.
-  std::chrono::seconds response_cache_time{10};           ///< --response-cache-time: by default.
+  std::uint64_t cache_size = std::uint64_t{64} << 20;     ///< --cache-size in bytes; 0: no cache.
+  CacheCheck cache_check = CacheCheck::kWatch;            ///< --cache-check
   std::uint64_t max_body = std::uint64_t{16} << 20;       ///< --max-body in bytes.
   std::size_t max_head = ParserLimits{}.max_head_bytes;   ///< --max-head in bytes.
   std::size_t max_uri = ParserLimits{}.max_target_bytes;  ///< --max-uri in bytes.

@@ -7,7 +7,6 @@
 #include "files/root_folder.h"
 #include "files/static_files.h"
 #include "log/log.h"
-#include "response_cache/response_cache.h"
 
 namespace TURTLE_SERVER {
 
@@ -64,13 +63,7 @@ auto FilesHandler(const ServeOptions& options) -> HandlerFactory {
 }
 
 auto ProgramsHandler(const ServeOptions& options) -> HandlerFactory {
-  const HandlerFactory programs = [cgi = CgiOf(options)](Looper& looper) {
-    return std::make_unique<Cgi>(looper, cgi);
-  };
-  ResponseCacheOptions cache;
-  cache.max_bytes = options.response_cache_size / options.threads;
-  cache.default_ttl = options.response_cache_time;
-  return options.response_cache ? Cached(cache, programs) : programs;
+  return [cgi = CgiOf(options)](Looper& looper) { return std::make_unique<Cgi>(looper, cgi); };
 }
 
 // Always by its own thread: the log of errors has a few lines a day, this one has one for each

@@ -42,13 +42,6 @@ void AddServer(SettingList& list, ServeOptions& options) {
   list.Word({"http.cache_check", "--cache-check"}, options.cache_check,
             {{"watch", CacheCheck::kWatch}, {"always", CacheCheck::kAlways}},
             "how changes are noticed: watch (the kernel tells) or always (look each time)");
-  list.Switch({"http.response_cache", "--response-cache"}, options.response_cache, true, false,
-              "on: responses of programs are kept, and sent for equal requests; also by "
-              "USE_RESP_CACHE=1 in the environment");
-  list.Size({"http.response_cache_size", "--response-cache-size"}, options.response_cache_size, 0,
-            kMaxSize, "memory for kept responses");
-  list.Seconds({"http.response_cache_time", "--response-cache-time"}, options.response_cache_time,
-               0, "lifetime of kept responses that don't state one; 0: don't keep those");
   list.Seconds({"timeouts.deferred_accept", "--deferred-accept"}, options.deferred_accept, 0,
                "accept a client with its first byte, or after so long: faster for short "
                "connections, but till then silent clients are not seen; 0: at once");

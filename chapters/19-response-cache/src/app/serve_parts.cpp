@@ -1,0 +1,90 @@
+#include "app/serve_parts.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "cgi/cgi.h"
+#include "files/root_folder.h"
+#include "files/static_files.h"
+#include "log/log.h"
+#include "response_cache/response_cache.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
+  StaticFilesOptions files;
+  files.root = options.directory;
+  files.dot_files = options.dot_files;
+  files.cache.max_bytes = options.cache_size / options.threads;
+  files.cache.check =
+      options.cache_check == CacheCheck::kAlways ? FileCheck::kAlways : FileCheck::kWatch;
+  return files;
+}
+
+auto CgiOf(const ServeOptions& options) -> CgiOptions {
+  CgiOptions cgi;
+  cgi.directory = options.cgi_dir;
+  // The programs run in their own directory, so a relative path would mean another one to them.
+  cgi.document_root = AbsolutePath(options.directory);
+  cgi.timeout = options.cgi_timeout;
+  return cgi;
+}
+
+}  // namespace
+
+auto HttpOf(const ServeOptions& options) -> HttpOptions {
+  HttpOptions http;
+  http.body.max_body_bytes = options.max_body;
+  http.parser = {options.max_uri, options.max_head, options.max_fields};
+  http.head_timeout = options.head_timeout;
+  http.body_timeout = options.body_timeout;
+  http.write_timeout = options.write_timeout;
+  http.idle_timeout = options.idle_timeout;
+  http.min_body_rate = options.min_body_rate;
+  http.min_send_rate = options.min_send_rate;
+  return http;
+}
+
+auto ServerOf(const ServeOptions& options) -> ServerOptions {
+  ServerOptions server;
+  server.threads = options.threads;
+  server.stop_timeout = options.stop_timeout;
+  server.listen.defer_accept = options.deferred_accept;
+  server.max_connections = options.max_connections;
+  server.cpu_affinity = options.cpu_affinity;
+  return server;
+}
+
+auto FilesHandler(const ServeOptions& options) -> HandlerFactory {
+  return [files = FilesOf(options)](Looper& looper) {
+    return std::make_unique<StaticFiles>(looper, files);
+  };
+}
+
+auto ProgramsHandler(const ServeOptions& options) -> HandlerFactory {
+  const HandlerFactory programs = [cgi = CgiOf(options)](Looper& looper) {
+    return std::make_unique<Cgi>(looper, cgi);
+  };
+  ResponseCacheOptions cache;
+  cache.max_bytes = options.response_cache_size / options.threads;
+  cache.default_ttl = options.response_cache_time;
+  return options.response_cache ? Cached(cache, programs) : programs;
+}
+
+// Always by its own thread: the log of errors has a few lines a day, this one has one for each
+// request. Its errors are reported there: other programs read this one, line by line.
+auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
+  if (options.access_log.file.empty()) {
+    return nullptr;
+  }
+  LogWriterOptions writer = options.log.writer;
+  writer.file = options.access_log.file;
+  writer.by = WriteBy::kThread;
+  writer.queue_size = std::min(writer.queue_size, options.access_log.queue_size);
+  writer.error_sink = Log;
+  return std::make_shared<LogWriter>(writer);
+}
+
+}  // namespace TURTLE_SERVER

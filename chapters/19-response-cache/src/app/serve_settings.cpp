@@ -1,0 +1,152 @@
+#include "app/serve_settings.h"
+
+#include <limits>
+
+#include "core/cidr_set.h"
+#include "core/connection.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+constexpr std::uint64_t kMaxThreads = 1024;
+constexpr std::uint64_t kMaxConnections = 10'000'000;
+constexpr std::uint64_t kMaxQueue = 1'000'000;
+constexpr std::uint64_t kMaxRate = 1'000'000'000;
+constexpr std::uint64_t kMaxSize = std::numeric_limits<std::size_t>::max();
+constexpr std::uint64_t kMaxHead = Connection::kInputLimit;  // what is longer is never there whole
+constexpr std::uint64_t kMaxFields = 65'534;
+
+auto IsPlace(const std::string& text) -> bool { return !text.empty() && text != kUnixPrefix; }
+
+void AddServer(SettingList& list, ServeOptions& options) {
+  list.Folder({"http.root_path", "DIR"}, "", options.directory, "the files to serve");
+  list.Count({"port", "--port"}, options.port, 0, 65535, "port to listen on; 0: any free one");
+  list.List({"address", "--address"}, "ADDRESS,...", options.address, 1, IsPlace,
+            "an address, a host name, or unix: and a path",
+            "addresses or host names to listen on (0.0.0.0 is all of IPv4, :: all of IPv6), or "
+            "unix:PATH for a socket in the file system");
+  list.Count({"worker_processes", "--threads"}, options.threads, 1, kMaxThreads,
+             "number of event loops, one thread each");
+  list.Switch({"cpu_affinity", "--cpu-affinity"}, options.cpu_affinity, true, false,
+              "on: each loop keeps to its own CPU");
+  list.Switch({"http.dot_files", "--dot-files"}, options.dot_files, true, false,
+              "on: names that begin with a dot, such as .env, are served; off: only what is in "
+              ".well-known");
+  list.Folder({"http.cgi_path", "--cgi-dir"}, "DIR", options.cgi_dir,
+              "programs for /cgi-bin/; without it there are none");
+  list.Seconds({"timeouts.cgi", "--cgi-timeout"}, options.cgi_timeout, 1,
+               "when a program that takes longer is killed");
+  list.Size({"http.cache_size", "--cache-size"}, options.cache_size, 0, kMaxSize,
+            "memory for cached files; 0: no cache");
+  list.Word({"http.cache_check", "--cache-check"}, options.cache_check,
+            {{"watch", CacheCheck::kWatch}, {"always", CacheCheck::kAlways}},
+            "how changes are noticed: watch (the kernel tells) or always (look each time)");
+  list.Switch({"http.response_cache", "--response-cache"}, options.response_cache, true, false,
+              "on: responses of programs are kept, and sent for equal requests; also by "
+              "USE_RESP_CACHE=1 in the environment");
+  list.Size({"http.response_cache_size", "--response-cache-size"}, options.response_cache_size, 0,
+            kMaxSize, "memory for kept responses");
+  list.Seconds({"http.response_cache_time", "--response-cache-time"}, options.response_cache_time,
+               0, "lifetime of kept responses that don't state one; 0: don't keep those");
+  list.Seconds({"timeouts.deferred_accept", "--deferred-accept"}, options.deferred_accept, 0,
+               "accept a client with its first byte, or after so long: faster for short "
+               "connections, but till then silent clients are not seen; 0: at once");
+  list.Seconds({"timeouts.stop", "--stop-timeout"}, options.stop_timeout, 1,
+               "how long responses under way may take after SIGINT or SIGTERM");
+}
+
+void AddWhoIsLetIn(SettingList& list, ServeOptions& options) {
+  list.CountOrAny({"worker_connections", "--max-connections"}, options.max_connections,
+                  kMaxConnections, "most clients of a loop, the next gets 503; -1: any number");
+  list.List({"blocks_ip", "--block"}, "NETWORK,...", options.blocked, 0, CidrSet::IsNetwork,
+            "an address or a network such as 10.0.0.0/8",
+            "block list: addresses, and networks such as 10.0.0.0/8 or 2001:db8::/32");
+}
+
+void AddHttp(SettingList& list, ServeOptions& options) {
+  list.Size({"http.max_body_size", "--max-body"}, options.max_body, 0, kMaxSize,
+            "longest request body that is accepted");
+  list.Size({"http.max_head_size", "--max-head"}, options.max_head, 64, kMaxHead,
+            "longest request head that is accepted");
+  list.Size({"http.max_uri_size", "--max-uri"}, options.max_uri, 1, kMaxHead,
+            "longest request target that is accepted");
+  list.Count({"http.max_fields", "--max-fields"}, options.max_fields, 1, kMaxFields,
+             "most fields of a request's head that are accepted");
+  list.Seconds({"timeouts.head", "--head-timeout"}, options.head_timeout, 1,
+               "how long the head of a request may take, from its first byte to its last");
+  list.Seconds({"timeouts.body", "--body-timeout"}, options.body_timeout, 1,
+               "how long a body may come more slowly than --min-body-rate");
+  list.Seconds({"timeouts.write", "--write-timeout"}, options.write_timeout, 1,
+               "how long a response may be read more slowly than --min-send-rate");
+  list.Seconds({"timeouts.idle", "--idle-timeout"}, options.idle_timeout, 1,
+               "how long a connection may wait for its next request");
+  list.Count({"http.min_body_rate", "--min-body-rate"}, options.min_body_rate, 0, kMaxRate,
+             "bytes a second that a client must send of a body; 0: any");
+  list.Count({"http.min_send_rate", "--min-send-rate"}, options.min_send_rate, 0, kMaxRate,
+             "bytes a second that a client must read of a response; 0: any");
+}
+
+void AddLog(SettingList& list, ServeOptions& options) {
+  LogWriterOptions& writer = options.log.writer;
+  list.File({"log.file", "--log-file"}, writer.file,
+            "file of the log instead of stderr; -: standard output");
+  list.Folder({"log.path", "--log-path"}, "DIR", options.log_path,
+              "the directory of the log, when it has a base name");
+  list.Text({"log.base_name", "--log-base-name"}, "NAME", options.log_base_name,
+            "the log is NAME.log in the directory of --log-path");
+  list.Switch({"log.ansync_started", "--log-async", "log.async_started"}, writer.by,
+              WriteBy::kThread, WriteBy::kCaller,
+              "on: a separate thread writes the log; off: the thread that logs");
+  list.Count({"log.queue_size", "--log-queue"}, writer.queue_size, 1, kMaxQueue,
+             "lines that wait for that thread");
+  list.Word({"log.when_full", "--log-when-full"}, writer.when_full,
+            {{"drop", WhenFull::kDrop}, {"block", WhenFull::kBlock}},
+            "when the queue is full: drop the oldest lines, and count them, or block the thread "
+            "that logs");
+  list.Seconds({"log.flush_second", "--log-flush"}, writer.flush_interval, 1,
+               "longest delay before a line is in the log file");
+  list.Size({"log.roll_size", "--log-roll-size"}, writer.roll_size, 0, kMaxSize,
+            "size at which a log file gets the time into its name and a new one begins; 0: never");
+}
+
+void AddAccessLog(SettingList& list, AccessLogOptions& access) {
+  list.File({"access_log.file", "--access-log"}, access.file,
+            "file with a line for each request; -: standard output");
+  list.Word({"access_log.format", "--access-log-format"}, access.format,
+            {{"combined", AccessLogFormat::kCombined}, {"json", AccessLogFormat::kJson}},
+            "format of these lines");
+}
+
+}  // namespace
+
+auto ServeSettings(ServeOptions& options) -> SettingList {
+  SettingList list;
+  AddServer(list, options);
+  list.From(Reload::kAtOnce);
+  AddWhoIsLetIn(list, options);
+  AddHttp(list, options);
+  list.Level({"log.level", "--log-level"}, options.log.level,
+             "least level that is logged; MIN_LOG_LEVEL is the same");
+  list.From(Reload::kNextStart);
+  AddLog(list, options);
+  AddAccessLog(list, options.access_log);
+  return list;
+}
+
+auto ConfigDefaults() -> ServeOptions {
+  ServeOptions options;
+  options.port = 4507;
+  options.threads = 4;
+  options.max_body = std::uint64_t{64} << 20;
+  return options;
+}
+
+auto SignalsHelp() -> std::string {
+  return "\nSignals:\n"
+         "  SIGHUP           read the configuration (-f) again\n"
+         "  SIGUSR1          reopen the log files: logrotate(8) has renamed them\n"
+         "  SIGTERM, SIGINT  stop once the responses under way are sent; again: at once\n";
+}
+
+}  // namespace TURTLE_SERVER
