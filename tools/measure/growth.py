@@ -56,11 +56,12 @@ class Program:
     connections: int = CONNECTIONS
 
 
+THERE = sorted(path.name[:2] for path in (run.ROOT / "chapters").glob("[0-9][0-9]-*"))
 PROGRAMS = (
     Program("01", "examples/echo_server", "echo", ECHO, connections=1),
-    *(Program(f"{number:02}", "examples/echo_server", "echo", ECHO) for number in range(2, 10)),
-    *(Program(f"{number}", "examples/web_server", "web", WEB) for number in range(10, 13)),
-    *(Program(f"{number}", "turtle", "web", SERVE) for number in range(13, 23)),
+    *(Program(number, "examples/echo_server", "echo", ECHO) for number in THERE if "02" <= number <= "09"),
+    *(Program(number, "examples/web_server", "web", WEB) for number in THERE if "10" <= number <= "15"),
+    *(Program(number, "turtle", "web", SERVE) for number in THERE if number >= "16"),
     Program("final", "turtle", "web", SERVE),
 )
 

@@ -1,16 +1,10 @@
 // An object that is kept for later must not be left half made when memory runs out.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <array>
-#include <csignal>
 #include <cstddef>
 #include <new>
 #include <string>
-#include <vector>
 
-#include "core/signal_watch.h"
-#include "support/captured_stderr.h"
 #include "support/failing_new.h"
 #include "web/http_exchange.h"
 
@@ -39,24 +33,6 @@ TEST(HalfMadeTest, TheStartOfAReplyIsWholeOrMadeAnew) {
     }
   }
   EXPECT_GT(failures, 0U);
-}
-
-TEST(HalfMadeTest, ASignalIsDeliveredWithoutMemory) {
-  const test::CapturedStderr errors;
-  Looper looper;
-  int seen = 0;
-  const std::array<char, 64> much{};  // more than a std::function holds without memory of its own
-  SignalWatch watch(looper, {SIGUSR1}, [&, much](int number) {
-    seen = number + much[0];
-    StopFailing();
-    looper.Stop();
-  });
-  looper.RunAfter(std::chrono::seconds(20), [&] { looper.Stop(); });
-  ASSERT_EQ(raise(SIGUSR1), 0);
-  FailAllocations(1, 1'000'000);
-  looper.Loop();
-  StopFailing();
-  EXPECT_EQ(seen, SIGUSR1);
 }
 
 }  // namespace

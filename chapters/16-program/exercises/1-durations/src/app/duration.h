@@ -1,0 +1,20 @@
+// Durations as people write them: 90, 90s, 5m, 1h30m, 2d.
+//
+// Thread: pure functions.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include "base/namespace.h"
+
+namespace TURTLE_SERVER {
+
+/// Reads a duration: a number alone, which is seconds, or numbers with a unit each (`d`, `h`, `m`,
+/// `s`), from the largest unit to the smallest, none twice. No sign, no space, no fraction.
+/// @param text what was written.
+/// @return seconds; nullopt: not a duration, or more seconds than 63 bits hold.
+[[nodiscard]] auto ParseDuration(std::string_view text) -> std::optional<std::chrono::seconds>;
+
+}  // namespace TURTLE_SERVER
