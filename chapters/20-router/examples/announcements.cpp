@@ -1,26 +1,57 @@
-// Clients that listen at GET /events hear what others POST to /say.
+// Clients that ask for GET /events get the next text that somebody sends by POST /say.
 //
 //   announcements PORT
-#include <csignal>
+//
+// It has one loop, and a handler answers before it returns. So the handler of /events waits on the
+// loop, and a client that wants to say something waits as well.
+#include <chrono>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <stdexcept>
-#include <string_view>
+#include <string>
+#include <utility>
 
 #include "base/argument.h"
-#include "core/signal_watch.h"
-#include "listeners.h"
+#include "base/condition.h"
+#include "base/mutex.h"
+#include "http/http_error.h"
 #include "web/http_server.h"
 
 using namespace turtle;
 
 namespace {
 
-auto Saying(std::string_view text) -> ServerEvent {
-  ServerEvent event;
-  event.data = text;
-  return event;
-}
+// The last text, and those who wait for another one. Any thread may call it.
+class Board {
+ public:
+  // Waits for the next text; nullopt if none comes within two seconds.
+  auto Next() -> std::optional<std::string> {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    const MutexLock lock(mutex_);
+    const int before = count_;
+    while (count_ == before) {
+      if (std::chrono::steady_clock::now() >= end) {
+        return std::nullopt;
+      }
+      said_.WaitUntil(mutex_, end);
+    }
+    return text_;
+  }
+
+  void Say(std::string text) {
+    const MutexLock lock(mutex_);
+    text_ = std::move(text);
+    ++count_;
+    said_.NotifyAll();
+  }
+
+ private:
+  Mutex mutex_;
+  Condition said_;
+  std::string text_ TURTLE_GUARDED_BY(mutex_);
+  int count_ TURTLE_GUARDED_BY(mutex_) = 0;
+};
 
 }  // namespace
 
@@ -29,19 +60,22 @@ auto main(int argc, char** argv) -> int try {
     std::cerr << "usage: announcements PORT\n";
     return 2;
   }
-  Listeners listeners;
-  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])));
-  server.Get("/events", [&listeners](const ServerRequest&, const Responder& responder) {
-    listeners.Add(responder).Send(Saying("welcome"));
+  Board board;
+  ServerOptions one_loop;
+  one_loop.threads = 1;
+  HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])), {}, one_loop);
+  server.Get("/events", [&board](const ServerRequest&, ServerResponse& res) {
+    const auto text = board.Next();
+    if (!text) {
+      throw HttpError(503, "nobody has said anything");
+    }
+    res.Text(*text + "\n");
   });
-  server.Post("/say", [&listeners](const ServerRequest& req, ServerResponse& res) {
-    listeners.Tell(Saying(req.Body()));
+  server.Post("/say", [&board](const ServerRequest& req, ServerResponse& res) {
+    board.Say(std::string(req.Body()));
     res.Status(204);
   });
-  const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) {
-    listeners.End();
-    server.Stop();
-  });
+  server.StopOnSignals();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

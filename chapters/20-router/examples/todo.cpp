@@ -1,5 +1,4 @@
-// A list of to-dos: a REST service, and a page that uses it. Pages that are open at the same time
-// see each other's changes at once.
+// A list of to-dos: a REST service, and a page that uses it.
 //
 //   todo PORT [FOLDER]      FOLDER has the page's files; todo_page beside the program unless given
 //
@@ -8,9 +7,7 @@
 //    GET    /api/todos/{id}    one of them
 //    PATCH  /api/todos/{id}    {"title": "buy oat milk", "done": true}, or one of the two
 //    DELETE /api/todos/{id}
-//    GET    /api/events        says when something has changed (server-sent events)
 #include <algorithm>
-#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -26,11 +23,9 @@
 
 #include "base/argument.h"
 #include "base/ascii.h"
-#include "core/signal_watch.h"
 #include "http/http_error.h"
 #include "http/mime.h"
 #include "http/status.h"
-#include "listeners.h"
 #include "todo_list.h"
 #include "web/exchange.h"
 #include "web/http_server.h"
@@ -42,10 +37,6 @@ namespace {
 
 constexpr std::size_t kMaxTodos = 1000;
 constexpr std::ptrdiff_t kMaxTitle = 200;  // characters
-
-// Not what has changed: a page that is told asks for the list. So it does no harm that two changes
-// may be told in another order than they were made, or that one was missed.
-constexpr ServerEvent kChanged{"changed"};
 
 auto ToJson(const Todo& todo) -> json {
   return {{"id", todo.id}, {"title", todo.title}, {"done", todo.done}};
@@ -123,7 +114,7 @@ auto NotThere(const ServerRequest& req) -> HttpError {
 
 // --- what is served ------------------------------------------------------------------------------
 
-void ServeTodos(RouteGroup api, TodoList& todos, Listeners& listeners) {
+void ServeTodos(RouteGroup api, TodoList& todos) {
   api.Get("/todos", [&](const ServerRequest& req, ServerResponse& res) {
     json list = json::array();
     for (const Todo& todo : todos.All(DoneFromQuery(req))) {
@@ -140,7 +131,6 @@ void ServeTodos(RouteGroup api, TodoList& todos, Listeners& listeners) {
     if (!todo) {  // not 507: nothing is wrong here, and the client can do something about it
       throw HttpError(409, "there are " + std::to_string(kMaxTodos) + " to-dos: delete one first");
     }
-    listeners.Tell(kChanged);
     res.Status(201).Set("Location", "/api/todos/" + std::to_string(todo->id)).Json(ToJson(*todo));
   });
   api.Get("/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
@@ -155,18 +145,14 @@ void ServeTodos(RouteGroup api, TodoList& todos, Listeners& listeners) {
     if (!todo) {
       throw NotThere(req);
     }
-    listeners.Tell(kChanged);
     res.Json(ToJson(*todo));
   });
   api.Delete("/todos/{id:int}", [&](const ServerRequest& req, ServerResponse& res) {
     if (!todos.Remove(req.Integer("id"))) {
       throw NotThere(req);
     }
-    listeners.Tell(kChanged);
     res.Status(204);
   });
-  api.Get("/events",
-          [&](const ServerRequest&, const Responder& responder) { listeners.Add(responder); });
 }
 
 // Four small files, in memory. As routes: middleware stands around these, not around what is
@@ -217,17 +203,13 @@ auto main(int argc, char** argv) -> int try {
     return 2;
   }
   TodoList todos(kMaxTodos);
-  Listeners listeners;
   HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])));
   server.ErrorFormat("/api", ErrorInJson);
   server.Use(SecurityFields());
-  ServeTodos(server.Group("/api").Use(NeverKept()), todos, listeners);
+  ServeTodos(server.Group("/api").Use(NeverKept()), todos);
   ServePage(server,
             argc == 3 ? argv[2] : std::filesystem::path(argv[0]).parent_path() / "todo_page");
-  const SignalWatch signals(*server.Loopers().front(), {SIGINT, SIGTERM}, [&](int) {
-    listeners.End();
-    server.Stop();
-  });
+  server.StopOnSignals();
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;
   server.Begin();
   return 0;

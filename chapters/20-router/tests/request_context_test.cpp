@@ -7,7 +7,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -156,7 +155,7 @@ auto Login() -> Middleware {
 class RequestContextRouteTest : public testing::Test {
  protected:
   RequestContextRouteTest()
-      : server_([this](HttpServer& http) {
+      : server_([](HttpServer& http) {
           http.Use(Login());
           http.Get("/me", [](const ServerRequest& req, ServerResponse& res) {
             res.Text(req.Get<User>().name);
@@ -165,20 +164,8 @@ class RequestContextRouteTest : public testing::Test {
           http.Post("/me", [](const ServerRequest& req, ServerResponse& res) {
             res.Text(req.Get<User>().name + std::string(req.Body()));
           });
-          http.Get("/later", [this](const ServerRequest& req, const Responder& responder) {
-            req.Set(Visits{4});
-            other_ = std::thread([responder, context = req.Context()] {
-              responder.Reply(ServerResponse().Text(context.Get<User>().name));
-            });
-          });
           http.Mount("/", test::Answering([](Exchange& exchange) { exchange.ReplyFrom("/me"); }));
         }) {}
-
-  ~RequestContextRouteTest() override {
-    if (other_.joinable()) {
-      other_.join();
-    }
-  }
 
   auto Ask(const std::string& request) -> HttpReply {
     return HttpClient(server_.Port()).Ask(request);
@@ -187,7 +174,6 @@ class RequestContextRouteTest : public testing::Test {
   [[nodiscard]] auto Port() const -> int { return server_.Port(); }
 
  private:
-  std::thread other_;
   RunningServer server_;
 };
 
@@ -203,13 +189,6 @@ TEST_F(RequestContextRouteTest, ItIsThereWhenTheBodyHasCome) {
   client.Send("POST /me?user=ada HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\n");
   client.Send("!!");
   EXPECT_EQ(client.ReadReply().body, "ada!!");
-}
-
-TEST_F(RequestContextRouteTest, ALateAnswerHasIt) {
-  const HttpReply reply = Ask(Get("/later?user=ada"));
-  EXPECT_EQ(reply.body, "ada");
-  EXPECT_EQ(reply.Field("X-User"), "ada");
-  EXPECT_EQ(reply.Field("X-Visits"), "4");
 }
 
 TEST_F(RequestContextRouteTest, TheNextRequestBeginsWithoutIt) {

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "files/open_beneath.h"
 #include "support/http_client.h"
@@ -49,18 +48,6 @@ class RouteFilesTest : public testing::Test {
       });
       http.Get("/text", [this](const ServerRequest&, ServerResponse& res) {
         res.Body(Slice("a.txt", 2, 5)).Text("a text again");
-      });
-      http.Get("/later", [this](const ServerRequest&, const Responder& responder) {
-        ServerResponse response;
-        response.Body(Slice("large.html", 0, 100'000), "text/html");
-        responder.Reply(std::move(response));
-      });
-      http.Get("/stream", [this](const ServerRequest&, const Responder& responder) {
-        ServerResponse head;
-        head.Body(Slice("a.txt", 0, 3));
-        const ReplyStream stream = responder.Stream(std::move(head));
-        stream.Write("!");
-        stream.End();
       });
     });
   }
@@ -155,8 +142,6 @@ TEST_F(RouteFilesTest, ABodyMayBeAPartOfAFile) {
   EXPECT_EQ(part.body, "cdefg");
   EXPECT_EQ(part.Field("Content-Type"), "text/x-part");
   EXPECT_EQ(Ask("/text").body, "a text again");
-  EXPECT_EQ(Ask("/later").body, std::string(100'000, 'x'));
-  EXPECT_EQ(Ask("/stream").body, "abc!");
 }
 
 TEST(RouteFilesFolderTest, AFolderThatIsNotThereIsNamed) {

@@ -1,7 +1,6 @@
 // The to-do service, an example, from outside: its responses to each client.
 #include <gtest/gtest.h>
 
-#include <csignal>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -49,8 +48,6 @@ class TodoTest : public testing::Test {
     ExpectError(Ask("PATCH", "/api/todos/1", body), 400, why);
     EXPECT_EQ(Read("/api/todos"), json::parse(R"([{"id": 1, "title": "milk", "done": false}])"));
   }
-
-  [[nodiscard]] auto Program() -> test::ExampleServer& { return program_; }
 
  private:
   const test::OwnFolder folder_;  // a later chapter's service remembers what is to be done, there
@@ -170,24 +167,6 @@ TEST_F(TodoTest, AFullListTakesMoreWhenOneIsDeleted) {
   EXPECT_EQ(Read("/api/todos").size(), 1000U);
   EXPECT_EQ(Ask("DELETE", "/api/todos/500").status, 204);
   EXPECT_EQ(Add("the last one").status, 201);
-}
-
-TEST_F(TodoTest, WhoListensHearsOfEachChange) {
-  test::HttpClient listener(Program().Port());
-  ASSERT_TRUE(listener.Send(test::Get("/api/events")));
-  ASSERT_TRUE(listener.HasInput(test::kPatience)) << "the head: from now on it is told";
-  Add("milk");
-  Add("");  // changes nothing
-  Ask("GET", "/api/todos");
-  Ask("PATCH", "/api/todos/1", R"({"done": true})");
-  Ask("DELETE", "/api/todos/1");
-  Ask("DELETE", "/api/todos/1");
-  Program().Signal(SIGTERM);
-  const HttpReply heard = listener.ReadReply();
-  EXPECT_EQ(heard.Field("Content-Type"), "text/event-stream");
-  EXPECT_EQ(heard.body, "data: changed\n\ndata: changed\n\ndata: changed\n\n");
-  EXPECT_TRUE(heard.complete);
-  EXPECT_EQ(Program().Wait(), 0);
 }
 
 TEST_F(TodoTest, ThePageIsServedUnderAStrictPolicy) {

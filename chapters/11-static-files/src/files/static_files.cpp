@@ -106,7 +106,8 @@ auto PartialResponse(const RangeSet& ranges, int file, std::uint64_t size, std::
     AppendContentRange(ranges[0], size, text);
     response.Set("Content-Range", text).Set("Content-Type", type);
     text.clear();
-    return AppendPart(file, ranges[0], text) ? std::move(response.Body(text)) : ChangedFile();
+    return AppendPart(file, ranges[0], text) ? std::move(response.Body(std::move(text)))
+                                             : ChangedFile();
   }
   // Nobody can have put the boundary into the file for this response: it is made of the time.
   timespec now{};

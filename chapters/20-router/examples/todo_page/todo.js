@@ -1,5 +1,4 @@
-// The page shows what the server has. A change is sent to the server, and the list asked for anew;
-// the server says when others have changed something.
+// The page shows what the server has. A change is sent to the server, and the list asked for anew.
 
 const list = document.querySelector("#list");
 const problem = document.querySelector("#problem");
@@ -126,16 +125,4 @@ document.querySelector("#add").onsubmit = async (event) => {
   }
 };
 
-// --- what others change --------------------------------------------------------------------------
-
-// A browser connects again by itself. What it has missed meanwhile is in the list. It has about six
-// connections for a server, and each open page keeps one of them: the seventh page has to wait.
-const events = new EventSource("/api/events");
-events.onopen = () => {
-  problem.textContent = "";
-  load();
-};
-events.onmessage = load;
-events.onerror = () => {
-  summary.textContent = "Connecting …";
-};
+load();

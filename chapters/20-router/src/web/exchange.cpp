@@ -14,6 +14,7 @@
 #include "log/log.h"
 #include "web/error_formats.h"
 #include "web/server_response.h"
+#include "web/session.h"
 
 namespace TURTLE_SERVER {
 
@@ -118,7 +119,7 @@ auto Exchange::Formatted(const Response& response) const noexcept -> std::option
 
 auto Exchange::Filtered(Response response) -> Response {
   ServerResponse seen(std::move(response));
-  TakeFilter().OnReply(*this, seen);
+  std::exchange(filter_, nullptr)->OnReply(*this, seen);
   return seen.Whole();
 }
 
@@ -155,7 +156,7 @@ void Exchange::Reply(const ReadyReply& reply) {
 }
 
 void Exchange::Reply(int status, std::string_view start, const ReadyReply& reply) {
-  if (Begun() || has_filter_ || status < 200) {
+  if (Begun() || filter_ != nullptr || status < 200) {
     ReplyUnusually(status, start, reply);
     return;
   }
@@ -172,11 +173,6 @@ void Exchange::ReplyUnusually(int status, std::string_view start, const ReadyRep
     RefuseReply(status);
   }
   Send(Filtered(Unready(status, start, reply)));
-}
-
-auto Exchange::TakeFilter() noexcept -> ReplyFilter& {
-  has_filter_ = false;
-  return *rare_->filter;
 }
 
 // For protocols that have no use for the text of HTTP/1.1.
@@ -200,7 +196,7 @@ void Exchange::HoldBody(bool hold) {
 void Exchange::BeginFiltered(const Response& head, std::optional<std::uint64_t> length) {
   ServerResponse seen(head);
   static_cast<void>(seen.WithoutBody());
-  TakeFilter().OnReply(*this, seen);
+  std::exchange(filter_, nullptr)->OnReply(*this, seen);
   std::unique_ptr<ReplyTap> tap = std::move(tap_);
   if (!seen.Head().Pieces().empty() || !seen.Body().empty()) {
     Reply(seen.Whole());  // the handler's output is dropped, and the tap hears nothing
@@ -360,9 +356,7 @@ auto Exchange::Redirect() -> bool {
   body_held_ = false;
   end_told_ = false;
   prefix_bytes_ = 0;
-  StopLateTimer();
-  has_filter_ = false;
-  rare_.reset();
+  filter_ = nullptr;
   tap_.reset();
   state_.reset();
   context_.Clear();
@@ -389,13 +383,6 @@ auto Exchange::WantsBody() const noexcept -> bool {
   return on_body_ && !body_held_ && !end_told_ && !new_target_ && !Replied();
 }
 
-auto Exchange::CanUpgrade(std::string_view /*protocol*/) const -> bool { return false; }
-
-void Exchange::Upgrade(std::string_view protocol, const Response& /*fields*/,
-                       const SessionMaker& /*next*/) {
-  throw std::logic_error("upgrade to " + std::string(protocol) + ": the client can't have it");
-}
-
 auto Exchange::Id() const noexcept -> ExchangeId { return {GetConnection().Id(), number_}; }
 
 auto Exchange::GetConnection() const noexcept -> Connection& { return session_->GetConnection(); }
@@ -419,75 +406,10 @@ void Exchange::Open(Session& session, std::uint32_t number) {
   redirects_ = 0;
 }
 
-auto Exchange::RareParts() -> Rare& {
-  if (!rare_) {
-    rare_ = std::make_unique<Rare>();
-  }
-  return *rare_;
-}
-
-// The timer goes before the exchange does, so it may hold a pointer to it.
-void Exchange::OnLate(Clock::duration limit, std::function<void()> callback) {
-  StopLateTimer();
-  RareParts().late_timer = GetLooper().RunAfter(limit, [this, callback = std::move(callback)] {
-    rare_->late_timer.reset();
-    const bool is_there = GetLooper().Find(GetConnection().Id()) != nullptr;
-    if (Begun() || new_target_ || !is_there) {
-      return;
-    }
-    try {
-      callback();
-    } catch (...) {
-      AbortThrown();
-    }
-    if (rare_) {
-      TellEnd();
-    }
-  });
-}
-
-void Exchange::StopLateTimer() noexcept {
-  if (rare_ && rare_->late_timer) {
-    GetLooper().Cancel(*rare_->late_timer);
-    rare_->late_timer.reset();
-  }
-}
-
-void Exchange::OnEnd(EndCallback callback) {
-  RareParts().on_end.push_back(std::move(callback));
-  session_->Wake();  // the client may have gone already
-}
-
-// Both look the same from here: a client that has only said its last word, and one that has gone.
-void Exchange::AskWhetherGone() {
-  if (rare_ && !rare_->on_end.empty() && !rare_->probed && GetConnection().PeerFinished()) {
-    rare_->probed = Probe();
-  }
-}
-
-void Exchange::TellEnd() noexcept {
-  for (const EndCallback& callback : std::exchange(rare_->on_end, {})) {
-    try {
-      callback(reply_);
-    } catch (...) {
-      LogException("OnEnd()");
-    }
-  }
-}
-
-void Exchange::CloseRareParts() noexcept {
-  StopLateTimer();
-  TellEnd();
-  has_filter_ = false;
-  rare_.reset();
-}
-
 void Exchange::Close() noexcept {
-  if (rare_) {
-    CloseRareParts();
-  }
   on_body_ = nullptr;
   on_room_ = nullptr;
+  filter_ = nullptr;
   tap_.reset();
   state_.reset();
   context_.Clear();

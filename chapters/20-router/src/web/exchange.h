@@ -7,8 +7,6 @@
 //  * BeginReply(), Write() and End() answer it in pieces, as they become known.
 //  * ReplyFrom() has another path of this server answer it.
 //  * Tap() lets a listener hear the response, Filter() lets middleware change it.
-//  * OnLate() and OnEnd() tell a handler that takes its time what has become of it meanwhile.
-//  * Upgrade() answers by handing the connection to another protocol.
 //  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
 //    latest when the client is gone.
 //  * Context() has what middleware has found out about the request.
@@ -30,17 +28,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/pin.h"
 #include "core/connection.h"
-#include "core/timer_queue.h"
 #include "http/request.h"
 #include "http/response.h"
 #include "web/reply_tap.h"
 #include "web/request_context.h"
-#include "web/session.h"
 
 namespace TURTLE_SERVER {
 
@@ -48,6 +43,7 @@ class ErrorFormats;
 class Exchange;
 class Looper;
 class ServerResponse;
+class Session;
 
 /// Names an exchange of one loop; names are not used again.
 struct ExchangeId {
@@ -118,9 +114,6 @@ enum class ReplyState : std::uint8_t {
   kComplete,  ///< all of it was given to the connection
   kCut,       ///< it ends in the middle, and the connection with it
 };
-
-/// How far the response came before its exchange has ended.
-using EndCallback = std::function<void(ReplyState reply)>;
 
 /// One request, and the place for its response. Owned by its session.
 class Exchange {
@@ -228,46 +221,13 @@ class Exchange {
   /// nothing. The callback may throw, as Handle(); it can't replace itself.
   void OnRoom(std::function<void()> callback) { on_room_ = std::move(callback); }
 
-  /// Calls `callback`, and then those of OnEnd(), if the response has not begun after `limit`.
-  /// Replaces an earlier one. An exception is answered by a logged 500. ReplyFrom() drops it.
-  /// @param limit from now on
-  /// @param callback on the loop's thread
-  void OnLate(Clock::duration limit, std::function<void()> callback);
-
-  /// Calls `callback` when the exchange ends. If the response is not complete by then, the client
-  /// has gone, or it was cut. A client that has closed its end is asked by Probe() whether it is
-  /// there. An exception is logged. ReplyFrom() drops it.
-  /// @param callback on the loop's thread; not to use the exchange, which is ending
-  void OnEnd(EndCallback callback);
-
   /// Has `tap` hear the response, in place of the one that was to hear it. Before it begins.
   void Tap(std::unique_ptr<ReplyTap> tap) noexcept { tap_ = std::move(tap); }
 
   /// Has `filter` change the response before it begins, in place of another filter. ReplyFrom()
-  /// removes it, and Upgrade() does not ask it.
+  /// removes it.
   /// @param filter outlives the exchange
-  void Filter(ReplyFilter* filter) {
-    RareParts().filter = filter;
-    has_filter_ = filter != nullptr;
-  }
-
-  /// True if the client asks for another protocol on this connection, and the server can change to
-  /// it now: RFC 9110, section 7.8. False once the server is about to stop.
-  /// @param protocol its name, such as "websocket", in any case
-  [[nodiscard]] virtual auto CanUpgrade(std::string_view protocol) const -> bool;
-
-  /// Answers 101 and hands the connection to another session, when the handler has returned. The
-  /// bytes that the client has sent after its request are that session's input.
-  /// @param protocol for which CanUpgrade() is true; else throws std::logic_error
-  /// @param fields of the 101, besides Connection and Upgrade; its status does not count
-  /// @param next makes the session. It is called when this exchange is over, so it holds copies,
-  ///     nothing of the request or of what is attached. If it throws, the connection is closed.
-  virtual void Upgrade(std::string_view protocol, const Response& fields, const SessionMaker& next);
-
-  /// Has something sent that a client without interest answers by a reset, so that its leaving is
-  /// noticed. An interim response (RFC 9110, section 15.2) where the protocol has nothing better.
-  /// @return false: nothing can be sent at this time
-  virtual auto Probe() -> bool { return false; }
+  void Filter(ReplyFilter* filter) noexcept { filter_ = filter; }
 
   /// How far the response has come.
   [[nodiscard]] auto GetReplyState() const noexcept -> ReplyState { return reply_; }
@@ -323,25 +283,8 @@ class Exchange {
   /// True while the handler waits for a piece of the body.
   [[nodiscard]] auto WantsBody() const noexcept -> bool;
 
-  /// Moves on to a 101 that the protocol is about to send.
-  void BeginUpgrade() noexcept {
-    Move(ReplyState::kBegun);
-    status_ = 101;
-  }
-
-  /// It has sent the 101.
-  void EndUpgrade() noexcept { Move(ReplyState::kComplete); }
-
  private:
   friend class LoopHttp;  // it calls the handlers
-
-  // Few exchanges have these: those of mounts with middleware, and those that take their time.
-  struct Rare {
-    ReplyFilter* filter = nullptr;
-    std::optional<TimerId> late_timer;
-    std::vector<EndCallback> on_end;
-    bool probed = false;  // the client has been asked whether it is there
-  };
 
   // The protocol's part of a response.
 
@@ -370,14 +313,8 @@ class Exchange {
   void SendFiltered(const Response& whole);
   void Send(const Response& whole);
   void TellTap(const Response& whole) noexcept;
-  auto RareParts() -> Rare&;
-  [[nodiscard]] auto HasFilter() const noexcept -> bool { return has_filter_ && !Begun(); }
-  auto TakeFilter() noexcept -> ReplyFilter&;
+  [[nodiscard]] auto HasFilter() const noexcept -> bool { return filter_ != nullptr && !Begun(); }
   [[gnu::cold]] void ReplyUnusually(int status, std::string_view start, const ReadyReply& reply);
-  void StopLateTimer() noexcept;
-  void CloseRareParts() noexcept;
-  void AskWhetherGone();
-  void TellEnd() noexcept;
   void Move(ReplyState to) noexcept;
   auto Allow(std::uint64_t bytes) noexcept -> std::uint64_t;
 
@@ -387,7 +324,6 @@ class Exchange {
   std::size_t prefix_bytes_ = 0;
   std::uint32_t number_ = 0;
   ReplyState reply_ = ReplyState::kNone;
-  bool has_filter_ = false;  // rare_ has it, and it has not been called
   bool body_held_ = false;
   bool end_told_ = false;         // the handler has been given the last piece
   bool drops_output_ = false;     // HEAD, or a status without a body
@@ -403,7 +339,7 @@ class Exchange {
   BodyCallback on_body_;
   std::function<void()> on_room_;
   std::unique_ptr<ReplyTap> tap_;         // nearly always none
-  std::unique_ptr<Rare> rare_;            // likewise
+  ReplyFilter* filter_ = nullptr;         // likewise, or it has been called
   std::unique_ptr<ExchangeState> state_;  // goes first: the callbacks may look into it
 };
 

@@ -1,13 +1,10 @@
 #include "web/http_exchange.h"
 
-#include <stdexcept>
 #include <utility>
 #include <variant>
 
-#include "base/ascii.h"
 #include "core/min_rate.h"
 #include "http/chunked.h"
-#include "http/headers.h"
 
 namespace TURTLE_SERVER {
 
@@ -303,58 +300,10 @@ auto HttpExchange::BodyLimitText() const -> std::string {
   return body_ ? body_->LimitText() : "The request has no body.";
 }
 
-// Does a field that is a list hold this name, in any case, in any of its lines?
-auto HttpExchange::Lists(std::string_view field, std::string_view name) const -> bool {
-  bool found = false;
-  GetRequest().headers.ForEach(field, [&](std::string_view list) {
-    while (!list.empty()) {
-      found = found || ascii::EqualIgnoreCase(TakeListElement(list), name);
-    }
-  });
-  return found;
-}
-
 void HttpExchange::LimitBody(std::uint64_t most) noexcept {
   if (body_) {
     body_->SetMaxBytes(most);
   }
-}
-
-auto HttpExchange::CanUpgrade(std::string_view protocol) const -> bool {
-  const Request& request = GetRequest();
-  return request.minor_version > 0 && keep_alive_ && body_done_ && !Begun() &&
-         !loop_.Http().Ending() && Lists("Connection", "upgrade") && Lists("Upgrade", protocol);
-}
-
-void HttpExchange::Upgrade(std::string_view protocol, const Response& fields,
-                           const SessionMaker& next) {
-  if (!next || !CanUpgrade(protocol)) {
-    throw std::logic_error("upgrade to " + std::string(protocol) + ": the client can't have it");
-  }
-  Response switching(fields);
-  switching.SetStatus(101);
-  std::string& head = loop_.HeadScratch();
-  switching.AppendHead({}, head);
-  std::string lines = "Connection: upgrade\r\nUpgrade: ";
-  lines.append(protocol).append("\r\n");
-  head.insert(head.find('\n') + 1, lines);
-  SessionMaker maker = next;  // first: what may throw comes before the 101
-  BeginUpgrade();
-  GetConnection().WriteToWriteBuffer(head);
-  next_ = std::move(maker);
-  EndUpgrade();
-  GetSession().Wake();
-}
-
-// Many clients know interim responses only as the leave to send a body; any client has to take one
-// (RFC 9110, section 15.2). HTTP/1.0 knows none.
-auto HttpExchange::Probe() -> bool {
-  if (Begun() || continue_due_ || GetRequest().minor_version == 0) {
-    return false;
-  }
-  GetConnection().WriteToWriteBuffer("HTTP/1.1 100 Continue\r\n\r\n");
-  GetSession().Wake();
-  return true;
 }
 
 }  // namespace TURTLE_SERVER

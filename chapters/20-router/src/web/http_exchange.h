@@ -106,18 +106,6 @@ class HttpExchange final : public Exchange {
   [[nodiscard]] auto BodyTooLarge() const noexcept -> bool override;
   [[nodiscard]] auto BodyLimitText() const -> std::string override;
 
-  [[nodiscard]] auto CanUpgrade(std::string_view protocol) const -> bool override;
-  void Upgrade(std::string_view protocol, const Response& fields,
-               const SessionMaker& next) override;
-
-  /// True after Upgrade(), until TakeNext().
-  [[nodiscard]] auto HasNext() const noexcept -> bool { return next_ != nullptr; }
-
-  /// The maker of the session that takes the connection over.
-  [[nodiscard]] auto TakeNext() noexcept -> SessionMaker { return std::exchange(next_, nullptr); }
-
-  auto Probe() -> bool override;
-
  private:
   void SendWhole(const Response& response) override;
   void SendReady(int status, std::string_view start, const ReadyReply& reply) override;
@@ -136,7 +124,6 @@ class HttpExchange final : public Exchange {
   [[nodiscard]] auto BodyAhead() const noexcept -> std::optional<std::uint64_t>;
   [[nodiscard]] auto CanDrop() const noexcept -> bool;
   [[nodiscard]] auto HasTakenMore() const noexcept -> bool;
-  [[nodiscard]] auto Lists(std::string_view field, std::string_view name) const -> bool;
 
   Http1Shared& loop_;
   std::size_t unconsumed_bytes_ = 0;  // of the request, at the front of the input
@@ -148,7 +135,6 @@ class HttpExchange final : public Exchange {
   std::uint64_t body_moved_ = 0;                // bytes since body_deadline_ was set
   std::uint64_t body_dropped_ = 0;              // bytes that came after the response
   TimePoint body_deadline_ = TimePoint::max();  // while it is the client's turn to send
-  SessionMaker next_;
 };
 
 /// The HTTP/1.1 of one loop, shared by its sessions.

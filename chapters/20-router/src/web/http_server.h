@@ -74,9 +74,8 @@ class HttpServer {
   /// @param method GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS
   /// @param pattern such as "/users/{id:int}", see http/route_pattern.h; or '~' and a regular
   ///     expression, see http/router.h
-  /// @param action a function of (const ServerRequest&, ServerResponse&), or, to answer later, of
-  ///     (const ServerRequest&, Responder). Called when the request's body is complete, on the
-  ///     loops' threads, all at once.
+  /// @param action a function of (const ServerRequest&, ServerResponse&). Called when the request's
+  ///     body is complete, on the loops' threads, all at once.
   /// @param options limits of this route, such as {1 << 20} for bodies of at most 1 MiB
   /// @return this
   /// @throws std::invalid_argument when the pattern is none, or when the same paths have a route

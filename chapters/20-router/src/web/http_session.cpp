@@ -1,7 +1,6 @@
 #include "web/http_session.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "core/min_rate.h"
@@ -49,10 +48,6 @@ void HttpSession::OnProgress() {
   }
   if (!exchange_ && keep_alive_) {
     GoOn();
-  }
-  if (exchange_ && exchange_->HasNext()) {
-    HandOver();  // and this session is no more
-    return;
   }
   SetDeadlines();
   SetRunning(false);
@@ -159,11 +154,6 @@ void HttpSession::KeepExchange() {
   }
 }
 
-auto HttpSession::FindOpen(std::uint32_t number) noexcept -> Exchange* {
-  const bool open = exchange_ && exchange_->Id().number == number && !exchange_->Replied();
-  return open ? exchange_.get() : nullptr;
-}
-
 void HttpSession::SendLast(Connection& connection, Http1Shared& loop, const Response& response,
                            Method method) {
   HeadContext context;
@@ -192,9 +182,6 @@ void HttpSession::Refuse(int status, std::string_view reason, Method method) {
 }
 
 void HttpSession::Finish() {
-  if (exchange_->HasNext()) {
-    return;  // until OnProgress() ends
-  }
   loop_.Http().TellEnd(*exchange_);  // as long as its views look into something
   keep_alive_ = exchange_->KeepsConnection();
   const Closing closing = keep_alive_ ? Closing::kAuto : exchange_->HowToClose();
@@ -202,25 +189,6 @@ void HttpSession::Finish() {
   loop_.GiveBack(std::move(exchange_));
   if (!keep_alive_) {
     Close(closing);
-  }
-}
-
-// The next session has what the client has sent after its request, and the deadlines are its own.
-void HttpSession::HandOver() {
-  Connection& connection = GetConnection();
-  Looper& looper = GetLooper();
-  const SessionMaker make = exchange_->TakeNext();
-  Finish();
-  looper.SetDeadline(&connection, TimePoint::max());
-  std::unique_ptr<Session> next = make(connection);
-  if (next == nullptr) {
-    throw std::logic_error("upgrade: no session was made");
-  }
-  Session& session = *next;
-  connection.SetState(std::move(next));
-  looper.Schedule(&connection);
-  if (looper.Stopping()) {
-    session.OnStop();
   }
 }
 

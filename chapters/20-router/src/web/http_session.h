@@ -47,8 +47,6 @@ class HttpSession : public Session {
   void OnTimeout() override;
   void OnStop() override;
 
-  [[nodiscard]] auto FindOpen(std::uint32_t number) noexcept -> Exchange* override;
-
   /// Queues a response after which nothing comes, whatever was asked.
   /// @param connection which the caller closes
   /// @param loop of the connection
@@ -67,7 +65,6 @@ class HttpSession : public Session {
   void KeepExchange();
   void Refuse(int status, std::string_view reason, Method method = Method::kOther);
   void Finish();
-  void HandOver();
   void Close(Closing closing);
   void SetDeadlines();
   void LookAgain();

@@ -97,7 +97,6 @@ void LoopHttp::GoOn(Exchange& exchange) {
   if (!exchange.Replied() && exchange.on_room_ && exchange.CanWrite()) {
     Guard(exchange, exchange.on_room_);
   }
-  exchange.AskWhetherGone();
   if (exchange.redirects_ != 0 && exchange.WantsBody()) {
     BringBody(exchange, {}, true);  // the rest of the body was for the first handler
   }

@@ -42,9 +42,8 @@ auto MiddlewareChain::HasAfter() const noexcept -> bool {
                      [](const Middleware* each) { return each->after != nullptr; });
 }
 
-auto MiddlewareChain::Leave(const ServerRequest& request, ServerResponse& response,
-                            std::size_t entered) const -> bool {
-  bool is_given = true;
+void MiddlewareChain::Leave(const ServerRequest& request, ServerResponse& response,
+                            std::size_t entered) const {
   Format(request, response);
   for (std::size_t i = std::min(entered, around_.size()); i > 0; --i) {
     const Middleware& each = *around_[i - 1];
@@ -54,11 +53,9 @@ auto MiddlewareChain::Leave(const ServerRequest& request, ServerResponse& respon
       }
     } catch (...) {
       Replace(request, response);
-      is_given = false;
     }
   }
   Format(request, response);  // one of them may have made it an error page
-  return is_given;
 }
 
 void MiddlewareChain::Catch(const ServerRequest& request, ServerResponse& response) const {

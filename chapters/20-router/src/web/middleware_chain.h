@@ -45,9 +45,8 @@ class MiddlewareChain {
   /// @param request as it is now
   /// @param response to be sent
   /// @param entered how many
-  /// @return false if there was an exception
-  auto Leave(const ServerRequest& request, ServerResponse& response,
-             std::size_t entered = kAll) const -> bool;
+  void Leave(const ServerRequest& request, ServerResponse& response,
+             std::size_t entered = kAll) const;
 
   /// Within a catch block: makes the response for the exception, and calls each `error`.
   /// @param request whose handler has thrown

@@ -1,18 +1,10 @@
 #include "web/route_handler.h"
 
-#include <cstddef>
 #include <memory>
-#include <string>
-#include <system_error>
 #include <utility>
-#include <variant>
 
-#include "base/clock.h"
 #include "base/pin.h"
 #include "http/http_error.h"
-#include "http/multipart.h"
-#include "log/log.h"
-#include "web/responder.h"
 
 namespace TURTLE_SERVER {
 
@@ -22,24 +14,6 @@ namespace {
 struct CollectedBody : public ExchangeState {
   std::string text;
 };
-
-// The same, as a form with files.
-struct ReceivedUpload : public ExchangeState {
-  ReceivedUpload(std::string_view boundary, const UploadOptions& options)
-      : upload(boundary, options) {}
-
-  Upload upload;
-};
-
-// That is no fault of the client's, so it is logged.
-void RequireKept(const HeadFault& fault, const Upload& upload, const UploadOptions& options) {
-  if (upload.FileError() != 0) {
-    Log(LogLevel::kError,
-        "upload to " + options.folder + ": " +
-            std::error_code(upload.FileError(), std::generic_category()).message());
-  }
-  Require(fault);
-}
 
 struct KeptBody : public Pinned {
   explicit KeptBody(std::string body) noexcept : text(std::move(body)) {}
@@ -61,17 +35,6 @@ void Send(Exchange& exchange, ServerResponse& response) {
     exchange.Write(response.Body());
   }
   exchange.End();
-}
-
-// Begins a response whose first piece is the body.
-void SendBeginning(Exchange& exchange, const ServerResponse& response) {
-  exchange.BeginReply(response.Head());
-  if (response.Head().Pieces().empty()) {
-    exchange.Write(response.Body());
-  }
-  for (const BodyPiece& piece : response.Head().Pieces()) {
-    std::visit([&exchange](const auto& part) { exchange.Write(part); }, piece);
-  }
 }
 
 }  // namespace
@@ -153,41 +116,18 @@ void RouteHandler::Begin(Exchange& exchange, const RouteMatch& match,
     ReplyNow(exchange, request, [&] { throw HttpError(413, exchange.BodyLimitText()); });
     return;
   }
-  if (const auto* streaming = std::get_if<StreamingHandler>(&route.action)) {
-    ReplyLater(exchange, request, route.options, [&](const Responder& responder) {
-      (*streaming)(request, RequestBody(exchange, *this), responder);
-    });
-  } else if (const auto* upload = std::get_if<UploadAction>(&route.action)) {
-    Receive(exchange, request, *upload);
-  } else if (exchange.GetRequest().framing.HasBody()) {
+  if (exchange.GetRequest().framing.HasBody()) {
     Collect(exchange);
   } else {
     Run(exchange, match, {});
   }
 }
 
-void RouteHandler::BringBody(Exchange& exchange, BodyCallback callback) {
-  exchange.OnBody(
-      [this, &exchange, callback = std::move(callback)](std::string_view piece, bool last) {
-        try {
-          callback(piece, last);
-        } catch (...) {
-          if (exchange.Begun()) {
-            throw;  // nothing can be answered any more: the session cuts it
-          }
-          const RouteMatch match = Match(exchange);
-          const ServerRequest request(exchange, match.parameters, {}, fields_);
-          around_->Catch(request, response_);
-          Reply(exchange, request, response_);
-        }
-      });
-}
-
 void RouteHandler::Collect(Exchange& exchange) {
   auto state = std::make_unique<CollectedBody>();
   std::string& text = state->text;
   exchange.Attach(std::move(state));
-  BringBody(exchange, [this, &exchange, &text](std::string_view piece, bool last) {
+  exchange.OnBody([this, &exchange, &text](std::string_view piece, bool last) {
     text.append(piece);
     if (last) {
       Run(exchange, Match(exchange), text);  // matched again: the request has moved
@@ -195,37 +135,10 @@ void RouteHandler::Collect(Exchange& exchange) {
   });
 }
 
-void RouteHandler::Receive(Exchange& exchange, const ServerRequest& request,
-                           const UploadAction& action) {
-  std::string boundary;
-  const std::string_view type = request.Header("Content-Type").value_or("");
-  if (const HeadFault fault = MultipartBoundary(type, boundary)) {
-    ReplyNow(exchange, request, [&] { Require(fault); });
-    return;
-  }
-  auto state = std::make_unique<ReceivedUpload>(boundary, action.options);
-  Upload& upload = state->upload;
-  exchange.Attach(std::move(state));
-  BringBody(exchange, [this, &exchange, &action, &upload](std::string_view piece, bool last) {
-    RequireKept(upload.Write(piece), upload, action.options);
-    if (last) {
-      Require(upload.Finish());
-      const RouteMatch match = Match(exchange);
-      const ServerRequest again(exchange, match.parameters, {}, fields_);
-      ReplyNow(exchange, again, [&] { action.handler(again, upload, response_); });
-    }
-  });
-}
-
 void RouteHandler::Run(Exchange& exchange, const RouteMatch& match, std::string_view body) {
   const ServerRequest request(exchange, match.parameters, body, fields_);
   const Routes::Route& route = routes_.All()[match.route];
-  if (const auto* later = std::get_if<AsyncHandler>(&route.action)) {
-    ReplyLater(exchange, request, route.options,
-               [&](const Responder& responder) { (*later)(request, responder); });
-  } else {
-    ReplyNow(exchange, request, [&] { std::get<SyncHandler>(route.action)(request, response_); });
-  }
+  ReplyNow(exchange, request, [&] { route.action(request, response_); });
 }
 
 template <typename Handler>
@@ -238,56 +151,6 @@ void RouteHandler::ReplyNow(Exchange& exchange, const ServerRequest& request,
     around_->Catch(request, response_);
   }
   Reply(exchange, request, response_);
-}
-
-template <typename Handler>
-void RouteHandler::ReplyLater(Exchange& exchange, const ServerRequest& request,
-                              const RouteOptions& options, const Handler& handler) {
-  const Responder responder(exchange, *this);
-  if (options.response_timeout) {
-    exchange.OnLate(Bounded(*options.response_timeout),
-                    [this, &exchange] { TryRefuse(exchange, 503, "The response took too long."); });
-  }
-  try {
-    handler(responder);
-  } catch (...) {
-    ServerResponse response;
-    around_->Catch(request, response);
-    responder.Reply(std::move(response));  // unless the handler has answered before it threw
-  }
-}
-
-void RouteHandler::ReplyLate(Exchange& exchange, ServerResponse& response) noexcept {
-  AnswerLate(exchange, response, [&](bool) { Send(exchange, response); });
-}
-
-void RouteHandler::BeginLate(Exchange& exchange, ServerResponse& head) noexcept {
-  AnswerLate(exchange, head, [&](bool is_given) {
-    if (is_given) {
-      SendBeginning(exchange, head);
-    } else {
-      Send(exchange, head);  // an error page, and no stream
-    }
-  });
-}
-
-template <typename Send>
-void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response,
-                              const Send& send) noexcept {
-  try {
-    const RouteMatch match = Match(exchange);  // matched again: the request has moved
-    const bool is_given =
-        around_->Leave(ServerRequest(exchange, match.parameters, {}, fields_), response);
-    send(is_given);
-    return;
-  } catch (...) {
-    LogException("late response");
-  }
-  try {
-    exchange.Abort(500, {});
-  } catch (...) {
-    LogException("error page");
-  }
 }
 
 void RouteHandler::Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response,

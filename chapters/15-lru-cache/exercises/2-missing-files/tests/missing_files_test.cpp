@@ -1,4 +1,4 @@
-#include "web/missing_files.h"
+#include "files/missing_files.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

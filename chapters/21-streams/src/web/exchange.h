@@ -1,0 +1,410 @@
+// One request, and the place for its response.
+//
+// Interface:
+//  * GetRequest() is what the client asked.
+//  * OnBody() has the request's body brought, piece by piece, as the client sends it.
+//  * Reply() answers it, once, within RequestHandler::Handle() or later.
+//  * BeginReply(), Write() and End() answer it in pieces, as they become known.
+//  * ReplyFrom() has another path of this server answer it.
+//  * Tap() lets a listener hear the response, Filter() lets middleware change it.
+//  * OnLate() and OnEnd() tell a handler that takes its time what has become of it meanwhile.
+//  * Upgrade() answers by handing the connection to another protocol.
+//  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
+//    latest when the client is gone.
+//  * Context() has what middleware has found out about the request.
+//
+// A body that no handler asks for is not read before the response: a client that said
+// "Expect: 100-continue" then never sends it.
+//
+// An exchange knows no framing. Each protocol derives its own from it (web/http_exchange.h), which
+// puts the response on the wire; handlers see this class only.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/pin.h"
+#include "core/connection.h"
+#include "core/timer_queue.h"
+#include "http/request.h"
+#include "http/response.h"
+#include "web/reply_tap.h"
+#include "web/request_context.h"
+#include "web/session.h"
+
+namespace TURTLE_SERVER {
+
+class ErrorFormats;
+class Exchange;
+class Looper;
+class ServerResponse;
+
+/// Names an exchange of one loop; names are not used again.
+struct ExchangeId {
+  ConnectionId connection;  ///< whose
+  std::uint32_t number;     ///< which of the loop's requests
+
+  /// Same exchange?
+  friend auto operator==(const ExchangeId& a, const ExchangeId& b) noexcept -> bool {
+    return a.connection == b.connection && a.number == b.number;
+  }
+};
+
+/// Base of what a handler keeps with an exchange that it answers later.
+class ExchangeState {
+ public:
+  virtual ~ExchangeState() = default;
+
+ protected:
+  ExchangeState() = default;
+  ExchangeState(const ExchangeState&) = default;
+  auto operator=(const ExchangeState&) -> ExchangeState& = default;
+};
+
+/// The status of a response that is ready.
+enum class ReadyStatus : std::uint8_t {
+  kOk,           ///< 200
+  kNotModified,  ///< 304
+};
+
+/// A response that is ready to be sent by HTTP/1.1. Other protocols read its fields from the text.
+struct ReadyReply {
+  ReadyStatus status = ReadyStatus::kOk;  ///< for the status line
+  /// "Name: value\r\n" for each field, with Content-Length if there is a body, an empty line, and
+  /// the body, unless it is in `file`.
+  std::string_view text{};
+  std::size_t body_bytes = 0;  ///< of `text`, at its end, or of `file`; omitted for HEAD
+  Pin pin{};                   ///< keeps `text` alive and `file` open until they are sent
+  int file = -1;               ///< an open file that is the body; -1: `text` has it
+};
+
+/// A piece of a request's body; `last`: it is complete. The last piece may be empty.
+using BodyCallback = std::function<void(std::string_view piece, bool last)>;
+
+/// Changes the response of one exchange before it is sent (Exchange::Filter()).
+class ReplyFilter {
+ public:
+  virtual ~ReplyFilter() = default;
+
+  /// Called once, when the response begins. It has a body if the handler has given the whole at
+  /// once. If it had none and gets one here, that is sent, and the handler's own is dropped.
+  /// @param exchange whose response it is
+  /// @param response to be changed
+  virtual void OnReply(Exchange& exchange, ServerResponse& response) noexcept = 0;
+
+ protected:
+  ReplyFilter() = default;
+  ReplyFilter(const ReplyFilter&) = default;
+  auto operator=(const ReplyFilter&) -> ReplyFilter& = default;
+};
+
+/// How far the response to one request has come. It only moves forward:
+///
+///     kNone ──> kBegun ──> kComplete
+///       └─────────┴──────> kCut
+enum class ReplyState : std::uint8_t {
+  kNone,      ///< nothing of it was sent
+  kBegun,     ///< its head was sent, and the body follows
+  kComplete,  ///< all of it was given to the connection
+  kCut,       ///< it ends in the middle, and the connection with it
+};
+
+/// How far the response came before its exchange has ended.
+using EndCallback = std::function<void(ReplyState reply)>;
+
+/// One request, and the place for its response. Owned by its session.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  Exchange(const Exchange&) = delete;
+  auto operator=(const Exchange&) -> Exchange& = delete;
+
+  /// The client's request; valid for as long as the exchange is open. A view that was taken from it
+  /// within RequestHandler::Handle() is not: the request moves when the handler has returned
+  /// without a response. A handler that answers later asks again.
+  [[nodiscard]] auto GetRequest() const noexcept -> const Request& { return request_; }
+
+  /// The part of the path after the prefix under which the handler is mounted: "/a/b", or "". A
+  /// view like those of GetRequest().
+  [[nodiscard]] auto SubPath() const noexcept -> std::string_view {
+    return request_.uri.Path().substr(prefix_bytes_);
+  }
+
+  /// Answers the request. The body is left out where HTTP wants none (HEAD, 304). An error page
+  /// gets the format of the path (web/error_formats.h). A second response sends nothing and throws
+  /// std::logic_error. If that leaves the handler, a response that is still under way is cut.
+  /// @param response with a final status; throws std::invalid_argument for one below 200
+  void Reply(const Response& response);
+
+  /// Answers the request by bytes that are ready. By HTTP/1.1 nothing is allocated, and a large
+  /// body is not copied.
+  void Reply(const ReadyReply& reply);
+
+  /// The same with any status.
+  /// @param status the code
+  /// @param start the status line and the fields before `reply.text`, where the Date has to be if
+  ///     it is not here; copied
+  /// @param reply the rest; its status does not count
+  void Reply(int status, std::string_view start, const ReadyReply& reply);
+
+  /// Has the request's body brought to `callback`, which is called at least once, later and never
+  /// in here; until its last piece, or until the exchange ends. A request without a body brings one
+  /// empty piece. A body that is malformed, too large or too slow is answered for the handler, and
+  /// the exchange ends. The callback may throw, as Handle(); it can't replace itself.
+  void OnBody(BodyCallback callback);
+
+  /// Stops and resumes the bringing of the body, which then waits in the client: for a handler
+  /// that can't take more at the moment.
+  void HoldBody(bool hold);
+
+  /// Sets how long the request's body may be, in place of the server's own limit; beyond it: 413.
+  /// Before any of it was read.
+  /// @param most in bytes, inclusive
+  virtual void LimitBody(std::uint64_t most) noexcept = 0;
+
+  /// True if the body's declared length is beyond its limit.
+  [[nodiscard]] virtual auto BodyTooLarge() const noexcept -> bool = 0;
+
+  /// The text of a 413, which names that limit.
+  [[nodiscard]] virtual auto BodyLimitText() const -> std::string = 0;
+
+  /// Begins a response whose body follows by Write(). Its end is marked by Content-Length if
+  /// `length` is given, else as the protocol can: by chunks, or for HTTP/1.0 by the end of the
+  /// connection.
+  /// @param head status and fields; its body is not sent
+  /// @param length of the body in bytes, if it is known; that of a 205 is 0
+  void BeginReply(const Response& head, std::optional<std::uint64_t> length = std::nullopt);
+
+  /// Sends a piece of the body; dropped where HTTP wants none (HEAD, 304), and beyond `length`.
+  /// While CanWrite() is false it is better to wait.
+  void Write(std::string_view bytes);
+
+  /// The same without a copy, if the protocol can.
+  /// @param bytes neither move nor change while `pin` lives
+  /// @param pin keeps them alive
+  void Write(std::string_view bytes, const Pin& pin);
+
+  /// Sends a part of a file as a piece of the body.
+  void Write(FileSlice slice);
+
+  /// Ends the response. If bytes that were announced by `length` are missing, the connection is
+  /// cut: nothing else tells the client.
+  void End();
+
+  /// Ends a response that can't be completed: an error page if nothing of it was sent yet, else the
+  /// connection is cut, so that the client can't take the part for the whole.
+  /// @param status of the error page
+  /// @param detail for its text
+  void Abort(int status, std::string_view detail);
+
+  /// The same with an error page of the caller's own.
+  void Abort(const Response& page);
+
+  /// The same for a handler that has thrown, within the catch block: an HttpError by its status,
+  /// anything else by 500 and a line in the log.
+  void AbortThrown();
+
+  /// Has this server answer as if the client had asked for `target` by GET (or HEAD): a local
+  /// redirect, RFC 3875, section 6.2.2. The attached state goes, and unread bytes of the body are
+  /// dropped. Throws std::logic_error if a response has begun. Too many redirects in a row are
+  /// answered by 502.
+  /// @param target a path, perhaps with a query; anything else is answered by 502
+  void ReplyFrom(std::string target);
+
+  /// False while so much is unsent that a handler should wait for OnRoom().
+  [[nodiscard]] auto CanWrite() const noexcept -> bool;
+
+  /// Calls `callback` when there is room again after CanWrite() was false; now and then also for
+  /// nothing. The callback may throw, as Handle(); it can't replace itself.
+  void OnRoom(std::function<void()> callback) { on_room_ = std::move(callback); }
+
+  /// Calls `callback`, and then those of OnEnd(), if the response has not begun after `limit`.
+  /// Replaces an earlier one. An exception is answered by a logged 500. ReplyFrom() drops it.
+  /// @param limit from now on
+  /// @param callback on the loop's thread
+  void OnLate(Clock::duration limit, std::function<void()> callback);
+
+  /// Calls `callback` when the exchange ends. If the response is not complete by then, the client
+  /// has gone, or it was cut. A client that has closed its end is asked by Probe() whether it is
+  /// there. An exception is logged. ReplyFrom() drops it.
+  /// @param callback on the loop's thread; not to use the exchange, which is ending
+  void OnEnd(EndCallback callback);
+
+  /// Has `tap` hear the response, in place of the one that was to hear it. Before it begins.
+  void Tap(std::unique_ptr<ReplyTap> tap) noexcept { tap_ = std::move(tap); }
+
+  /// Has `filter` change the response before it begins, in place of another filter. ReplyFrom()
+  /// removes it, and Upgrade() does not ask it.
+  /// @param filter outlives the exchange
+  void Filter(ReplyFilter* filter) {
+    RareParts().filter = filter;
+    has_filter_ = filter != nullptr;
+  }
+
+  /// True if the client asks for another protocol on this connection, and the server can change to
+  /// it now: RFC 9110, section 7.8. False once the server is about to stop.
+  /// @param protocol its name, such as "websocket", in any case
+  [[nodiscard]] virtual auto CanUpgrade(std::string_view protocol) const -> bool;
+
+  /// Answers 101 and hands the connection to another session, when the handler has returned. The
+  /// bytes that the client has sent after its request are that session's input.
+  /// @param protocol for which CanUpgrade() is true; else throws std::logic_error
+  /// @param fields of the 101, besides Connection and Upgrade; its status does not count
+  /// @param next makes the session. It is called when this exchange is over, so it holds copies,
+  ///     nothing of the request or of what is attached. If it throws, the connection is closed.
+  virtual void Upgrade(std::string_view protocol, const Response& fields, const SessionMaker& next);
+
+  /// Has something sent that a client without interest answers by a reset, so that its leaving is
+  /// noticed. An interim response (RFC 9110, section 15.2) where the protocol has nothing better.
+  /// @return false: nothing can be sent at this time
+  virtual auto Probe() -> bool { return false; }
+
+  /// How far the response has come.
+  [[nodiscard]] auto GetReplyState() const noexcept -> ReplyState { return reply_; }
+
+  /// True once the response has begun.
+  [[nodiscard]] auto Begun() const noexcept -> bool { return reply_ != ReplyState::kNone; }
+
+  /// The status of the response; 0: it has not begun.
+  [[nodiscard]] auto Status() const noexcept -> int { return status_; }
+
+  /// True once nothing more can follow in the body: there is none (HEAD, 204, 304), or all of its
+  /// `length` was given. Only End() is missing then, so nobody has to wait for it.
+  [[nodiscard]] auto HasWholeBody() const noexcept -> bool {
+    return Replied() || (Begun() && (drops_output_ || (has_length_ && promised_ == 0)));
+  }
+
+  /// True once the response is complete, or cut.
+  [[nodiscard]] auto Replied() const noexcept -> bool { return reply_ >= ReplyState::kComplete; }
+
+  /// Keeps `state` until the exchange ends, in place of what was kept.
+  void Attach(std::unique_ptr<ExchangeState> state) noexcept { state_ = std::move(state); }
+
+  /// The values that belong to the request; emptied by ReplyFrom(), which makes it another one.
+  [[nodiscard]] auto Context() noexcept -> RequestContext& { return context_; }
+
+  /// A name that never means another exchange of the same loop.
+  [[nodiscard]] auto Id() const noexcept -> ExchangeId;
+
+  /// The connection on which the request came.
+  [[nodiscard]] auto GetConnection() const noexcept -> Connection&;
+
+  /// The loop that runs all this.
+  [[nodiscard]] auto GetLooper() const noexcept -> Looper&;
+
+ protected:
+  Exchange() = default;
+
+  /// Begins a new exchange in the memory of the last one.
+  /// @param session whose request this is; outlives the exchange
+  /// @param number of the loop's, LoopHttp::NextNumber()
+  void Open(Session& session, std::uint32_t number);
+
+  /// Ends it: destroys what is attached, and keeps memory for the next one. A protocol's destructor
+  /// calls it too: what is attached may answer in its own destructor.
+  void Close() noexcept;
+
+  /// The request, to be filled in by the protocol.
+  [[nodiscard]] auto RoomForRequest() noexcept -> Request& { return request_; }
+
+  /// The session that the request came to.
+  [[nodiscard]] auto GetSession() const noexcept -> Session& { return *session_; }
+
+  /// True while the handler waits for a piece of the body.
+  [[nodiscard]] auto WantsBody() const noexcept -> bool;
+
+  /// Moves on to a 101 that the protocol is about to send.
+  void BeginUpgrade() noexcept {
+    Move(ReplyState::kBegun);
+    status_ = 101;
+  }
+
+  /// It has sent the 101.
+  void EndUpgrade() noexcept { Move(ReplyState::kComplete); }
+
+ private:
+  friend class LoopHttp;  // it calls the handlers
+
+  // Few exchanges have these: those of mounts with middleware, and those that take their time.
+  struct Rare {
+    ReplyFilter* filter = nullptr;
+    std::optional<TimerId> late_timer;
+    std::vector<EndCallback> on_end;
+    bool probed = false;  // the client has been asked whether it is there
+  };
+
+  // The protocol's part of a response.
+
+  // Sends a whole response.
+  virtual void SendWhole(const Response& response) = 0;
+  // Sends a ready one. `start` as in Reply(); empty: the status line and the Date are missing.
+  virtual void SendReady(int status, std::string_view start, const ReadyReply& reply);
+  // Sends a head whose body follows, `length` bytes of it if that is known.
+  virtual void SendHead(const Response& head, std::optional<std::uint64_t> length) = 0;
+  // Sends a piece of the body, never an empty one.
+  virtual void SendPiece(std::string_view bytes) = 0;
+  virtual void SendPiece(FileSlice slice) = 0;
+  // The same for bytes that `pin` keeps alive.
+  virtual void SendPinned(std::string_view bytes, const Pin& /*pin*/) { SendPiece(bytes); }
+  // Sends the mark of the body's end.
+  virtual void SendEnd() = 0;
+  // Breaks off a response that has begun.
+  virtual void Cut() = 0;
+
+  auto Redirect() -> bool;
+  void Begin(int status);
+  [[noreturn]] void RefuseReply(int status) const;
+  [[nodiscard]] auto Formatted(const Response& response) const noexcept -> std::optional<Response>;
+  auto Filtered(Response response) -> Response;
+  void BeginFiltered(const Response& head, std::optional<std::uint64_t> length);
+  void SendFiltered(const Response& whole);
+  void Send(const Response& whole);
+  void TellTap(const Response& whole) noexcept;
+  auto RareParts() -> Rare&;
+  [[nodiscard]] auto HasFilter() const noexcept -> bool { return has_filter_ && !Begun(); }
+  auto TakeFilter() noexcept -> ReplyFilter&;
+  [[gnu::cold]] void ReplyUnusually(int status, std::string_view start, const ReadyReply& reply);
+  void StopLateTimer() noexcept;
+  void CloseRareParts() noexcept;
+  void AskWhetherGone();
+  void TellEnd() noexcept;
+  void Move(ReplyState to) noexcept;
+  auto Allow(std::uint64_t bytes) noexcept -> std::uint64_t;
+
+  Session* session_ = nullptr;
+  const ErrorFormats* error_formats_ = nullptr;  // if there are any
+  Request request_;                              // its memory is used again by the next exchange
+  std::size_t prefix_bytes_ = 0;
+  std::uint32_t number_ = 0;
+  ReplyState reply_ = ReplyState::kNone;
+  bool has_filter_ = false;  // rare_ has it, and it has not been called
+  bool body_held_ = false;
+  bool end_told_ = false;         // the handler has been given the last piece
+  bool drops_output_ = false;     // HEAD, or a status without a body
+  bool has_length_ = false;       // of the response's body: promised_ counts
+  int status_ = 0;                // of the response
+  std::uint64_t body_bytes_ = 0;  // of the response, given to the connection
+  TimePoint began_at_{};
+  std::uint64_t promised_ = 0;             // bytes still to be written
+  std::optional<std::string> new_target_;  // of ReplyFrom(), until the session has seen it
+  std::string target_text_;                // the text of the redirected request's views
+  int redirects_ = 0;
+  RequestContext context_;  // before what may look into it, which goes first
+  BodyCallback on_body_;
+  std::function<void()> on_room_;
+  std::unique_ptr<ReplyTap> tap_;         // nearly always none
+  std::unique_ptr<Rare> rare_;            // likewise
+  std::unique_ptr<ExchangeState> state_;  // goes first: the callbacks may look into it
+};
+
+}  // namespace TURTLE_SERVER

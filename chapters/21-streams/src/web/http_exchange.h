@@ -1,0 +1,187 @@
+// An exchange by HTTP/1.1 (RFC 9112).
+//
+// Here is what HTTP/1.1 knows of one request: where its head lies, how its body is framed, and
+// whether the connection can be kept for the next request. Its session (web/http_session.h) parses
+// one request after the other; the exchange in between reads and writes what belongs to one.
+//
+// Interface:
+//  * Open() parses the head, Keep() makes the exchange last longer than its bytes.
+//  * DeliverBody() brings what has come of the body to the handler, or out of the way.
+//  * EarnBodyTime() and GiveUpBody() are the two ends of a deadline.
+//  * IsComplete() is true when the next request may be parsed, or the connection closed.
+//
+// Http1Shared is what the exchanges of one loop share, so that a request allocates nothing.
+//
+// Thread: the loop's.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.h"
+#include "core/looper.h"
+#include "http/body_reader.h"
+#include "http/http_date.h"
+#include "http/http_parser.h"
+#include "http/response.h"
+#include "web/exchange.h"
+#include "web/loop_http.h"
+#include "web/session.h"
+
+namespace TURTLE_SERVER {
+
+class Http1Shared;
+
+/// Queues the body of a response, whatever it is made of.
+void WriteBody(Connection& connection, const Response& response);
+
+/// One request of HTTP/1.1 and its response.
+class HttpExchange final : public Exchange {
+ public:
+  /// @param loop whose exchange this is
+  explicit HttpExchange(Http1Shared& loop) noexcept : loop_(loop) {}
+  ~HttpExchange() override { Close(); }
+
+  HttpExchange(const HttpExchange&) = delete;
+  auto operator=(const HttpExchange&) -> HttpExchange& = delete;
+
+  /// Parses the head at the front of the input. The exchange begins with kDone.
+  /// @param session whose connection it is
+  /// @param parser of that connection
+  /// @return the parser's verdict
+  auto Open(Session& session, HttpParser& parser) -> ParseResult;
+
+  /// Drops the head from the input, after making the request independent of it.
+  void Keep();
+
+  /// Ends the exchange: what is left of the head is dropped, and what is attached destroyed.
+  void Finish() {
+    GetConnection().Consume(std::exchange(unconsumed_bytes_, 0));
+    Close();
+  }
+
+  /// True once the response is complete and nothing of the request is left to be read.
+  [[nodiscard]] auto IsComplete() const noexcept -> bool {
+    return Replied() && (body_done_ || !keep_alive_);
+  }
+
+  /// True if another request may follow the response on this connection.
+  [[nodiscard]] auto KeepsConnection() const noexcept -> bool { return keep_alive_; }
+
+  /// How to close the connection if it isn't kept. A client that may have sent more is waited for:
+  /// a close with unread bytes is a reset, which destroys the response (RFC 9112, section 9.6).
+  [[nodiscard]] auto HowToClose() const noexcept -> Closing;
+
+  /// True if the client has something to send before the exchange can go on, or end.
+  [[nodiscard]] auto WantsInput() const noexcept -> bool {
+    return Replied() ? keep_alive_ && !body_done_ : WantsBody();
+  }
+
+  /// Brings what has come of the body to the handler, or drops it. Gives leave to send it to a
+  /// client that waits for that.
+  void DeliverBody();
+
+  /// Starts the deadline of the body when it becomes the client's turn to send; stops it otherwise.
+  void UpdateBodyDeadline() noexcept;
+
+  /// When the client must have sent more of the body; TimePoint::max() while it need not.
+  [[nodiscard]] auto BodyDeadline() const noexcept -> TimePoint { return body_deadline_; }
+
+  /// Moves a deadline that has passed by what has come of the body since. A client that isn't read
+  /// has none.
+  /// @return false: nothing has come
+  auto EarnBodyTime() noexcept -> bool;
+
+  /// Ends an exchange whose body came too slowly: by 408, or, after the response, with the
+  /// connection.
+  void GiveUpBody();
+
+  void LimitBody(std::uint64_t most) noexcept override;
+  [[nodiscard]] auto BodyTooLarge() const noexcept -> bool override;
+  [[nodiscard]] auto BodyLimitText() const -> std::string override;
+
+  [[nodiscard]] auto CanUpgrade(std::string_view protocol) const -> bool override;
+  void Upgrade(std::string_view protocol, const Response& fields,
+               const SessionMaker& next) override;
+
+  /// True after Upgrade(), until TakeNext().
+  [[nodiscard]] auto HasNext() const noexcept -> bool { return next_ != nullptr; }
+
+  /// The maker of the session that takes the connection over.
+  [[nodiscard]] auto TakeNext() noexcept -> SessionMaker { return std::exchange(next_, nullptr); }
+
+  auto Probe() -> bool override;
+
+ private:
+  void SendWhole(const Response& response) override;
+  void SendReady(int status, std::string_view start, const ReadyReply& reply) override;
+  void SendHead(const Response& head, std::optional<std::uint64_t> length) override;
+  void SendPiece(std::string_view bytes) override;
+  void SendPiece(FileSlice slice) override;
+  void SendPinned(std::string_view bytes, const Pin& pin) override;
+  void SendEnd() override;
+  void Cut() override;
+
+  void BeginChunk(std::uint64_t bytes);
+  void EndChunk();
+  void TakeBody();
+  void WriteHead(const Response& head, BodyEnd body_end, std::uint64_t length);
+  void DecideKeepAlive(BodyEnd body_end) noexcept;
+  [[nodiscard]] auto BodyAhead() const noexcept -> std::optional<std::uint64_t>;
+  [[nodiscard]] auto CanDrop() const noexcept -> bool;
+  [[nodiscard]] auto HasTakenMore() const noexcept -> bool;
+  [[nodiscard]] auto Lists(std::string_view field, std::string_view name) const -> bool;
+
+  Http1Shared& loop_;
+  std::size_t unconsumed_bytes_ = 0;  // of the request, at the front of the input
+  bool keep_alive_ = true;            // after the response
+  bool body_done_ = true;
+  bool continue_due_ = false;  // the client waits for leave to send the body
+  BodyEnd body_end_ = BodyEnd::kLength;
+  std::optional<BodyReader> body_;              // if there is one
+  std::uint64_t body_moved_ = 0;                // bytes since body_deadline_ was set
+  std::uint64_t body_dropped_ = 0;              // bytes that came after the response
+  TimePoint body_deadline_ = TimePoint::max();  // while it is the client's turn to send
+  SessionMaker next_;
+};
+
+/// The HTTP/1.1 of one loop, shared by its sessions.
+class Http1Shared {
+ public:
+  /// @param http has the requests answered; outlives this object
+  explicit Http1Shared(LoopHttp& http) noexcept : http_(http) {}
+  Http1Shared(const Http1Shared&) = delete;
+  auto operator=(const Http1Shared&) -> Http1Shared& = delete;
+
+  /// The loop's handlers and limits.
+  [[nodiscard]] auto Http() const noexcept -> LoopHttp& { return http_; }
+
+  /// An exchange to be opened, from GiveBack() or new.
+  [[nodiscard]] auto TakeExchange() -> std::unique_ptr<HttpExchange> {
+    return spare_ ? std::move(spare_) : std::make_unique<HttpExchange>(*this);
+  }
+
+  /// Keeps a finished exchange for the next request.
+  void GiveBack(std::unique_ptr<HttpExchange> exchange) noexcept { spare_ = std::move(exchange); }
+
+  /// Room to write a head in, empty; its memory is used again.
+  [[nodiscard]] auto HeadScratch() noexcept -> std::string&;
+
+  /// The status line and the Date line of a ready reply. Valid until the next call.
+  [[nodiscard]] auto ReadyStart(ReadyStatus status) -> std::string_view;
+
+ private:
+  LoopHttp& http_;
+  std::unique_ptr<HttpExchange> spare_;
+  std::string head_;
+  HttpTime start_time_{};                    // of both ready_starts_
+  std::array<std::string, 2> ready_starts_;  // by ReadyStatus
+};
+
+}  // namespace TURTLE_SERVER

@@ -1,0 +1,299 @@
+#include "web/route_handler.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "base/clock.h"
+#include "base/pin.h"
+#include "http/http_error.h"
+#include "http/multipart.h"
+#include "log/log.h"
+#include "web/responder.h"
+
+namespace TURTLE_SERVER {
+
+namespace {
+
+// A body until it is complete.
+struct CollectedBody : public ExchangeState {
+  std::string text;
+};
+
+// The same, as a form with files.
+struct ReceivedUpload : public ExchangeState {
+  ReceivedUpload(std::string_view boundary, const UploadOptions& options)
+      : upload(boundary, options) {}
+
+  Upload upload;
+};
+
+// That is no fault of the client's, so it is logged.
+void RequireKept(const HeadFault& fault, const Upload& upload, const UploadOptions& options) {
+  if (upload.FileError() != 0) {
+    Log(LogLevel::kError,
+        "upload to " + options.folder + ": " +
+            std::error_code(upload.FileError(), std::generic_category()).message());
+  }
+  Require(fault);
+}
+
+struct KeptBody : public Pinned {
+  explicit KeptBody(std::string body) noexcept : text(std::move(body)) {}
+
+  std::string text;
+};
+
+// A body whose memory would not be used again goes along without a copy.
+void Send(Exchange& exchange, ServerResponse& response) {
+  if (!response.Head().Pieces().empty()) {
+    exchange.Reply(response.Head());
+    return;
+  }
+  exchange.BeginReply(response.Head(), response.Body().size());
+  if (response.Body().size() > ServerResponse::kMaxKept) {
+    const auto kept = MakePinned<KeptBody>(response.TakeBody());
+    exchange.Write(kept->text, kept);
+  } else {
+    exchange.Write(response.Body());
+  }
+  exchange.End();
+}
+
+// Begins a response whose first piece is the body.
+void SendBeginning(Exchange& exchange, const ServerResponse& response) {
+  exchange.BeginReply(response.Head());
+  if (response.Head().Pieces().empty()) {
+    exchange.Write(response.Body());
+  }
+  for (const BodyPiece& piece : response.Head().Pieces()) {
+    std::visit([&exchange](const auto& part) { exchange.Write(part); }, piece);
+  }
+}
+
+}  // namespace
+
+RouteHandler::RouteHandler(const Routes& routes, const ErrorFormats& errors, MethodSet others)
+    : routes_(routes) {
+  for (const Routes::Route& route : routes.All()) {
+    router_.Add(route.method, route.pattern);
+  }
+  for (std::size_t group = 0; group < routes.Groups(); ++group) {
+    groups_.emplace_back(routes.Around(group), errors);
+  }
+  server_methods_ = router_.Methods();
+  server_methods_.Add(others);
+}
+
+auto RouteHandler::TryHandle(Exchange& exchange) -> bool {
+  const Request& request = exchange.GetRequest();
+  RouteMatch match;
+  if (request.uri.Form() == TargetForm::kAsterisk) {  // the server itself
+    match.result = RouteResult::kNoMethod;
+    match.allowed = server_methods_;
+    around_ = &groups_[Routes::kServer];
+  } else {
+    match = Match(exchange);
+  }
+  if (match.result == RouteResult::kNoPath) {
+    return false;
+  }
+  Answer(exchange, match);
+  return true;
+}
+
+// Each call of this class about a request begins here, for the routes and their middleware.
+auto RouteHandler::Match(const Exchange& exchange) -> RouteMatch {
+  const Request& request = exchange.GetRequest();
+  const RouteMatch match = router_.Find(request.method, request.uri.Path());
+  const bool has_route = match.result != RouteResult::kNoPath;
+  around_ = &groups_[has_route ? routes_.All()[match.route].group : Routes::kServer];
+  return match;
+}
+
+// The head is there. A response that does not need the body is given now: a client that may not
+// upload, or not here, is told so before it does.
+void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
+  const ServerRequest request(exchange, match.parameters, {}, fields_);
+  if (const auto entered = around_->Enter(request, response_)) {
+    Reply(exchange, request, response_, *entered);
+    return;
+  }
+  if (match.result == RouteResult::kFound) {
+    Begin(exchange, match, request);
+  } else {
+    response_.Reset();
+    const bool asks = exchange.GetRequest().method == Method::kOptions;
+    static_cast<void>(asks ? response_.Status(204) : response_.Page(405));
+    response_.Set("Allow", match.allowed.AllowField());
+    Reply(exchange, request, response_);
+  }
+}
+
+auto RouteHandler::TryRefuse(Exchange& exchange, int status, const std::string& reason) -> bool {
+  const RouteMatch match = Match(exchange);
+  if (match.result == RouteResult::kNoPath) {
+    return false;
+  }
+  const ServerRequest request(exchange, match.parameters, {}, fields_);
+  ReplyNow(exchange, request, [&] { throw HttpError(status, reason); });
+  return true;
+}
+
+void RouteHandler::Begin(Exchange& exchange, const RouteMatch& match,
+                         const ServerRequest& request) {
+  const Routes::Route& route = routes_.All()[match.route];
+  if (route.options.max_body_bytes) {
+    exchange.LimitBody(*route.options.max_body_bytes);
+  }
+  if (exchange.BodyTooLarge()) {
+    ReplyNow(exchange, request, [&] { throw HttpError(413, exchange.BodyLimitText()); });
+    return;
+  }
+  if (const auto* streaming = std::get_if<StreamingHandler>(&route.action)) {
+    ReplyLater(exchange, request, route.options, [&](const Responder& responder) {
+      (*streaming)(request, RequestBody(exchange, *this), responder);
+    });
+  } else if (const auto* upload = std::get_if<UploadAction>(&route.action)) {
+    Receive(exchange, request, *upload);
+  } else if (exchange.GetRequest().framing.HasBody()) {
+    Collect(exchange);
+  } else {
+    Run(exchange, match, {});
+  }
+}
+
+void RouteHandler::BringBody(Exchange& exchange, BodyCallback callback) {
+  exchange.OnBody(
+      [this, &exchange, callback = std::move(callback)](std::string_view piece, bool last) {
+        try {
+          callback(piece, last);
+        } catch (...) {
+          if (exchange.Begun()) {
+            throw;  // nothing can be answered any more: the session cuts it
+          }
+          const RouteMatch match = Match(exchange);
+          const ServerRequest request(exchange, match.parameters, {}, fields_);
+          around_->Catch(request, response_);
+          Reply(exchange, request, response_);
+        }
+      });
+}
+
+void RouteHandler::Collect(Exchange& exchange) {
+  auto state = std::make_unique<CollectedBody>();
+  std::string& text = state->text;
+  exchange.Attach(std::move(state));
+  BringBody(exchange, [this, &exchange, &text](std::string_view piece, bool last) {
+    text.append(piece);
+    if (last) {
+      Run(exchange, Match(exchange), text);  // matched again: the request has moved
+    }
+  });
+}
+
+void RouteHandler::Receive(Exchange& exchange, const ServerRequest& request,
+                           const UploadAction& action) {
+  std::string boundary;
+  const std::string_view type = request.Header("Content-Type").value_or("");
+  if (const HeadFault fault = MultipartBoundary(type, boundary)) {
+    ReplyNow(exchange, request, [&] { Require(fault); });
+    return;
+  }
+  auto state = std::make_unique<ReceivedUpload>(boundary, action.options);
+  Upload& upload = state->upload;
+  exchange.Attach(std::move(state));
+  BringBody(exchange, [this, &exchange, &action, &upload](std::string_view piece, bool last) {
+    RequireKept(upload.Write(piece), upload, action.options);
+    if (last) {
+      Require(upload.Finish());
+      const RouteMatch match = Match(exchange);
+      const ServerRequest again(exchange, match.parameters, {}, fields_);
+      ReplyNow(exchange, again, [&] { action.handler(again, upload, response_); });
+    }
+  });
+}
+
+void RouteHandler::Run(Exchange& exchange, const RouteMatch& match, std::string_view body) {
+  const ServerRequest request(exchange, match.parameters, body, fields_);
+  const Routes::Route& route = routes_.All()[match.route];
+  if (const auto* later = std::get_if<AsyncHandler>(&route.action)) {
+    ReplyLater(exchange, request, route.options,
+               [&](const Responder& responder) { (*later)(request, responder); });
+  } else {
+    ReplyNow(exchange, request, [&] { std::get<SyncHandler>(route.action)(request, response_); });
+  }
+}
+
+template <typename Handler>
+void RouteHandler::ReplyNow(Exchange& exchange, const ServerRequest& request,
+                            const Handler& handler) {
+  response_.Reset();
+  try {
+    handler();
+  } catch (...) {
+    around_->Catch(request, response_);
+  }
+  Reply(exchange, request, response_);
+}
+
+template <typename Handler>
+void RouteHandler::ReplyLater(Exchange& exchange, const ServerRequest& request,
+                              const RouteOptions& options, const Handler& handler) {
+  const Responder responder(exchange, *this);
+  if (options.response_timeout) {
+    exchange.OnLate(Bounded(*options.response_timeout),
+                    [this, &exchange] { TryRefuse(exchange, 503, "The response took too long."); });
+  }
+  try {
+    handler(responder);
+  } catch (...) {
+    ServerResponse response;
+    around_->Catch(request, response);
+    responder.Reply(std::move(response));  // unless the handler has answered before it threw
+  }
+}
+
+void RouteHandler::ReplyLate(Exchange& exchange, ServerResponse& response) noexcept {
+  AnswerLate(exchange, response, [&](bool) { Send(exchange, response); });
+}
+
+void RouteHandler::BeginLate(Exchange& exchange, ServerResponse& head) noexcept {
+  AnswerLate(exchange, head, [&](bool is_given) {
+    if (is_given) {
+      SendBeginning(exchange, head);
+    } else {
+      Send(exchange, head);  // an error page, and no stream
+    }
+  });
+}
+
+template <typename Send>
+void RouteHandler::AnswerLate(Exchange& exchange, ServerResponse& response,
+                              const Send& send) noexcept {
+  try {
+    const RouteMatch match = Match(exchange);  // matched again: the request has moved
+    const bool is_given =
+        around_->Leave(ServerRequest(exchange, match.parameters, {}, fields_), response);
+    send(is_given);
+    return;
+  } catch (...) {
+    LogException("late response");
+  }
+  try {
+    exchange.Abort(500, {});
+  } catch (...) {
+    LogException("error page");
+  }
+}
+
+void RouteHandler::Reply(Exchange& exchange, const ServerRequest& request, ServerResponse& response,
+                         std::size_t entered) {
+  around_->Leave(request, response, entered);
+  Send(exchange, response);
+}
+
+}  // namespace TURTLE_SERVER

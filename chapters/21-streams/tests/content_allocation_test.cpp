@@ -1,0 +1,74 @@
+// Queries, cookies and parts are read in memory that is used again.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "http/cookies.h"
+#include "http/form.h"
+#include "http/json.h"
+#include "http/multipart.h"
+#include "support/counting_new.h"
+
+namespace TURTLE_SERVER {
+namespace {
+
+// How many allocations `round` costs once it has run.
+template <class Round>
+auto WarmCost(Round round) -> std::size_t {
+  test::counts_allocations = true;
+  round();
+  const std::size_t warm = test::allocations;
+  for (int i = 0; i < 100; ++i) {
+    round();
+  }
+  return test::allocations - warm;
+}
+
+TEST(ContentAllocationTest, AFormUsesItsMemoryAgain) {
+  Form form;
+  EXPECT_EQ(WarmCost([&] {
+              EXPECT_FALSE(form.Parse("a=1&name=Ada+Lovelace+and+a+value+of+some+length&b=%41"));
+              EXPECT_FALSE(form.Parse("short=1"));
+            }),
+            0U);
+}
+
+TEST(ContentAllocationTest, CookiesUseTheirMemoryAgain) {
+  Headers fields;
+  fields.Add("Cookie", "a=1; b=2; c=3; d=4; e=5");
+  Cookies cookies;
+  EXPECT_EQ(WarmCost([&] { EXPECT_FALSE(cookies.Parse(fields)); }), 0U);
+}
+
+TEST(ContentAllocationTest, PartsUseTheMemoryOfThoseBeforeThem) {
+  const std::string part =
+      "--b\r\nContent-Disposition: form-data; name=\"a name of some length\"; filename=\"and a "
+      "file's, too\"\r\nContent-Type: application/octet-stream\r\n\r\ncontent\r\n--x\r\n";
+  MultipartParser parser("b");
+  std::size_t parts = 0;
+  EXPECT_EQ(WarmCost([&] {
+              for (std::string_view rest = part; !rest.empty();) {
+                const std::string_view piece = rest.substr(0, 7);
+                const MultipartStep step = parser.Read(piece);
+                parts += step.event == MultipartEvent::kPart ? 1 : 0;
+                ASSERT_NE(step.event, MultipartEvent::kBad) << step.reason;
+                rest.remove_prefix(step.consumed);
+              }
+            }),
+            0U);
+  EXPECT_EQ(parts, 101U);
+}
+
+// With a callback the parser keeps a note of every level and of every key.
+TEST(ContentAllocationTest, JsonCostsWhatItsValueAndTheParserCost) {
+  const std::string text =
+      R"({"name":"a name of more than some letters","list":[1,2,[3,{"x":[]}]]})";
+  const std::size_t plain =
+      WarmCost([&] { const auto parsed = nlohmann::json::parse(text.begin(), text.end()); });
+  EXPECT_EQ(WarmCost([&] { static_cast<void>(ParseJson(text)); }), plain);
+}
+
+}  // namespace
+}  // namespace TURTLE_SERVER
