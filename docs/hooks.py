@@ -69,13 +69,39 @@ def chapter_table(path, root=ROOT):
     return "\n".join(lines)
 
 
+def part_table(path, root=ROOT):
+    """The Markdown table of the parts: what each builds, and its chapters. A part without any is planned."""
+    parts, there = chapters(root)
+    built = json.loads((root / "docs/chapters.json").read_text(encoding="utf-8"))["what_parts_build"]
+    to_root = posixpath.relpath(".", posixpath.dirname(path) or ".") + "/"
+    lines = ["| | part | what it builds | chapters |", "|---|---|---|---|"]
+    for part, title in parts.items():
+        folders = [chapter["folder"] for chapter in there if chapter["part"] == part]
+        name = f"[{title}]({to_root}chapters/{folders[0]}/README.md)" if folders else title
+        numbers = f"{folders[0][:2]}–{folders[-1][:2]}" if folders else "planned"
+        lines.append(f"| {part} | {name} | {built[part]} | {numbers} |")
+    return "\n".join(lines)
+
+
 def with_chapter_table(text, path, root=ROOT):
-    """`text` with the table between its two markers made anew."""
+    """`text` with the tables of the chapters and of the parts, each between its two markers, made again."""
+    for name, table in (("chapters", chapter_table), ("parts", part_table)):
+        text = re.sub(
+            rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)",
+            lambda match, table=table: match.group(1) + table(path, root) + "\n" + match.group(2),
+            text,
+            flags=re.DOTALL,
+        )
+    return text
+
+
+def with_doors(text):
+    """The list between `<!-- doors -->` and `<!-- /doors -->`, whose items begin with a link, as large buttons."""
     return re.sub(
-        r"(<!-- chapters -->\n).*?(<!-- /chapters -->)",
-        lambda match: match.group(1) + chapter_table(path, root) + "\n" + match.group(2),
+        r"^<!-- doors -->\n(.*?)^<!-- /doors -->$",
+        r'<div class="turtle-doors" markdown="1">\n\1</div>',
         text,
-        flags=re.DOTALL,
+        flags=re.DOTALL | re.MULTILINE,
     )
 
 
@@ -184,7 +210,7 @@ class BUILD:
 def on_config(config):
     parts, there = chapters()
     nav = [
-        {"Turtle": "index.md"},
+        {"Home": "index.md"},
         {
             "Before you start": [
                 {"Preface": "preface.md"},
@@ -203,7 +229,7 @@ def on_config(config):
         ]
         if pages:
             nav.append({f"{part} · {title}": pages})
-    nav.append({"After the book": [{"Your own server": "your-own-server.md"}]})
+    nav.append({"After the book": [{"Your own server": "your-own-server.md"}, {"Deployment": "deployment.md"}]})
     nav.append(
         {
             "Behind the book": [
@@ -255,7 +281,7 @@ def on_page_markdown(markdown, page, config, files):
         markdown = languages.prepared(markdown, path, ROOT, posixpath.relpath(source, here))
     else:
         markdown = with_chapter_table(markdown, path)
-    markdown = without_future_links(markdown)
+    markdown = with_doors(without_future_links(markdown))
 
     def on_site(link):
         target = target_of(link, path)
@@ -289,7 +315,10 @@ def on_page_markdown(markdown, page, config, files):
 
 def with_solutions(markdown, folder):
     """The hints' Markdown is read, and where a solution is linked to, it is shown."""
-    markdown = markdown.replace("<details>", '<details markdown="1">')
+    for kind, words in (("hint", "Hint|提示"), ("solution", "Solution|答案"), ("", "")):
+        attribute = f' class="{kind}"' if kind else ""
+        pattern = rf"<details>(?=\s*<summary>(?:{words})\b)" if kind else "<details>"
+        markdown = re.sub(pattern, f'<details{attribute} markdown="1">', markdown)
 
     def shown(match):
         text = (ROOT / folder / match.group(1)).read_text(encoding="utf-8")
@@ -378,11 +407,14 @@ def on_post_template(output, template_name, config):
 
 
 def on_post_page(output, page, config):
+    """What a script or a style sheet of ours needs around pictures: what is too wide scrolls (turtle-scroll)."""
     from mkdocs.utils import get_relative_url
 
     output = languages.finished(with_own_search(output), page.url)
     say = BUILD.sites.phrases if page.url.startswith(languages.PREFIX) else str
     output = steps.with_scenes(output, ROOT, html.escape(get_relative_url(steps.SCRIPT, page.url)), say)
+    output = re.sub(r'<pre class="mermaid">.*?</pre>', r'<div class="turtle-scroll">\g<0></div>', output, flags=re.DOTALL)
+    output = re.sub(r'<img [^>]*src="[^"]*\bmeasured/[^>]*>', r'<span class="turtle-scroll">\g<0></span>', output)
     if 'class="mermaid"' not in output:
         return output
     scripts = "\n".join(

@@ -179,7 +179,7 @@ def items(comment: list[tuple[int, str]]) -> Iterator[Text]:
 
 # --- pages ---------------------------------------------------------------------------------------
 
-GENERATED = re.compile(r"<!-- (file|classes now|classes|measured|chapters|layers|trust)\b.*?<!-- /\1 -->", re.DOTALL)
+GENERATED = re.compile(r"<!-- (file|classes now|classes|measured|chapters|parts|layers|trust)\b.*?<!-- /\1 -->", re.DOTALL)
 HIDDEN = re.compile(
     r"^(?P<indent> *)(?P<fence>```+|~~~+).*?^(?P=indent)(?P=fence)[^\n]*$|<!--.*?-->",
     re.DOTALL | re.MULTILINE,

@@ -34,7 +34,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "tools/site-requirements.txt"
 WITH_TABLE = ["README.md", "docs/index.md", "docs/reading-map.md"]
 CLASS_MAP = "docs/repository.md"
-WITH_FILES = ["docs/your-own-server.md"]
+WITH_FILES = ["docs/your-own-server.md", "docs/deployment.md"]
 SHOWN_FILE = re.compile(r"(<!-- file: (\S+) -->\n).*?(<!-- /file -->)", re.DOTALL)
 
 
@@ -309,8 +309,9 @@ def translated_texts():
 def run_texts(check):
     hooks = load_hooks()
     fresh = {name: hooks.with_chapter_table((ROOT / name).read_text(encoding="utf-8"), name) for name in WITH_TABLE}
-    fresh.update({name: with_files((ROOT / name).read_text(encoding="utf-8")) for name in WITH_FILES})
     fresh.update(measured_texts())
+    for name in WITH_FILES:
+        fresh[name] = with_files(fresh.get(name) or (ROOT / name).read_text(encoding="utf-8"))
     stale = []
     # A chapter's page may have numbers and classes. The translations last: they are made of the others.
     for texts in (lambda: fresh, classmap_texts, translated_texts):

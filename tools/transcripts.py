@@ -5,15 +5,17 @@
     tools/transcripts.py update [NN ...]   run the pages, rewrite the output lines
     tools/transcripts.py list   [NN ...]   how many blocks are run, how many are only shown
 
-`cookbook` in the place of a number is the page docs/your-own-server.md.
+In the place of a number, `cookbook` is the page docs/your-own-server.md, and `deployment` is
+docs/deployment.md.
 
 A ```console block is run when a comment `<!-- run: ... -->` stands just above it. In the block,
 lines that start with `$ ` are commands; all other lines are output and belong to this program.
 The syntax of the comment is described in CONTRIBUTING.md, "Console blocks".
 
 The chapters have to be built: chapter NN's programs are taken from BUILD/NN or BUILD/chNN
-(--build, default `build` in the repository), the recipes from BUILD/cookbook. Only Python's standard
-library is needed.
+(--build, default `build` in the repository), the recipes from BUILD/cookbook. The page about deployment is
+run in a fresh directory that holds the files of docs/deployment, and finds `turtle` in BUILD/final by PATH.
+Only Python's standard library is needed.
 """
 
 import argparse
@@ -23,16 +25,19 @@ import pathlib
 import pty
 import re
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 COOKBOOK = "docs/your-own-server.md"
+DEPLOYMENT = "docs/deployment.md"
 COMMAND_SECONDS = 10.0  # a command that takes longer is an error, unless timeout= says otherwise
 HANG_SECONDS = 1.0  # how long a program that `hangs` is watched doing nothing
 QUIET_SECONDS = 0.3  # after typing: the reply is complete when nothing has come for so long
@@ -114,7 +119,7 @@ def free_port(taken):
 class Program:
     """One command in a terminal (a pty) of its own, in a process group of its own."""
 
-    def __init__(self, command, directory):
+    def __init__(self, command, directory, path=None):
         self.command = command
         self.output = ""
         self.status = None
@@ -126,6 +131,8 @@ class Program:
             if not key.startswith(("CTEST_", "GTEST_", "LC_", "CURL_")) and "proxy" not in key.lower()
         }
         environment.update(TERM="dumb", LC_ALL="C.UTF-8", TZ="UTC", COLUMNS="100", PAGER="cat")
+        if path:
+            environment["PATH"] = f"{path}:{environment['PATH']}"
         self.pid, self.fd = pty.fork()  # setsid: the child leads its session and process group
         if self.pid == 0:
             try:
@@ -260,15 +267,21 @@ class Page:
         self.ports = Ports()
         self.terminals = {}
         self.programs = []
+        self.fresh = None  # the directory of a page that has its own
 
     def run(self):
         """The text of the page with the output lines as they are now."""
         text = self.path.read_text(encoding="utf-8")
+        if self.number == "deployment":
+            self.fresh = pathlib.Path(tempfile.mkdtemp(prefix="turtle-page-"))
+            shutil.copytree(self.path.parent / "deployment", self.fresh, dirs_exist_ok=True)
         try:
             return BLOCK.sub(lambda match: self._run_block(match, text), text)
         finally:
             for program in reversed(self.programs):
                 program.end()
+            if self.fresh:
+                shutil.rmtree(self.fresh, ignore_errors=True)
 
     def _run_block(self, match, text):
         line = text.count("\n", 0, match.start()) + 1
@@ -307,6 +320,8 @@ class Page:
             return ROOT
         if "dir" in options:
             raise TranscriptError(f"dir={options['dir']}: only dir=root is known")
+        if self.fresh:
+            return self.fresh
         number = options.get("chapter", self.number)
         for directory in (self.build / number, self.build / f"ch{number}"):
             if directory.is_dir():
@@ -325,7 +340,7 @@ class Page:
         real = self.ports.to_real(command.rstrip().removesuffix(" &") if background else command)
         if directory == ROOT:
             real = re.sub(r"(?<![\w./-])build/(?=\d\d\b|final\b)", f"{self.build}/", real)
-        program = Program(real, directory)
+        program = Program(real, directory, self.build / "final" if self.fresh else None)
         self.programs.append(program)
         if background:
             terminal.jobs.append(program)
@@ -405,6 +420,8 @@ class Page:
     def _normalise(self, text, rules):
         if text and not text.endswith("\n"):
             text += "\n"
+        if self.fresh:
+            text = renamed(text, self.fresh, "~")
         text = renamed(renamed(text, self.build, "build"), ROOT, "~/turtle")
         text = self.ports.to_shown(text)
         for pattern, replacement in EVERYWHERE + rules:
@@ -467,8 +484,9 @@ def shown_path(path):
 
 def find_pages(root, numbers):
     pages = {path.parent.name[:2]: path for path in sorted(root.glob("chapters/[0-9][0-9]-*/README.md"))}
-    if (root / COOKBOOK).is_file():
-        pages["cookbook"] = root / COOKBOOK
+    for name, page in (("cookbook", COOKBOOK), ("deployment", DEPLOYMENT)):
+        if (root / page).is_file():
+            pages[name] = root / page
     unknown = [number for number in numbers if number not in pages]
     if unknown:
         raise TranscriptError(f"no page for chapter {', '.join(unknown)}")
@@ -491,7 +509,7 @@ def main(arguments=None):
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("action", choices=["check", "update", "list"])
-    parser.add_argument("chapter", nargs="*", help="two digits, or cookbook; none: all")
+    parser.add_argument("chapter", nargs="*", help="two digits, cookbook or deployment; none: all")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="holds NN/ (default: build)")
     parser.add_argument("--root", type=pathlib.Path, default=ROOT, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)

@@ -42,6 +42,9 @@
     const drawn = await render(id, text, ...more);
     const own = actors(text).map(({ name, kind }) =>
       `#${id} rect.actor[name="${name}"]{${colours(kind)}${kind === "thread" ? ";stroke-dasharray:5 4" : ""}}`);
-    return { ...drawn, svg: drawn.svg.replace("</style>", () => `${own.join("")}</style>`) };
+    // Drawn for 16 px. Where there is no room, it shrinks until the page says that it is to scroll instead.
+    const natural = /max-width: ([\d.]+)px;/.exec(drawn.svg);
+    const svg = natural ? drawn.svg.replace(natural[0], `${natural[0]} min-width: calc(var(--turtle-shrink, 0) * ${natural[1]}px);`) : drawn.svg;
+    return { ...drawn, svg: svg.replace("</style>", () => `${own.join("")}</style>`) };
   };
 }

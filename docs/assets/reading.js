@@ -2,7 +2,7 @@
 "use strict";
 {
   // What scrolls sideways can be reached by the keyboard, and what doesn't is no stop on the way.
-  const sideways = "pre > code, .md-typeset__scrollwrap, .turtle-diff";
+  const sideways = "pre > code, .md-typeset__scrollwrap, .turtle-diff, .turtle-scroll";
   const watch = new ResizeObserver((entries) => {
     for (const { target } of entries) {
       if (target.scrollWidth > target.clientWidth) {

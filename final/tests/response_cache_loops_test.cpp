@@ -2,13 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "response_cache/reply_table.h"
 #include "response_cache/response_cache.h"
 #include "support/http_client.h"
 #include "support/running_server.h"
@@ -133,43 +130,6 @@ TEST_F(ResponseCacheLoopsTest, ManyThingsAtOnceAreNoHarm) {
   for (std::thread& thread : threads) {
     thread.join();
   }
-}
-
-TEST(ReplyTableTest, KnowsOnlyWhatSomebodyHas) {
-  const auto table = std::make_shared<ReplyTable>();
-  const TimePoint now{};
-  const std::shared_ptr<Making> making = table->Begin("h /a");
-  std::shared_ptr<const KeptReply> kept = table->Keep(
-      *making, std::make_unique<KeptReply>("h /a", KeptKind::kReply, now + std::chrono::hours(1)));
-  EXPECT_EQ(table->Find("h /a", now), kept);
-  EXPECT_EQ(table->Find("h /a", now + std::chrono::hours(1)), nullptr) << "not fresh";
-  EXPECT_TRUE(table->End(*making).empty());
-  EXPECT_TRUE(making->Over());
-  EXPECT_EQ(table->Size(), 1U);
-  kept.reset();
-  EXPECT_EQ(table->Find("h /a", now), nullptr);
-  EXPECT_EQ(table->Size(), 0U);
-}
-
-TEST(ReplyTableTest, WhatIsReplacedIsNoLongerFresh) {
-  const auto table = std::make_shared<ReplyTable>();
-  const TimePoint now{};
-  const auto keep = [&](const Making& making) {
-    return table->Keep(making,
-                       std::make_unique<KeptReply>("k", KeptKind::kReply, TimePoint::max()));
-  };
-  const std::shared_ptr<Making> one = table->Begin("k");
-  const std::shared_ptr<Making> two = table->Begin("k");
-  const auto older = keep(*one);
-  EXPECT_TRUE(older->IsFresh(now));
-  const auto newer = keep(*two);
-  EXPECT_FALSE(older->IsFresh(now));
-  EXPECT_EQ(table->Find("k", now), newer);
-  table->Drop("k");
-  EXPECT_FALSE(newer->IsFresh(now));
-  EXPECT_EQ(keep(*two), nullptr) << "it was begun before";
-  EXPECT_TRUE(table->End(*one).empty());
-  EXPECT_TRUE(table->End(*one).empty()) << "harmless when repeated";
 }
 
 }  // namespace

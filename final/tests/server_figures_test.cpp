@@ -83,6 +83,22 @@ class CountedServer {
   test::RunningServer server_;
 };
 
+// A server that serves for as long as this lives.
+class Serving {
+ public:
+  explicit Serving(HttpServer& server) : server_(server), thread_([&server] { server.Begin(); }) {}
+  Serving(const Serving&) = delete;
+  auto operator=(const Serving&) -> Serving& = delete;
+  ~Serving() {
+    server_.Stop();
+    thread_.join();
+  }
+
+ private:
+  HttpServer& server_;
+  std::thread thread_;
+};
+
 void Hello(Exchange& exchange) { exchange.Reply(Response(200).Body("hello")); }
 
 TEST(ServerFiguresTest, EveryRequestIsCountedOnceOnOneOfTheLoops) {
@@ -221,7 +237,7 @@ TEST(ServerFiguresTest, WhoWasNotLetInIsCounted) {
   HttpServer server(NetAddress("127.0.0.1", 0), {}, few);
   ServerFigures figures(server);
   server.Mount("/", test::Answering(Hello));
-  std::thread thread([&server] { server.Begin(); });
+  const Serving serving(server);
   const int port = server.LocalAddress().Port();
   {
     HttpClient first(port);
@@ -243,8 +259,6 @@ TEST(ServerFiguresTest, WhoWasNotLetInIsCounted) {
     EXPECT_TRUE(test::Await([&] { return figures.Read().blocked == 1; }));
     EXPECT_EQ(figures.Read().loops.at(0).accepted, 3U);
   }
-  server.Stop();
-  thread.join();
 }
 
 TEST(ServerFiguresTest, CachesOfAllLoopsAreReadWhileTheyWorkAndWhenTheyHaveGone) {

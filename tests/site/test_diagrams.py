@@ -115,3 +115,24 @@ def test_all_are_drawn_and_can_be_read(browser, server, site, media, scheme):  #
         assert len(grounds) > 1, f"{page}: nothing has a colour"
         kinds.update(wanted)
     assert kinds == set(SHAPES)
+
+
+SHRUNK = """[...document.querySelectorAll('div.mermaid')].map(host => {
+  const svg = host.shadowRoot.querySelector('svg'), scroller = host.closest('.turtle-scroll');
+  return [16 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width, scroller.clientWidth, scroller.scrollWidth,
+          document.documentElement.scrollWidth];
+})"""
+
+
+def test_on_a_telephone_they_scroll_and_do_not_shrink_away(browser, server, media):  # noqa: F811
+    media(width=390)
+    scrolling = 0
+    for page in PAGES:
+        browser.get(server + url_of(page))
+        count = len(diagrams(page))
+        wait_for(browser, lambda count=count: script(browser, DRAWN) == count, f"{page}: not all is drawn")
+        for size, room, width, whole in script(browser, SHRUNK):
+            assert size >= 11, (page, size)
+            assert whole == 390, f"{page}: the page itself scrolls sideways"
+            scrolling += width > room
+    assert scrolling > 10

@@ -143,3 +143,16 @@ def test_what_doxygen_complains_of_is_an_error(tmp_path):
     (tmp_path / "final/src/a.h").write_text("/// A class.\nclass A {\n public:\n  void Do();\n};\n")
     with pytest.raises(doxygen.DoxygenError, match=r"Do\(\).* is not documented"):
         doxygen.run(tmp_path, tmp_path / "out2")
+
+
+def test_the_page_about_the_reference_has_every_module_and_its_classes():
+    page = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (?:.+?) \| (.+) \|$", page, re.MULTILINE))
+    modules = [path.name for path in (ROOT / "final/src").iterdir() if path.is_dir()]
+    assert sorted(rows) == sorted(modules) and list(rows) == reference.MODULES
+    for module, names in rows.items():
+        for name in re.findall(r"`([\w/.]+)`", names):
+            headers = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "final/src" / module).glob("*.h"))
+            there = (ROOT / "final/src" / name).is_file() if "/" in name else re.search(
+                rf"^(?:class|struct|auto|\[\[nodiscard\]\] auto) {name}\b|\b{name}\(", headers, re.MULTILINE)
+            assert there, (module, name)

@@ -20,7 +20,7 @@ ASKED = {
     "epoll_wait": "chapters/02-poller/#epoll",
     "SO_REUSEPORT": "chapters/27-accept-at-scale/#the-idea-in-five-lines",
     "io_uring_enter": "chapters/28-io-uring/#the-idea-in-five-lines",
-    "TimerQueue": "chapters/05-timer/#stage-1-timers",
+    "TimerQueue": "chapters/05-timer/#stage-2-timers",
     "Looper::Post": "chapters/06-thread-pool/#stage-1-a-mailbox",
     "recvfrom": "chapters/24-udp/#many-by-one-call",
     "recv(2)": "chapters/01-socket/",

@@ -30,7 +30,7 @@ def test_no_chapter_is_left_out(hooks):
 
 
 def test_the_other_pages_are_there(site):
-    around = ("preface", "repository", "reading-map", "your-own-server", "glossary", "troubleshooting")
+    around = ("preface", "repository", "reading-map", "your-own-server", "deployment", "glossary", "troubleshooting")
     behind = ("design", "reference", "trust", "security", "contributing", "changelog")
     for page in ("", *around, *behind):
         assert "<h1" in html_of(site, page), page
@@ -94,7 +94,9 @@ def test_what_leads_nowhere_leads_back(site):
 
 def test_hints_unfold_and_solutions_are_shown(site):
     page = html_of(site, "chapters/01-socket")
-    assert page.count("<details>") == page.count("</details>") >= 10
+    assert len(re.findall(r"<details\b", page)) == page.count("</details>") >= 10
+    assert len(re.findall(r'<details class="hint">\s*<summary>Hint \d', page)) == page.count("<summary>Hint ") >= 6
+    assert page.count('<details class="solution">') == page.count("<summary>Solution<") == 3
     assert re.search(r"<summary>Hint 1</summary>\s*<p>[^<]*<code>", page), "a hint is Markdown, too"
     solution = re.search(r"<summary>Solution</summary>\s*<div class=\"language-diff.*?</div>", page, re.DOTALL)
     assert solution and "std::endl" in solution[0]
@@ -170,6 +172,25 @@ def test_the_table_lists_what_is_there_with_links_from_where_it_stands(tmp_path,
     assert hooks.with_chapter_table(at_top, "README.md", tmp_path) == at_top
 
 
+def test_the_table_of_parts_says_which_are_planned(tmp_path, hooks):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/chapters.json").write_bytes((ROOT / "docs/chapters.json").read_bytes())
+    for folder in ("02-poller", "04-looper"):
+        (tmp_path / "chapters" / folder).mkdir(parents=True)
+        (tmp_path / "chapters" / folder / "README.md").write_text("# x\n")
+    rows = hooks.part_table("docs/index.md", tmp_path).splitlines()[2:]
+    assert len(rows) == 6
+    assert rows[0].startswith("| I | [One thread](../chapters/02-poller/README.md) |") and rows[0].endswith("| 02–04 |")
+    assert rows[1].startswith("| II | Many threads |") and rows[1].endswith("| planned |")
+
+
+def test_the_home_page_has_three_doors(site):
+    home = html_of(site, "")
+    doors = re.search(r'<div class="turtle-doors">(.*?)</div>', home, re.DOTALL)[1]
+    assert re.findall(r'<li>\s*<a href="([^"]+)"', doors) == ["preface/", "your-own-server/", "deployment/"]
+    assert "<!-- doors" not in home
+
+
 def test_links_are_found_in_prose_only(hooks):
     seen = []
     text = (
@@ -189,3 +210,40 @@ def test_links_to_files_become_links_to_pages(hooks):
     assert hooks.source_uri("chapters/01-socket/src/core/socket.h").startswith("source/chapters/01-socket/")
     for outside in ("https://example.org/", "#here", "../../../elsewhere.md", "missing.md", "mailto:a@example.org"):
         assert hooks.target_of(outside, page) is None
+
+
+# Pages that have the same section twice, each in a part of the page.
+TWICE = {"chapters/10-http-server", "chapters/20-router", "chapters/25-operations"}
+
+
+def test_the_contents_of_a_page_name_each_section_once(site):
+    for path in [*site.glob("*/index.html"), *site.glob("chapters/*/index.html")]:
+        page = path.parent.relative_to(site).as_posix()
+        titles = re.findall(r"<h2\b[^>]*>(.*?)</h2>", path.read_text(encoding="utf-8"))
+        if page not in TWICE and page != "api":
+            assert len(titles) == len(set(titles)), page
+
+
+def test_every_page_has_a_menu(site):
+    """Of code, too: there it is in the drawer of a narrow screen, and hidden on a wide one."""
+    for page, hidden in (("chapters/04-looper/changes", True), ("source/chapters/04-looper/src/core/looper.cpp", True),
+                         ("api/Looper", False), ("", False)):
+        text = html_of(site, page)
+        assert 'for="__drawer"' in text
+        assert bool(re.search(r'data-md-type="navigation" +hidden', text)) is hidden, page
+        assert "09 HTTP parser" in text
+
+
+def test_a_page_of_code_says_where_it_is(site):
+    def way(page):
+        return re.findall(r"<li><a href=\"([^\"]*)\">([^<]*)", re.search(r'<nav class="turtle-steps".*?</nav>', html_of(site, page))[0])
+
+    assert way("api") == [("../reference/", "Reference")]
+    assert way("api/Looper")[1:] == [("../", "Classes"), ("../core/", "core")]
+    assert way("chapters/04-looper/changes") == [("../", "04 Looper")]
+    assert [text for _, text in way("source/chapters/04-looper/src/core/looper.cpp")] == ["04 Looper"]
+
+
+def test_what_is_too_wide_scrolls(site):
+    assert '<div class="turtle-scroll"><pre class="mermaid">' in html_of(site, "design")
+    assert re.search(r'<span class="turtle-scroll"><img [^>]*growth.svg', html_of(site, "growth"))

@@ -25,15 +25,16 @@ WORDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Picture:
-    """One on a chapter's page, or on its translation."""
+    """One on a chapter's page, on the home page, or on a translation."""
 
-    chapter: book_of_chapters.Chapter
+    chapter: book_of_chapters.Chapter  # whose code it shows
     name: str
     sentences: list[str]
     prefix: str = ""  # of the page's address
+    is_home: bool = False
 
     def page(self):
-        return f"{self.prefix}chapters/{self.chapter.folder.name}/"
+        return self.prefix if self.is_home else f"{self.prefix}chapters/{self.chapter.folder.name}/"
 
     def words(self):
         return WORDS[self.prefix]
@@ -45,12 +46,14 @@ class Picture:
 
 
 def pictures():
+    places = [(chapter, chapter.folder, "README", False) for chapter in BOOK.chapters]
+    places.append((BOOK.chapters[-1], ROOT / "docs", "index", True))
     return [
-        Picture(chapter, name, sentences, prefix)
-        for chapter in BOOK.chapters
-        for prefix, page in (("", "README.md"), (languages.PREFIX, "README" + translations.SUFFIX))
-        if (chapter.folder / page).is_file()
-        for name, sentences in steps.blocks((chapter.folder / page).read_text(encoding="utf-8"))
+        Picture(chapter, name, sentences, prefix, is_home)
+        for chapter, folder, stem, is_home in places
+        for prefix, suffix in (("", ".md"), (languages.PREFIX, translations.SUFFIX))
+        if (folder / (stem + suffix)).is_file()
+        for name, sentences in steps.blocks((folder / (stem + suffix)).read_text(encoding="utf-8"))
     ]
 
 

@@ -237,3 +237,20 @@ def test_the_page_of_the_cookbook_has_no_number(book):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     assert page.read_text().endswith("echo 20099\ncookbook\n20099\n```\n")
+
+
+def test_the_page_about_deployment_has_its_own_directory_and_finds_the_program(book):
+    (book / "docs/deployment").mkdir(parents=True)
+    (book / "docs/deployment/site.conf").write_text("x\n")
+    (book / "build/final").mkdir()
+    program = book / "build/final/turtle"
+    program.write_text("#!/bin/sh\necho slow and steady in $PWD\n")
+    program.chmod(0o755)
+    page = book / "docs/deployment.md"
+    page.write_text("<!-- run -->\n```console\n$ ls; touch mine; turtle\n$ ls -1\n```\n")
+    command = [sys.executable, ROOT / "tools/transcripts.py", "update", "deployment"]
+    command += ["--root", book, "--build", book / "build"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "turtle\nsite.conf\nslow and steady in ~\n$ ls -1\nmine\nsite.conf\n```" in page.read_text()
+    assert not (book / "docs/deployment/mine").exists()

@@ -97,6 +97,12 @@ void AddTodo(const ServerRequest& req, ServerResponse& res);""",
     "web/server_response.h": (["<nlohmann/json.hpp>"], "", "ServerResponse& res"),
 }
 PAGES = {
+    "chapters/15-lru-cache/README.md": (
+        ['"base/lru_cache.h"', '"core/looper.h"'],
+        "struct Address {};",
+        "Looper& looper, int root, const Address& address, TimePoint now",
+    ),
+    "chapters/16-program/README.md": (["<iostream>", '"core/looper.h"'], "", ""),
     "chapters/20-router/README.md": (['"web/http_server.h"'], "", "HttpServer& server"),
     "chapters/23-database/README.md": (
         ["<string>", '"db/db_connection.h"'],

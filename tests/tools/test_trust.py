@@ -81,3 +81,11 @@ def test_what_is_kept_stays_beside_what_was_there(tmp_path):
     assert list(kept) == ["figures", "soak"] and kept["soak"]["requests"] == 3
     assert kept["figures"]["p99-ms"] == 1.5 and kept["figures"]["cut-a-head-byte-by-byte"] == 10.2
     assert all(len(each["date"]) == 10 for each in kept.values())
+
+
+def test_every_fuzz_target_is_counted():
+    """Those that the page counts are those that there are."""
+    targets = {path.name.removesuffix("_fuzz.cpp") for path in (ROOT / "final/fuzz/targets").glob("*_fuzz.cpp")}
+    counted = json.loads((ROOT / "docs/measured/trust.json").read_text(encoding="utf-8"))["fuzz"]
+    assert counted["targets"] == len(targets)
+    assert {name.removeprefix("inputs-") for name in counted if name.startswith("inputs-")} == targets

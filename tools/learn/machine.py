@@ -85,6 +85,9 @@ PAGES = (
     Need(lambda: sys.platform == "darwin" or command("ss")(), "iproute2"),
     Need(lambda: sys.platform == "darwin" or command("strace")(), "strace"),
     Need(command("ps"), "procps"),
+    Need(lambda: sys.platform == "darwin" or command("gdb")(), "gdb"),
+    # Debian 11 had it in /usr/sbin.
+    Need(lambda: command("tcpdump")() or file("/usr/sbin/tcpdump")(), "tcpdump"),
 )
 SYSTEM = (
     Need(command("curl"), "curl", "curl"),
@@ -130,6 +133,9 @@ CI = (
     Need(command("docker"), "docker.io"),
     Need(lambda: command("dockerd")() or file("/usr/sbin/dockerd")(), "docker.io"),
     Need(command("ssh"), "openssh-client"),
+    # The proxies of docs/deployment.md. A reader is not asked for them: both take port 80 once installed.
+    Need(lambda: command("nginx")() or file("/usr/sbin/nginx")(), "nginx"),
+    Need(lambda: is_ubuntu() or command("caddy")(), "caddy"),  # Ubuntu 22.04 has none
 )
 
 

@@ -25,7 +25,7 @@ from measure.process import Failed
 from measure.table import ROUTES, SCALING, SCENARIOS, Scenario
 
 DATA = run.ROOT / "docs" / "measured"
-PAGES = ("docs/microseconds.md", "docs/trust.md", "docs/growth.md", "chapters/15-lru-cache/README.md")
+PAGES = ("docs/microseconds.md", "docs/trust.md", "docs/growth.md", "docs/deployment.md", "chapters/15-lru-cache/README.md")
 NONE = "–"
 PARTS = ("table", "syscalls", "instructions", "flame", "micro", "growth")
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from website import highlight, sources
-from website.shell import Leaf
+from website.shell import Leaf, crumbs
 
 CONTEXT = 3  # unchanged lines around a change
 FOLD = 8  # fewer unchanged lines than that are not folded
@@ -100,12 +100,12 @@ class Changes:
                 f'<tr><td><a href="#{anchor_of(change.path)}">{html.escape(change.path)}</a></td>'
                 f"<td>{before}</td><td>+{added}</td><td>−{removed}</td></tr>\n"
             )
-        text = f'<h1 id="page-title">{title}</h1>\n<p>Chapter {back} '
+        text = crumbs(("../", self._titles[folder])) + f'<h1 id="page-title">{title}</h1>\n<p>Chapter {back} '
         text += f"adds {sources.count(len(new), 'file')} and changes {len(changed) or 'none'}"
         text += f"; it withdraws {len(withdrawn)}.</p>\n" if withdrawn else ".</p>\n"
         if changed:
-            text += '<h2 id="changed">Changed files</h2>\n<p>The old lines stand on the left, the new ones on the'
-            text += " right; on a narrow screen the old ones stand above.</p>\n"
+            text += '<h2 id="changed">Changed files</h2>\n<p>Old lines are on the left, new ones on the right;'
+            text += " on a narrow screen, old lines are above.</p>\n"
             text += table_of(("file", "was chapter", "lines added", "lines removed"), table)
         if new:
             rows = [self._new(each, folder, url) for each in new]

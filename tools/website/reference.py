@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from website import highlight, sources
 from website.classes import History
-from website.shell import Leaf
+from website.shell import Leaf, crumbs
 
 NAMESPACE = "TURTLE_SERVER::"
 SECTIONS = {
@@ -364,12 +364,12 @@ class Reference:
             yield compound.url, lambda compound=compound: self._class(compound)
 
     def _path(self, url: str, *places: tuple[str, str]) -> str:
-        steps = "".join(f"<li>{self._link(place, url, text)}</li>" for place, text in places)
-        return f'<nav class="turtle-steps" aria-label="Where this is"><ol>{steps}</ol></nav>\n'
+        return crumbs(*((sources.relative(place, url), text) for place, text in places))
 
     def _contents(self) -> Leaf:
         url = "api/"
-        text = '<h1 id="page-title">The classes of final</h1>\n<p>By module; a class can use the modules above its own.</p>\n'
+        text = self._path(url, ("reference/", "Reference"))
+        text += '<h1 id="page-title">The classes of final</h1>\n<p>By module; a class can use the modules above its own.</p>\n'
         order = sorted(self.modules, key=lambda m: (MODULES.index(m) if m in MODULES else 99, m))
         for module in order:
             text += f'<h2 id="{module}">{self._link(f"api/{module}/", url, module)}</h2>\n' + self._class_table(
@@ -398,7 +398,7 @@ class Reference:
 
     def _module(self, module: str) -> Leaf:
         url = f"api/{module}/"
-        text = self._path(url, ("api/", "Classes"))
+        text = self._path(url, ("reference/", "Reference"), ("api/", "Classes"))
         text += f'<h1 id="page-title">The module {module}</h1>\n'
         toc = []
         classes = self._class_table(module, url)
@@ -414,7 +414,7 @@ class Reference:
 
     def _class(self, compound: Compound) -> Leaf:
         url = compound.url
-        text = self._path(url, ("api/", "Classes"), (f"api/{compound.module}/", compound.module))
+        text = self._path(url, ("reference/", "Reference"), ("api/", "Classes"), (f"api/{compound.module}/", compound.module))
         text += f'<h1 id="page-title"><code>{html.escape(compound.name)}</code></h1>\n'
         text += self._comment(compound.element, url) + self._about(compound, url)
         nested = [each for each in self.compounds.values() if each.name.rpartition("::")[0] == compound.name]
@@ -523,7 +523,9 @@ class Reference:
             }
 
 
-MODULES = ["base", "log", "task", "core", "http", "web", "db", "app"]
+# Each can use those above it, as docs/design.md draws.
+MODULES = ["base", "log", "task", "core", "http", "uring", "udp", "db", "process", "web", "files", "cgi",
+           "response_cache", "ops", "app"]  # fmt: skip
 
 
 def table(heads: tuple[str, ...], rows: str) -> str:

@@ -24,6 +24,12 @@ class Leaf:
     template: str = "leaf.html"
 
 
+def crumbs(*places: tuple[str, str]) -> str:
+    """Where a page is: links, from the outermost place to the nearest; (address, text as HTML)."""
+    steps = "".join(f'<li><a href="{html.escape(link)}">{text}</a></li>' for link, text in places)
+    return f'<nav class="turtle-steps" aria-label="Where this is"><ol>{steps}</ol></nav>\n'
+
+
 MARK = "\u2063turtle-{}\u2063"
 ENTRY = re.compile(r"<li class=\"md-nav__item\">(?:(?!<li).)*?" + MARK.format("entry") + r".*?</li>", re.DOTALL)
 
@@ -45,11 +51,12 @@ class Anchor:
 class ShellPage:
     """What the theme wants of a page."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, is_wide: bool) -> None:
         self.url = url
         self.title = MARK.format("title")
         self.content = "<h1></h1>" + MARK.format("content")
-        self.meta: dict[str, Any] = {}
+        # Code needs the room of the side bars. On a narrow screen the navigation is in the drawer all the same.
+        self.meta: dict[str, Any] = {"hide": ["navigation", "toc"]} if is_wide else {}
         self.toc = [Anchor("", "page-title", 1, [Anchor(MARK.format("entry"), MARK.format("id"), 2)])]
         self.is_homepage = False
         self.canonical_url = self.edit_url = self.previous_page = self.next_page = None
@@ -83,7 +90,7 @@ class Shell:
         if key not in self._made:
             from mkdocs.commands.build import get_context
 
-            page: Any = ShellPage("leaf/" * depth)
+            page: Any = ShellPage("leaf/" * depth, template == "wide.html")
             if not has_toc:
                 page.toc[0].children = []
             context = get_context(self._nav, self._files, self._config, page)

@@ -8,7 +8,7 @@ import posixpath
 import re
 
 from website import highlight
-from website.shell import Leaf
+from website.shell import Leaf, crumbs
 
 CHAPTER_FILE = re.compile(r"chapters/(?P<folder>(?P<number>\d\d)-[^/]+)/(?P<path>(?:src|tests|examples)/.+)")
 LIMIT = 200_000  # bytes; larger files are no reading matter
@@ -69,16 +69,17 @@ class Sources:
         url = url_of(path)
         place = self._root / path
         rows = highlight.of_file(place)
-        name, about = path, count(len(rows), "line")
+        name, about, way = path, count(len(rows), "line"), ""
         found = CHAPTER_FILE.fullmatch(path)
         if found:
             name = found["path"]
             about = f"{self._about(found, url)} {count(len(rows), 'line')}."
+            way = crumbs((relative(f"chapters/{found['folder']}/", url), self._titles[found["folder"]]))
         code = "".join(f'<span id="L{number}">{row}\n</span>' for number, row in enumerate(rows, 1))
         return Leaf(
             url,
             name,
-            f'<h1 id="page-title" class="turtle-path">{html.escape(name)}</h1>\n<p>{about}</p>\n'
+            f'{way}<h1 id="page-title" class="turtle-path">{html.escape(name)}</h1>\n<p>{about}</p>\n'
             f'<div class="highlight turtle-source"><pre tabindex="0" role="region" aria-label="{html.escape(name)}">'
             f"<code>{code}</code></pre></div>\n",
             template="wide.html",

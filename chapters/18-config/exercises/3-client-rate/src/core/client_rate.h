@@ -37,7 +37,7 @@ class ClientRate {
   /// To remember a new client when there is no place, the one is forgotten whose bucket would have
   /// been full again first, or is.
   ///
-  /// @param now of several threads, one may be a little behind the others
+  /// @param now of several threads, one may be a little late
   /// @return 0: it is in, and a coin is taken; else how long until there will be one
   auto Admit(const NetAddress& client, TimePoint now) -> std::chrono::nanoseconds;
 
