@@ -212,15 +212,11 @@ def test_links_to_files_become_links_to_pages(hooks):
         assert hooks.target_of(outside, page) is None
 
 
-# Pages that have the same section twice, each in a part of the page.
-TWICE = {"chapters/10-http-server", "chapters/20-router", "chapters/25-operations"}
-
-
 def test_the_contents_of_a_page_name_each_section_once(site):
     for path in [*site.glob("*/index.html"), *site.glob("chapters/*/index.html")]:
         page = path.parent.relative_to(site).as_posix()
         titles = re.findall(r"<h2\b[^>]*>(.*?)</h2>", path.read_text(encoding="utf-8"))
-        if page not in TWICE and page != "api":
+        if page != "api":
             assert len(titles) == len(set(titles)), page
 
 

@@ -103,7 +103,7 @@ PAGES = {
         "Looper& looper, int root, const Address& address, TimePoint now",
     ),
     "chapters/16-program/README.md": (["<iostream>", '"core/looper.h"'], "", ""),
-    "chapters/20-router/README.md": (['"web/http_server.h"'], "", "HttpServer& server"),
+    "chapters/21-streams/README.md": (['"web/http_server.h"'], "", "HttpServer& server"),
     "chapters/23-database/README.md": (
         ["<string>", '"db/db_connection.h"'],
         "",

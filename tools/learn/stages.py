@@ -7,7 +7,7 @@ import difflib
 import functools
 import pathlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import cpp_functions
 import exercises
@@ -47,8 +47,8 @@ def outline(folder: pathlib.Path, told: work.Work) -> None:
         print(f"{stage.heading}")
         for path in stage.files:
             names = [each.function for each in stage.functions if each.path == path]
-            say(f"  {path:<32} ", ", ".join(names))
-        say("  tests: ", ", ".join(count_tests(folder, tests) for tests in stage.tests))
+            say(f"  {path:<32} ", names)
+        say("  tests: ", (count_tests(folder, tests) for tests in stage.tests))
         print()
 
 
@@ -60,19 +60,22 @@ def introduce(folder: pathlib.Path, chapter: chapters.Chapter, told: work.Work, 
         print(f"  {path}")
         for name, state in states.items():
             print(f"      {name:<40} {state}")
-    say("  tests that turn green: ", ", ".join(count_tests(folder, tests) for tests in stage.tests))
+    say("  tests that turn green: ", (count_tests(folder, tests) for tests in stage.tests))
     print(f'  the page: {workspace.page(chapter)}, "{stage.heading}"\n')
 
 
-def say(first: str, text: str) -> None:
-    """A line, and more of them if the text is long."""
+def say(first: str, items: Iterable[str]) -> None:
+    """A list in one line, or in more of them if it is long."""
     line = first
-    for word in text.split(" "):
-        if len(line) + len(word) > 100 and line.strip():
-            print(line.rstrip())
-            line = " " * len(first)
-        line += f"{word} "
-    print(line.rstrip())
+    for number, item in enumerate(items):
+        if number:
+            line += ","
+            if len(line) + len(item) > 99:
+                print(line)
+                line = " " * (len(first) - 1)
+            line += " "
+        line += item
+    print(line)
 
 
 def count_tests(folder: pathlib.Path, tests: work.Tests) -> str:
@@ -313,7 +316,7 @@ def skip(folder: pathlib.Path) -> int:
         file.write_text(text, encoding="utf-8")
     print(f"{stage.heading}: written as the book has it")
     for path in stage.files:
-        say(f"  {path:<32} ", ", ".join(dict.fromkeys(each.function.name for each in there if each.path == path)))
+        say(f"  {path:<32} ", dict.fromkeys(each.function.name for each in there if each.path == path))
     print(f"What you had is in {shown(folder / KEPT.format(stage.number))}.")
     print(f'Read it beside the page: {workspace.page(chapter)}, "{stage.heading}"')
     print(f"Then:  ./learn check {shown(folder)}")

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <string>
 #include <system_error>
-#include <variant>
 
 #include "base/unique_fd.h"
 #include "support/site_folder.h"
@@ -23,13 +22,7 @@ class FolderPageTest : public testing::Test {
     return UniqueFd(::open(folder_.Path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   }
 
-  static auto BodyOf(const Response& response) -> std::string {
-    std::string body;
-    for (const BodyPiece& piece : response.Pieces()) {
-      body += std::get<std::string>(piece);
-    }
-    return body;
-  }
+  static auto BodyOf(const Response& response) -> std::string { return response.Text(); }
 
   // The page's lines that are entries.
   auto Entries() const -> std::string {

@@ -33,9 +33,6 @@ class Connecting {
 
   Connecting(const Connecting&) = delete;
   auto operator=(const Connecting&) -> Connecting& = delete;
-
- private:
-  Looper& looper_;
 };
 
 }  // namespace TURTLE_SERVER
