@@ -5,7 +5,7 @@ import re
 import shutil
 
 import pytest
-from conftest import call, copy_source
+from conftest import ROOT, call, copy_source
 
 OWNER = 1234  # of the source, as on the computer of somebody who is not the first user
 QUICK = re.compile(r"^(\d+) passed, (\d+) failed$", re.M)
@@ -37,6 +37,19 @@ def test_a_chapter_is_built_and_tested_without_another_package(provisioned):
     said = provisioned.run("./learn test 01", network=False, seconds=900)
     passed, failed = QUICK.findall(said)[-1]
     assert int(passed) > 20 and failed == "0", said
+    assert not (provisioned.folder / "asked").exists()
+
+
+def test_the_first_commands_of_the_readme_work(provisioned):
+    """Those that build and run the server; the last one stays."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    (block,) = [each for each in re.findall(r"^```console\n(.*?)^```", readme, re.M | re.S) if "turtle serve" in each]
+    *commands, serve = [re.sub(r"\s+#.*", "", line[2:]) for line in block.splitlines()]
+    port = re.search(r"--port (\d+)", serve)[1]
+    ask = f"for i in $(seq 200); do curl -sf http://127.0.0.1:{port}/preface.md && break; sleep 0.1; done"
+    said = provisioned.run(" && ".join([*commands, f"({serve} & echo $! >/pid; {ask}; kill $(cat /pid))"]),
+                           network=False, seconds=1500)
+    assert "Serving docs at" in said and "# Preface" in said
     assert not (provisioned.folder / "asked").exists()
 
 

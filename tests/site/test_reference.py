@@ -52,7 +52,7 @@ def test_a_class_leads_to_what_each_chapter_changed(site):
     row = re.search(r'<th scope="row">changed in</th><td>(.*?)</td>', page_of(site, "api/Connection"))[1]
     assert re.findall(r'href="([^"]+)"', row) == [
         place
-        for folder in ("04-looper", "05-timer", "12-large-files", "28-io-uring")
+        for folder in ("04-looper", "05-timer", "06-thread-pool", "12-large-files", "28-io-uring")
         for place in (f"../../chapters/{folder}/", f"../../chapters/{folder}/changes/#src-core-connection-h")
     ]
 

@@ -248,7 +248,8 @@ def said(figure):
 
 
 def plain(sentence):
-    return re.sub(r"\s+", " ", sentence.replace("`", ""))
+    """As it is read: without marks, and of a link only its text."""
+    return re.sub(r"\s+", " ", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", sentence).replace("`", ""))
 
 
 def texts(browser, figure):
