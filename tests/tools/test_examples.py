@@ -97,6 +97,22 @@ void AddTodo(const ServerRequest& req, ServerResponse& res);""",
     "web/server_response.h": (["<nlohmann/json.hpp>"], "", "ServerResponse& res"),
 }
 PAGES = {
+    "chapters/08-turtle-server/README.md": (
+        ["<memory>", '"core/turtle_server.h"'],
+        """struct Settings {};
+template <typename T>
+struct Live {
+  Live(const std::vector<Looper*>& loops, T value);
+  auto Get(const Looper& loop) const -> const T&;
+  void Replace(T value);
+};""",
+        "TurtleServer& server, Connection* client",
+    ),
+    "chapters/09-http-parser/README.md": (
+        ["<optional>", '"core/net_address.h"', '"http/http_parser.h"'],
+        "struct ProxyLine {};\nstruct Reply {};\nstruct ReplyResult {};",
+        "",
+    ),
     "chapters/15-lru-cache/README.md": (
         ['"base/lru_cache.h"', '"core/looper.h"'],
         "struct Address {};",
