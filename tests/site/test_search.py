@@ -22,7 +22,7 @@ ASKED = {
     "io_uring_enter": "chapters/28-io-uring/#the-idea-in-five-lines",
     "TimerQueue": "chapters/05-timer/#stage-2-timers",
     "Looper::Post": "chapters/06-thread-pool/#stage-1-a-mailbox",
-    "recvfrom": "chapters/24-udp/#many-by-one-call",
+    "recvfrom": "chapters/24-udp/#stage-3-many-by-one-call",
     "recv(2)": "chapters/01-socket/",
     "TURTLE_SERVER::HttpParser": "chapters/09-http-parser/",
     "backpressure": "chapters/03-connection/#the-idea-in-five-lines",

@@ -66,7 +66,7 @@ void AddTodo(const ServerRequest& req, ServerResponse& res);""",
         "HttpServer& server",
     ),
     "web/request_context.h": (['"web/http_server.h"'], "", "HttpServer& server"),
-    "web/http_server.h": (['"files/static_files.h"'], API, "const StaticFilesOptions& options"),
+    "web/http_server.h": (['"files/static_files.h"'], API, "const struct StaticFilesOptions& options"),
     "web/offload.h": (
         ['"web/http_server.h"'],
         "auto Calculate(std::string_view value) -> std::string;",
@@ -97,6 +97,9 @@ void AddTodo(const ServerRequest& req, ServerResponse& res);""",
     "web/server_response.h": (["<nlohmann/json.hpp>"], "", "ServerResponse& res"),
 }
 PAGES = {
+    "chapters/03-connection/README.md": (['"core/connection.h"'], "struct Frame {};", ""),
+    "chapters/03-connection/README.zh.md": (['"core/connection.h"'], "struct Frame {};", ""),
+    "chapters/07-acceptor/README.md": (["<cstddef>", '"base/unique_fd.h"'], "struct ReceivedDescriptor {};", ""),
     "chapters/08-turtle-server/README.md": (
         ["<memory>", '"core/turtle_server.h"'],
         """struct Settings {};
@@ -113,17 +116,35 @@ struct Live {
         "struct ProxyLine {};\nstruct Reply {};\nstruct ReplyResult {};",
         "",
     ),
+    "chapters/10-http-server/README.md": (["<memory>", "<string>", '"web/http_server.h"'], "", ""),
+    "chapters/11-static-files/README.md": (["<chrono>", "<optional>", "<string_view>", '"http/response.h"'], "", ""),
+    "chapters/12-large-files/README.md": (["<string>", "<vector>", '"core/looper.h"', '"http/response.h"'], "", ""),
+    "chapters/13-http-body/README.md": (["<functional>", '"web/exchange.h"'], "", ""),
+    "chapters/14-cgi/README.md": (["<chrono>", '"process/child_process.h"'], "", ""),
     "chapters/15-lru-cache/README.md": (
         ['"base/lru_cache.h"', '"core/looper.h"'],
         "struct Address {};",
         "Looper& looper, int root, const Address& address, TimePoint now",
     ),
     "chapters/16-program/README.md": (["<iostream>", '"core/looper.h"'], "", ""),
+    "chapters/17-logging/README.md": (['"web/access_log.h"'], "", ""),
     "chapters/21-streams/README.md": (['"web/http_server.h"'], "", "HttpServer& server"),
+    "chapters/22-task-pool/README.md": (['"task/task_pool.h"'], "", ""),
     "chapters/23-database/README.md": (
-        ["<string>", '"db/db_connection.h"'],
-        "",
+        ["<chrono>", "<functional>", "<optional>", "<string>", "<vector>", '"db/db_connection.h"'],
+        """using AttemptPause = std::function<void(int)>;
+using TimePoint = std::chrono::system_clock::time_point;
+void PauseAtRandom(int attempts);
+struct Migration {};
+struct Job {};""",
         "DbConnection& connection, const std::string& name",
+    ),
+    "chapters/24-udp/README.md": (
+        ["<array>", "<chrono>", "<functional>", "<optional>", '"udp/udp_server.h"'],
+        """using TimePoint = std::chrono::system_clock::time_point;
+using Bytes = std::array<char, 12>;
+using AnswerCallback = std::function<void(std::optional<std::string_view>)>;""",
+        "",
     ),
 }
 

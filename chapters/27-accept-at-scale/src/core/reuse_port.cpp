@@ -23,22 +23,27 @@ auto OpenBeside(const NetAddress& address, int backlog) -> Socket {
   return listener;
 }
 
-}  // namespace
-
-auto OpenListeners(const NetAddress& local, std::size_t count, int backlog) -> std::vector<Socket> {
-  std::vector<Socket> listeners(1);
-  Socket& first = listeners.front();
-  first.Bind(local);
-  first.Listen(backlog);
-  const NetAddress address = first.LocalAddress();
-  if (count > 1 && !SharePort(first.GetFd())) {  // not earlier: see the head of reuse_port.h
+// Opens listeners beside the first one until there are `count`. The first one must listen already:
+// see the head of reuse_port.h.
+void OpenSiblings(std::vector<Socket>& listeners, std::size_t count, int backlog) {
+  const NetAddress address = listeners.front().LocalAddress();
+  if (count > 1 && !SharePort(listeners.front().GetFd())) {
     Log(LogLevel::kWarning, "accept: no listener for each loop at " + address.ToString() +
                                 ", this system deals no clients out: the first loop does");
-    return listeners;
+    return;
   }
   while (listeners.size() < count) {
     listeners.push_back(OpenBeside(address, backlog));
   }
+}
+
+}  // namespace
+
+auto OpenListeners(const NetAddress& local, std::size_t count, int backlog) -> std::vector<Socket> {
+  std::vector<Socket> listeners(1);
+  listeners.front().Bind(local);
+  listeners.front().Listen(backlog);
+  OpenSiblings(listeners, count, backlog);
   return listeners;
 }
 

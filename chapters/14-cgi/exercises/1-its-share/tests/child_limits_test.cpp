@@ -19,6 +19,30 @@
 namespace TURTLE_SERVER {
 namespace {
 
+// ChildOptions with the limits that the exercise adds. It compiles before they are there, too, and
+// then says so.
+template <typename Options>
+auto LimitTime(Options& options, std::uint64_t seconds, int)
+    -> decltype(void(options.max_cpu_seconds = seconds)) {
+  options.max_cpu_seconds = seconds;
+}
+
+template <typename Options>
+void LimitTime(Options&, std::uint64_t, ...) {
+  ADD_FAILURE() << "ChildOptions has no max_cpu_seconds";
+}
+
+template <typename Options>
+auto LimitMemory(Options& options, std::uint64_t bytes, int)
+    -> decltype(void(options.max_memory_bytes = bytes)) {
+  options.max_memory_bytes = bytes;
+}
+
+template <typename Options>
+void LimitMemory(Options&, std::uint64_t, ...) {
+  ADD_FAILURE() << "ChildOptions has no max_memory_bytes";
+}
+
 // Runs a shell command. @return its output
 auto RunShell(const std::string& script, ChildOptions options) -> std::string {
   const UniqueFd folder(::open("/bin", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -63,21 +87,21 @@ auto Text(rlim_t value, rlim_t unit = 1) -> std::string {
 
 TEST(ChildLimitsTest, TimeOfTheProcessor) {
   ChildOptions options;
-  options.max_cpu_seconds = 7;
+  LimitTime(options, 7, 0);
   EXPECT_EQ(RunShell("ulimit -H -t; ulimit -S -t", options), "7\n7\n");
 }
 
 TEST(ChildLimitsTest, Memory) {
   ChildOptions options;
-  options.max_memory_bytes = std::uint64_t{512} * 1024 * 1024;
+  LimitMemory(options, std::uint64_t{512} * 1024 * 1024, 0);
   EXPECT_EQ(RunShell("ulimit -H -v; ulimit -S -v", options), "524288\n524288\n");
 }
 
 TEST(ChildLimitsTest, TheLimitOfFilesIsStillOne) {
   ChildOptions options;
   options.max_open_files = 20;
-  options.max_cpu_seconds = 7;
-  options.max_memory_bytes = std::uint64_t{512} * 1024 * 1024;
+  LimitTime(options, 7, 0);
+  LimitMemory(options, std::uint64_t{512} * 1024 * 1024, 0);
   EXPECT_EQ(RunShell("ulimit -n; ulimit -t; ulimit -v", options), "20\n7\n524288\n");
 }
 
@@ -104,8 +128,8 @@ TEST(ChildLimitsTest, OursStayWhatTheyAre) {
   const rlimit memory = LimitOf(RLIMIT_AS);
   const rlimit core = LimitOf(RLIMIT_CORE);
   ChildOptions options;
-  options.max_cpu_seconds = 7;
-  options.max_memory_bytes = std::uint64_t{512} * 1024 * 1024;
+  LimitTime(options, 7, 0);
+  LimitMemory(options, std::uint64_t{512} * 1024 * 1024, 0);
   EXPECT_EQ(RunShell("ulimit -t", options), "7\n");
   EXPECT_TRUE(same(LimitOf(RLIMIT_CPU), cpu));
   EXPECT_TRUE(same(LimitOf(RLIMIT_AS), memory));
@@ -121,7 +145,7 @@ TEST(ChildLimitsTest, NobodyGetsMoreThanWeMayHave) {
   ChildOptions options;
   for (const std::uint64_t wanted :
        {std::uint64_t{100'001}, std::numeric_limits<std::uint64_t>::max()}) {
-    options.max_cpu_seconds = wanted;
+    LimitTime(options, wanted, 0);
     EXPECT_EQ(RunShell("ulimit -H -t", options), Text(ours.rlim_max));
   }
 }
