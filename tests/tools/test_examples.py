@@ -146,6 +146,12 @@ using Bytes = std::array<char, 12>;
 using AnswerCallback = std::function<void(std::optional<std::string_view>)>;""",
         "",
     ),
+    "chapters/27-accept-at-scale/README.md": (
+        ["<functional>", "<optional>", "<vector>", '"core/net_address.h"', '"core/socket.h"'],
+        "struct QueueLength {};",
+        "",
+    ),
+    "chapters/28-io-uring/README.md": (["<vector>", '"uring/ring.h"'], "", ""),
 }
 
 
