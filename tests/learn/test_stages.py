@@ -101,6 +101,18 @@ def test_what_breaks_an_earlier_stage_is_next(staged, folder):
     assert "2 of 3 stages" in learn(staged, "progress")
 
 
+def test_what_breaks_an_earlier_stage_is_not_to_be_skipped(staged, folder):
+    learn(staged, "start", "2", folder)
+    learn(staged, "skip", folder)
+    learn(staged, "check", folder)
+    write(folder, KEY, "  return Key(7);\n")
+    write(folder, "return count + 1;", "return count;")
+    told = learn(staged, "check", folder, status=1)
+    assert "Stage 2: Its key\n  ok" in told and "Next: BoxCount.Counts, which failed" in told
+    assert "It passed before stage 2" in told and "./learn skip" not in told
+    assert "1 of 3 stages" in learn(staged, "progress")
+
+
 def test_watching_answers_soon(staged, folder, monkeypatch):
     """The tests of earlier chapters wait for those of the stage."""
     learn(staged, "start", "2", folder)
@@ -128,6 +140,17 @@ def test_skipping_writes_bodies_and_nothing_else(staged, folder):
     assert "Stage 2: Its key: written" in learn(staged, "skip", folder), "once more: the next one"
     told = learn(staged, "check", folder)
     assert "Stage 2 of 3 is done" in told
+
+
+def test_skipping_again_keeps_what_was_written_meanwhile(staged, folder):
+    learn(staged, "start", "2", folder)
+    stubbed = (folder / "src/base/box.cpp").read_text()
+    learn(staged, "skip", folder)
+    write(folder, "return count + 1;", "return 1 + count;")
+    own = (folder / "src/base/box.cpp").read_text()
+    assert "before-stage-1.2." in learn(staged, "skip", folder)
+    assert (folder / "before-stage-1/src/base/box.cpp").read_text() == stubbed
+    assert (folder / "before-stage-1.2/src/base/box.cpp").read_text() == own
 
 
 def test_skipping_says_what_it_can_not_find(staged, folder):

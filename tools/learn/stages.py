@@ -153,11 +153,12 @@ def check(folder: pathlib.Path, mark: Mark, told: work.Work, is_brief: bool) -> 
     earlier = run_earlier(folder, mark, chapter, told, number)
     if earlier is None:
         return 1
-    bad = bad or (earlier[0] if earlier else None)
-    done = number - (bad is not None)
-    progress.note(chapter.number, stage=done, stages=len(told.stages))
+    is_done = not bad and not earlier
+    progress.note(chapter.number, stage=number if is_done else number - 1, stages=len(told.stages))
     if bad:
         return say_next(folder, chapter, stage, bad)
+    if earlier:
+        return say_broken(folder, stage, earlier[0])
     dataclasses.replace(mark, stage=number + 1).write(folder)
     print(f"\nStage {number} of {len(told.stages)} is done. Next:\n")
     introduce(folder, chapter, told, told.stages[number])
@@ -240,6 +241,14 @@ def say_next(folder: pathlib.Path, chapter: chapters.Chapter, stage: work.Stage,
     return 1
 
 
+def say_broken(folder: pathlib.Path, stage: work.Stage, bad: Bad) -> int:
+    """A test of before that a finished stage breaks: writing the stage for the reader might not mend it."""
+    workspace.say_next(folder, bad.path, bad.result)
+    print(f"\nIt passed before stage {stage.number}: something that you have changed since breaks it.")
+    print(f"Compare:   ./learn solution {shown(folder)}, for the functions of this stage")
+    return 1
+
+
 # --- skip, hint, solution ------------------------------------------------------------------------
 
 
@@ -303,13 +312,12 @@ def skip(folder: pathlib.Path) -> int:
             "Nothing is changed, for these functions of the stage can't be found:\n" + "\n".join(lines)
             + "\nPut them back, with an empty body, and skip again."
         )
+    kept = place_to_keep(folder, stage)
     for path in stage.files:
         file = folder / path
         text = file.read_text(encoding="utf-8")
-        kept = folder / KEPT.format(stage.number) / path
-        if not kept.exists():
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(text, encoding="utf-8")
+        (kept / path).parent.mkdir(parents=True, exist_ok=True)
+        (kept / path).write_text(text, encoding="utf-8")
         pieces = [(place.own, place.book) for place in there if place.path == path and place.own]
         for (begin, end), body in sorted(pieces, reverse=True):
             text = text[:begin] + body + text[end:]
@@ -317,10 +325,20 @@ def skip(folder: pathlib.Path) -> int:
     print(f"{stage.heading}: written as the book has it")
     for path in stage.files:
         say(f"  {path:<32} ", dict.fromkeys(each.function.name for each in there if each.path == path))
-    print(f"What you had is in {shown(folder / KEPT.format(stage.number))}.")
+    print(f"What you had is in {shown(kept)}.")
     print(f'Read it beside the page: {workspace.page(chapter)}, "{stage.heading}"')
     print(f"Then:  ./learn check {shown(folder)}")
     return 0
+
+
+def place_to_keep(folder: pathlib.Path, stage: work.Stage) -> pathlib.Path:
+    """A new directory each time: a reader may skip a stage, write it after all, and skip it again."""
+    name = KEPT.format(stage.number)
+    times = 1
+    while (folder / name).exists():
+        times += 1
+        name = f"{KEPT.format(stage.number)}.{times}"
+    return folder / name
 
 
 def is_as_in_the_book(folder: pathlib.Path, stage: work.Stage, chapter: chapters.Chapter) -> bool:
