@@ -133,6 +133,6 @@ def test_on_a_telephone_they_scroll_and_do_not_shrink_away(browser, server, medi
         wait_for(browser, lambda count=count: script(browser, DRAWN) == count, f"{page}: not all is drawn")
         for size, room, width, whole in script(browser, SHRUNK):
             assert size >= 11, (page, size)
-            assert whole == 390, f"{page}: the page itself scrolls sideways"
+            assert whole <= 390, f"{page}: the page itself scrolls sideways"
             scrolling += width > room
     assert scrolling > 10

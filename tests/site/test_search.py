@@ -15,13 +15,13 @@ import chapters as book_of_chapters  # noqa: E402
 from website import classes, search  # noqa: E402
 
 ASKED = {
-    "LruCache": "chapters/15-lru-cache/#a-list-in-a-table",
+    "LruCache": "chapters/15-lru-cache/#stage-1-a-node-in-a-table-and-in-a-list",
     "Connection": "chapters/03-connection/",
-    "epoll_wait": "chapters/02-poller/#epoll",
+    "epoll_wait": "chapters/02-poller/#stage-3-waiting-for-all-of-them",
     "SO_REUSEPORT": "chapters/27-accept-at-scale/#the-idea-in-five-lines",
-    "io_uring_enter": "chapters/28-io-uring/#the-idea-in-five-lines",
+    "io_uring_enter": "chapters/28-io-uring/#a-complete-echo-first",
     "TimerQueue": "chapters/05-timer/#stage-2-timers",
-    "Looper::Post": "chapters/06-thread-pool/#stage-1-a-mailbox",
+    "Looper::Post": "chapters/06-thread-pool/#stage-4-a-ticket",
     "recvfrom": "chapters/24-udp/#stage-3-many-by-one-call",
     "recv(2)": "chapters/01-socket/",
     "TURTLE_SERVER::HttpParser": "chapters/09-http-parser/",

@@ -134,7 +134,8 @@ def names(
         later = [each for each in sections if history and each.chapter >= history.introduced]
         for member in compound.members:
             full = f"{name}::{member.name}"
-            add(full, home(later, [full]) or home(own, [f"`{member.name}"]))
+            word = f"`{member.name}"
+            add(full, home(later, [full]) or home(own, [word]) or home(later, [word]))
     for member in reference.free:
         add(member.name, home(sections, [member.name]))
     system = {name for text in pages for name in (*MANUAL.findall(text), *NAMED.findall(text))}
