@@ -89,19 +89,19 @@ TEST(Socket, Ipv6AnyLeavesThePortOfIpv4Free) {
   if (!HasIpv6()) {
     GTEST_SKIP() << "this machine has no IPv6";
   }
-  std::system_error error;
+  std::error_code error;
   for (int tries = 0; tries < 20; ++tries) {  // another program may have the port of IPv4
     Socket six = ListenOnAnyPort("::");
     Socket four;
     error = ErrorOf([&] {
-      four.Bind(NetAddress("0.0.0.0", six.LocalAddress().Port()));
-      four.Listen();
-    });
-    if (error.code().value() != EADDRINUSE) {
+              four.Bind(NetAddress("0.0.0.0", six.LocalAddress().Port()));
+              four.Listen();
+            }).code();
+    if (error.value() != EADDRINUSE) {
       break;
     }
   }
-  EXPECT_FALSE(error.code()) << error.what();
+  EXPECT_FALSE(error) << error.message();
 }
 
 TEST(Socket, HasNoDescriptorBeforeItKnowsTheFamily) {

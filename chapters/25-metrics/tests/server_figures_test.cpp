@@ -217,6 +217,7 @@ TEST(ServerFiguresTest, ARequestThatTookExactlyABoundIsBelowIt) {
     });
   });
   const RequestTotals totals = figures.Read();
+  ASSERT_EQ(totals.took.size(), RequestFigures::kBounds.size() + 1);
   EXPECT_EQ(totals.took[0], 2U) << "50 µs, and one that took less than nothing";
   for (int i = 1; i < kLast; ++i) {
     EXPECT_EQ(totals.took[static_cast<std::size_t>(i)], 2U) << i;

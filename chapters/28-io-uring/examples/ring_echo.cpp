@@ -83,7 +83,8 @@ auto Check(std::int64_t result, const char* what) -> std::int64_t {
     waiting -=
         static_cast<unsigned>(taken < 0 && errno == EINTR ? 0 : Check(taken, "io_uring_enter"));
   };
-  const auto submit = [&](std::uint8_t operation, int fd, char* bytes, unsigned size, Client* by) {
+  const auto submit = [&](std::uint8_t operation, int fd, const void* bytes, unsigned size,
+                          Client* by) {
     while (waiting == kEntries) {
       enter(0);
     }
@@ -105,14 +106,15 @@ auto Check(std::int64_t result, const char* what) -> std::int64_t {
     while (*head != __atomic_load_n(completed, __ATOMIC_ACQUIRE)) {
       const io_uring_cqe done = completions[*head & (params.cq_entries - 1)];
       __atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
-      std::unique_ptr<Client> client(reinterpret_cast<Client*>(done.user_data));
+      auto* const by = reinterpret_cast<Client*>(done.user_data);  // NOLINT: as it was submitted
+      std::unique_ptr<Client> client(by);
       if (!client) {
         submit(IORING_OP_ACCEPT, listener.GetFd(), nullptr, 0, nullptr);
         client = std::make_unique<Client>(done.res);
       } else if (done.res > 0) {
         (client->filled == 0 ? client->filled : client->sent) += static_cast<unsigned>(done.res);
       }
-      if (done.res < 0 || (done.res == 0 && client->filled == 0 && done.user_data != 0)) {
+      if (done.res < 0 || (done.res == 0 && client->filled == 0 && by != nullptr)) {
         continue;  // it has gone: its descriptor is closed here
       }
       if (client->sent == client->filled) {
