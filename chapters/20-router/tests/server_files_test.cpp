@@ -68,11 +68,11 @@ TEST(ServerFilesTest, OptionsThatSayNothingOfTheCacheKeepIt) {
   test::SiteFolder site;
   site.Write("large", std::string(std::size_t{100} * 1024, 'x'));
   const auto is_kept = [&site](const StaticFilesOptions& options) {
-    const RunningServer server([&](HttpServer& http) { http.Files("/", options); });
+    RunningServer server([&](HttpServer& http) { http.Files("/", options); });
     HttpClient client(server.Port());
     EXPECT_EQ(client.Ask(Get("/large")).status, 200);
     EXPECT_EQ(client.Ask(Get("/none")).status, 404);  // by now it is sent, and the file closed
-    return IsOpen(site.Path() + "/large");
+    return server.Ask([&site] { return IsOpen(site.Path() + "/large"); });
   };
   StaticFilesOptions options;
   options.root = site.Path();
