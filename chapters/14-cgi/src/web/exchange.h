@@ -152,9 +152,6 @@ class Exchange {
   /// nothing. The callback may throw, as Handle(); it can't replace itself.
   void OnRoom(std::function<void()> callback) { on_room_ = std::move(callback); }
 
-  /// How far the response has come.
-  [[nodiscard]] auto GetReplyState() const noexcept -> ReplyState { return reply_; }
-
   /// True once the response has begun.
   [[nodiscard]] auto Begun() const noexcept -> bool { return reply_ != ReplyState::kNone; }
 

@@ -187,9 +187,6 @@ class Exchange {
   /// Has `tap` hear the response, in place of the one that was to hear it. Before it begins.
   void Tap(std::unique_ptr<ReplyTap> tap) noexcept { tap_ = std::move(tap); }
 
-  /// How far the response has come.
-  [[nodiscard]] auto GetReplyState() const noexcept -> ReplyState { return reply_; }
-
   /// True once the response has begun.
   [[nodiscard]] auto Begun() const noexcept -> bool { return reply_ != ReplyState::kNone; }
 
