@@ -48,6 +48,9 @@
     if (kind === "kernel") {
       return [svg("path", { class: "shape", d: cylinder(x, y, w, h) })];
     }
+    if (kind === "process") {
+      return [svg("path", { class: "shape", d: `M${x + 8} ${y}h${w - 16}l8 ${h}h${-w}z` })];
+    }
     const round = { client: 10, loop: Math.min(h / 2, 22), thread: 4 }[kind] ?? 2;
     const box = svg("rect", { class: "shape", x, y, width: w, height: h, rx: round });
     if (kind !== "buffer") {
@@ -117,8 +120,8 @@
       group.append(...shapes.slice(1));
     }
     const inside = spec.place !== "above";
-    const frame = spec.kind === "thread";
-    const name = label("", frame ? x + 10 : middle, y - 6, frame ? "name start" : "name");
+    const frame = spec.kind === "thread" || spec.kind === "process";
+    const name = label("", frame ? x + (spec.kind === "process" ? 14 : 10) : middle, y - 6, frame ? "name start" : "name");
     const state = label("", middle, y + h / 2 + (inside ? 14 : 7), "state");
     group.append(name, state);
     drawn.show = ({ text, title, level }) => {
