@@ -108,6 +108,48 @@ def test_the_marks_are_those_of_the_code():
     assert "std::array<char, 65536> bytes_" in echo  # "has room for 64 KB"
 
 
+def test_a_hand_over_has_the_numbers_and_words_of_the_code():
+    folder = ROOT / "chapters/26-restart/src"
+    place = re.search(r"kFirstFd = (\d+);", (folder / "ops/inherited_listeners.h").read_text(encoding="utf-8"))[1]
+    sentences, scene = PICTURES["hand-over"].sentences, PICTURES["hand-over"].scene()
+    assert f"the listener as descriptor {place} and the pipe as {int(place) + 1}" in " ".join(sentences)
+    assert {place, str(int(place) + 1)} <= {part.get("token") for part in scene["parts"]}
+    said = dict(re.findall(r'(kReady|kFailed) = "([A-Z]+=1?)', (folder / "app/hand_over.cpp").read_text(encoding="utf-8")))
+    in_the_pipe = [step["text"]["pipe"].rstrip("…") for step in scene["steps"] if step.get("text", {}).get("pipe")]
+    assert [text for text in in_the_pipe if text in said.values()] == [said["kFailed"], said["kReady"]]
+    assert "last_chance{1000}" in (folder / "core/server_options.h").read_text(encoding="utf-8")
+    assert "a second at most" in " ".join(sentences)
+
+
+def test_in_a_ring_an_entry_is_where_head_and_tail_say():
+    rings = {"s": (0, 185), "c": (185, 400)}  # submissions and completions, by their place in the drawing
+    where, moved = {}, []
+    for number, step in enumerate(steps.read_scene(ROOT, "ring-round")["steps"], 1):
+        for part, at in step.get("at", {}).items():
+            if part in where and at:
+                assert part in step["on"], (number, part)  # a part that moves is drawn boldly
+                moved.append(part)
+            where[part] = at
+        for ring, (left, right) in rings.items():
+            head, tail = where[f"{ring}head"][0], where[f"{ring}tail"][0]
+            entries = {at[0] for part, at in where.items()
+                       if part in ("recv", "send", "b0", "b1") and at and at[1] == 129 and left < at[0] < right}
+            assert left < head <= tail < right, (number, ring)
+            if head < tail:
+                assert entries and all(head <= entry < tail for entry in entries), (number, ring)
+            else:  # Next() has given an entry, and Enter() has not moved the tail yet
+                assert entries <= ({tail} if ring == "s" else set()), (number, ring)
+    assert {"shead", "stail", "chead", "ctail", "btail", "recv", "send", "b0", "b1"} == set(moved)
+    assert where["btail"][0] > where["b0"][0]  # GiveBack() has moved it past the buffer
+
+
+def test_each_kind_has_its_colours():
+    css = (ROOT / "docs/assets/pictures.css").read_text(encoding="utf-8")
+    kinds = {part["kind"] for path in (ROOT / steps.SCENES).iterdir()
+             for part in steps.read_scene(ROOT, path.stem)["parts"] if "kind" in part}
+    assert [kind for kind in sorted(kinds - {"code"}) if f".steps .{kind} {{ --own: var(--kind-{kind})" not in css] == []
+
+
 PAGE = """# Title
 
 <!-- steps: two -->
