@@ -1,11 +1,11 @@
 // ASCII as HTTP sees it: no locale, no sign extension, no surprises from <cctype>.
 //
-// std::isalpha() asks the locale, and is undefined for a negative char: the bytes that a stranger
-// sends are both.
+// std::isalpha() depends on the locale, and is undefined for a negative char. A stranger may send
+// any byte, even one that is negative as a char.
 //
 // Interface:
-//  * IsDigit(), IsToken(), HexValue(): what a byte is.
-//  * ToLower(), EqualIgnoreCase(), TrimOws(): what HTTP compares and strips.
+//  * IsDigit(), IsToken(), HexValue(): classify a byte.
+//  * ToLower(), EqualIgnoreCase(), TrimOws(): compare and strip as HTTP does.
 //
 // Thread: pure functions.
 #pragma once
@@ -29,7 +29,7 @@ constexpr auto IsControl(char c) -> bool {
   return static_cast<unsigned char>(c) < 0x20 || c == '\x7f';
 }
 
-/// The value of a hexadecimal digit, 0 to 15; -1 for any other byte.
+/// Returns the value of a hexadecimal digit, 0 to 15; -1 for any other byte.
 constexpr auto HexValue(char c) -> int {
   if (IsDigit(c)) {
     return c - '0';
@@ -40,7 +40,7 @@ constexpr auto HexValue(char c) -> int {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/// The lower-case letter of an upper-case one; any other byte as it is.
+/// Returns the lower-case letter of an upper-case one; any other byte as it is.
 constexpr auto ToLower(char c) -> char {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }
@@ -83,7 +83,7 @@ constexpr auto EqualIgnoreCase(std::string_view a, std::string_view b) -> bool {
 /// True for a space or a tab, which HTTP calls optional whitespace (RFC 9110, section 5.6.3).
 constexpr auto IsOws(char c) -> bool { return c == ' ' || c == '\t'; }
 
-/// `text` without the spaces and tabs at both ends: a view into the same bytes.
+/// Returns `text` without the spaces and tabs at both ends: a view into the same bytes.
 constexpr auto TrimOws(std::string_view text) -> std::string_view {
   while (!text.empty() && IsOws(text.front())) {
     text.remove_prefix(1);

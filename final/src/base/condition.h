@@ -1,13 +1,13 @@
 // A condition variable for a Mutex.
 //
 // Interface:
-//  * Wait() sleeps until it is notified, and lets go of the mutex meanwhile; WaitUntil() does so
-//    only up to a time.
-//  * NotifyOne() wakes a thread that sleeps, NotifyAll() all of them; with nobody asleep, nothing
-//    happens.
+//  * Wait() releases the mutex and sleeps until it is notified; WaitUntil() does so only up to a
+//    given time.
+//  * NotifyOne() wakes one sleeping thread, NotifyAll() all of them; without a sleeping thread
+//    nothing happens.
 //
-// Wait() takes no function to look at, other than the standard's: a loop around it does the same,
-// and in a loop the compiler sees that what is looked at is guarded.
+// Unlike the standard's, Wait() takes no predicate: a loop around it does the same, and in a loop
+// the compiler can check that the mutex guards what is read.
 //
 // Thread: any.
 #pragma once
@@ -20,28 +20,28 @@
 
 namespace TURTLE_SERVER {
 
-/// Where threads sleep until something has changed.
+/// Lets threads sleep until something has changed.
 class Condition {
  public:
-  /// Lets go of `mutex`, sleeps, and holds it again on return. It may return for nothing, so the
-  /// caller looks again.
+  /// Releases `mutex`, sleeps, and holds it again on return. It may wake for no reason, so the
+  /// caller checks again.
   void Wait(Mutex& mutex) TURTLE_REQUIRES(mutex) {
     std::unique_lock lock(mutex.Native(), std::adopt_lock);
     changed_.wait(lock);
-    lock.release();  // it stays locked: the caller's MutexLock goes on holding it
+    lock.release();  // it stays locked: the caller's MutexLock still holds it
   }
 
-  /// As Wait(), but only up to `end`: the caller looks at the clock, too.
+  /// Does what Wait() does, but only until `end`: the caller checks the clock, too.
   void WaitUntil(Mutex& mutex, std::chrono::steady_clock::time_point end) TURTLE_REQUIRES(mutex) {
     std::unique_lock lock(mutex.Native(), std::adopt_lock);
     changed_.wait_until(lock, end);
     lock.release();
   }
 
-  /// Wakes one of the threads that sleep.
+  /// Wakes one of the sleeping threads.
   void NotifyOne() noexcept { changed_.notify_one(); }
 
-  /// Wakes all threads that sleep.
+  /// Wakes all sleeping threads.
   void NotifyAll() noexcept { changed_.notify_all(); }
 
  private:

@@ -1,7 +1,7 @@
 // The library's namespace and its short alias.
 //
-// TURTLE_SERVER is the real namespace and turtle the alias, not the other way round: C++ lets a
-// user reopen a namespace to forward-declare a class in it, but not an alias.
+// TURTLE_SERVER is the real namespace and turtle the alias, not the other way round: C++ lets users
+// reopen a namespace, but not an alias, to forward-declare a class.
 #pragma once
 
 /// Everything in Turtle.

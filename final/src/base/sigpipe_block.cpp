@@ -33,7 +33,7 @@ auto Quietly(std::size_t size, Call call) noexcept -> ssize_t {
   do {
     count = call();
   } while (count < 0 && errno == EINTR);
-  if (count != static_cast<ssize_t>(size)) {  // also after a part: the reader may have gone then
+  if (count != static_cast<ssize_t>(size)) {  // a part, too: the reader may have left
     block.TakeAway();
   }
   return count;
@@ -57,7 +57,7 @@ SigpipeBlock::SigpipeBlock() noexcept : needed_(!ignored.load(std::memory_order_
   sigemptyset(&sigpipe_);
   sigaddset(&sigpipe_, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
-  // Only a thread that has blocked the signal itself can have one waiting.
+  // Only a thread that blocks the signal itself can have one pending.
   was_pending_ = sigismember(&before_, SIGPIPE) == 1 && IsPending();
 }
 

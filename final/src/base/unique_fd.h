@@ -1,8 +1,8 @@
 // Owns one file descriptor and closes it exactly once.
 //
 // Interface:
-//  * Get() lends the number; Release() gives the ownership away.
-//  * Reset() closes what is owned and takes over another descriptor, or none.
+//  * Get() lends the number; Release() gives up the ownership.
+//  * Reset() closes the descriptor and takes over another one, or none.
 //  * A moved-from UniqueFd owns nothing; moving an object onto itself is harmless.
 //
 // Thread: like an int; one thread at a time.
@@ -18,13 +18,13 @@ class UniqueFd {
   /// Owns nothing.
   UniqueFd() noexcept = default;
 
-  /// Takes over `fd`, which nobody else may close from now on; a negative number owns nothing.
+  /// Takes over `fd`, which nobody else may close from now on; if it is negative, owns nothing.
   explicit UniqueFd(int fd) noexcept : fd_(fd < 0 ? -1 : fd) {}
 
   /// Takes over what `other` owns.
   UniqueFd(UniqueFd&& other) noexcept : fd_(other.Release()) {}
 
-  /// Closes what this owns and takes over what `other` owns; nothing happens on self-move.
+  /// Closes its descriptor and takes over that of `other`; nothing happens on self-move.
   auto operator=(UniqueFd&& other) noexcept -> UniqueFd&;
 
   UniqueFd(const UniqueFd&) = delete;
@@ -37,13 +37,13 @@ class UniqueFd {
     }
   }
 
-  /// The descriptor, still owned by this object; -1 when there is none.
+  /// Returns the descriptor, still owned by this object; -1 when there is none.
   [[nodiscard]] auto Get() const noexcept -> int { return fd_; }
 
-  /// The descriptor, from now on owned by the caller; -1 when there is none.
+  /// Returns the descriptor, from now on owned by the caller; -1 when there is none.
   [[nodiscard]] auto Release() noexcept -> int;
 
-  /// Closes the descriptor, if there is one, and takes over `fd`. Keeps errno. Aborts when the
+  /// Closes the descriptor, if there is one, and takes over `fd`. Keeps errno. Aborts if the
   /// descriptor turns out to be closed already: the next close would hit somebody else's file.
   void Reset(int fd = -1) noexcept;
 

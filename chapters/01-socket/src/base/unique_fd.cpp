@@ -9,7 +9,7 @@
 namespace TURTLE_SERVER {
 
 auto UniqueFd::operator=(UniqueFd&& other) noexcept -> UniqueFd& {
-  // Release first: on self-move the descriptor leaves and comes back before anything is closed.
+  // Release first: on self-move the descriptor is taken out and put back before anything is closed.
   Reset(other.Release());
   return *this;
 }

@@ -1,9 +1,9 @@
-// The time that deadlines are measured in, and delays that can be added to it.
+// The clock that deadlines are measured with, and delays that can be added to its time.
 //
-// A steady clock: a wall clock jumps when NTP or an administrator corrects it, and a deadline
-// must not.
+// It is a steady clock: a wall clock jumps when NTP or an administrator corrects it, and a deadline
+// must not jump.
 //
-// Interface: Bounded() cuts a delay to kForever. One that means "never", such as
+// Interface: Bounded() caps a delay at kForever. A delay that means "never", such as
 // std::chrono::milliseconds::max(), would overflow, and its deadline would be in the past.
 //
 // Thread: any; pure functions.
@@ -19,18 +19,18 @@ namespace TURTLE_SERVER {
 /// Monotonic, clock_gettime(2) CLOCK_MONOTONIC on Linux.
 using Clock = std::chrono::steady_clock;
 
-/// A moment on it.
+/// A point in time on that clock.
 using TimePoint = Clock::time_point;
 
-/// Says what time it is. Tests pass one of their own and turn it by hand.
+/// Returns the current time. Tests pass their own source and advance it by hand.
 using ClockSource = std::function<TimePoint()>;
 
-/// Longer than anybody waits, and short enough to be added to any time.
+/// Longer than any wait, and short enough to be added to any time.
 constexpr std::chrono::hours kForever{24 * 365 * 100};
 
-/// Limits a delay.
+/// Caps a delay.
 /// @param delay in any unit
-/// @return the same, or kForever
+/// @return `delay`, or kForever if that is shorter
 template <typename Rep, typename Period>
 [[nodiscard]] constexpr auto Bounded(std::chrono::duration<Rep, Period> delay) noexcept {
   using Delay = std::chrono::duration<Rep, Period>;

@@ -1,11 +1,11 @@
-// Finding the first byte that ends a name, a value or a target: where a parser spends its time.
+// Finds the first byte that ends a name, a value or a target: here a parser spends its time.
 //
-// With SSE2, which every x86-64 has, sixteen bytes are judged at once; elsewhere a loop does the
-// same byte by byte. Both are always compiled there, so that a test can hold one against the other.
+// With SSE2, which every x86-64 has, sixteen bytes are checked at once; elsewhere a loop does the
+// same byte by byte. With SSE2 both are compiled, so that a test can compare them.
 //
 // Interface: each function returns the first byte of [at, end) that it does not accept, or `end`.
 //  * SkipToken(): a method or a field name.
-//  * SkipFieldText(): a field value: anything but control characters, of which tab is allowed.
+//  * SkipFieldText(): a field value: anything but control characters other than tab.
 //  * SkipTargetText(): a request target: visible ASCII.
 //
 // Thread: pure functions. They never read outside [at, end).
@@ -19,10 +19,10 @@
 
 namespace TURTLE_SERVER::scan {
 
-/// The portable versions, and the reference for the others.
+/// The portable versions, which are the reference for the others.
 namespace portable {
 
-/// First byte that is no token character.
+/// Returns the first byte that is not a token character.
 inline auto SkipToken(const char* at, const char* end) -> const char* {
   while (at != end && ascii::IsToken(*at)) {
     ++at;
@@ -30,7 +30,7 @@ inline auto SkipToken(const char* at, const char* end) -> const char* {
   return at;
 }
 
-/// First control character other than tab.
+/// Returns the first control character other than tab.
 inline auto SkipFieldText(const char* at, const char* end) -> const char* {
   while (at != end && (!ascii::IsControl(*at) || *at == '\t')) {
     ++at;
@@ -38,7 +38,7 @@ inline auto SkipFieldText(const char* at, const char* end) -> const char* {
   return at;
 }
 
-/// First byte outside 0x21 to 0x7E.
+/// Returns the first byte outside 0x21 to 0x7E.
 inline auto SkipTargetText(const char* at, const char* end) -> const char* {
   while (at != end && *at > ' ' && *at < '\x7f') {
     ++at;
@@ -56,14 +56,14 @@ inline auto Load(const char* at) -> __m128i {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
 }
 
-/// One bit for each byte of `flags` whose top bit is set; bit 0 is the first byte.
+/// Returns one bit for each byte of `flags` whose top bit is set; bit 0 is the first byte.
 inline auto Bits(__m128i flags) -> unsigned {
   return static_cast<unsigned>(_mm_movemask_epi8(flags));
 }
 
 }  // namespace detail
 
-/// First byte that is no token character.
+/// Returns the first byte that is not a token character.
 inline auto SkipToken(const char* at, const char* end) -> const char* {
   while (end - at >= 16) {
     const __m128i bytes = detail::Load(at);
@@ -76,7 +76,7 @@ inline auto SkipToken(const char* at, const char* end) -> const char* {
       at += 16;
       continue;
     }
-    // Nearly every name is letters and hyphens, so this byte is nearly always the colon.
+    // Nearly every name consists of letters and hyphens, so this byte is nearly always the colon.
     at += __builtin_ctz(other);
     if (!ascii::IsToken(*at)) {
       return at;
@@ -86,11 +86,11 @@ inline auto SkipToken(const char* at, const char* end) -> const char* {
   return portable::SkipToken(at, end);
 }
 
-/// First control character other than tab.
+/// Returns the first control character other than tab.
 inline auto SkipFieldText(const char* at, const char* end) -> const char* {
   while (end - at >= 16) {
     const __m128i bytes = detail::Load(at);
-    // Unsigned "at most 0x1F": SSE2 compares signed, and bytes from 0x80 on are allowed.
+    // This is an unsigned "at most 0x1F": SSE2 compares signed, and bytes from 0x80 on are allowed.
     const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
     const __m128i tab = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t'));
     const __m128i del = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
@@ -103,11 +103,11 @@ inline auto SkipFieldText(const char* at, const char* end) -> const char* {
   return portable::SkipFieldText(at, end);
 }
 
-/// First byte outside 0x21 to 0x7E.
+/// Returns the first byte outside 0x21 to 0x7E.
 inline auto SkipTargetText(const char* at, const char* end) -> const char* {
   while (end - at >= 16) {
     const __m128i bytes = detail::Load(at);
-    // As signed numbers the bytes from 0x80 on are negative: one comparison stops at them too.
+    // As signed numbers, bytes from 0x80 on are negative: one comparison stops at them, too.
     const __m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x21));
     const __m128i del = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
     const unsigned stop = detail::Bits(_mm_or_si128(low, del));

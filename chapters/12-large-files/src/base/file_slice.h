@@ -1,7 +1,7 @@
 // A part of an open file, as a piece of output.
 //
-// A slice does not own its descriptor: a Pin keeps the owner alive, so that many slices (the ranges
-// of one response, the responses to many clients) share one open file. Nothing is read here.
+// A slice does not own its descriptor: a Pin keeps the owner alive. So many slices (the ranges of
+// one response, the responses to many clients) share one open file. Nothing is read here.
 //
 // Thread: as base/pin.h.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace TURTLE_SERVER {
 
-/// An open file that closes when the last Pin to it goes.
+/// An open file that is closed when the last Pin to it is gone.
 class PinnedFile : public Pinned {
  public:
   /// Takes over `fd`.
@@ -31,11 +31,11 @@ class PinnedFile : public Pinned {
 struct FileSlice {
   int fd = -1;               ///< borrowed; `pin` keeps it open. Its file position is not used.
   std::uint64_t offset = 0;  ///< in bytes, from the start of the file
-  std::uint64_t length = 0;  ///< in bytes; they are promised: the file must have them when sent
+  std::uint64_t length = 0;  ///< in bytes; promised: the file must still have them when sent
   Pin pin{};                 ///< keeps the owner of `fd` alive
 };
 
-/// A slice that owns its file together with its copies.
+/// Makes a slice that, together with its copies, owns its file.
 /// @param fd an open regular file
 /// @param offset in bytes, from the start of the file
 /// @param length in bytes

@@ -1,15 +1,15 @@
 // Keeps memory or an open file alive while output still refers to it.
 //
 // Interface:
-//  * Something that output may refer to derives from Pinned: it carries a count.
-//  * Every Pin to it is one count; the last one that goes deletes it.
-//  * PinTo<T> is a Pin that also gives access; it converts to a plain Pin where only the life
+//  * An object that output may refer to derives from Pinned, which carries a count.
+//  * Every Pin to it is one count; the last Pin to go deletes the object.
+//  * PinTo<T> is a Pin that also gives access. It converts to a plain Pin where only the lifetime
 //    matters, as in a queue of output.
 //
-// Why not std::shared_ptr: its count is atomic, and a response is queued and let go on one loop.
+// Why not std::shared_ptr: its count is atomic, and a response is queued and released on one loop.
 // Here a copy costs an increment, and a Pin is one pointer.
 //
-// Thread: all Pins to one object live on one thread at a time. An object may move to another
+// Thread: all Pins to one object are used by one thread at a time. An object may move to another
 // thread only together with all of its Pins, for example inside a posted task.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Base of what can be kept alive by a Pin. Made with `new`, deleted by the last Pin.
+/// Base of objects that a Pin keeps alive. Made with `new`, deleted by the last Pin.
 class Pinned {
  public:
   Pinned(const Pinned&) = delete;
@@ -35,7 +35,7 @@ class Pinned {
   std::size_t pins_ = 0;
 };
 
-/// One reason for a Pinned object to live on; or none, when empty.
+/// Keeps a Pinned object alive; an empty one keeps nothing.
 class Pin {
  public:
   /// Keeps nothing alive: for memory that outlives everything, such as a literal.
@@ -44,13 +44,13 @@ class Pin {
   /// Keeps `object` alive; a null pointer makes an empty Pin.
   explicit Pin(Pinned* object) noexcept : object_(object) { Hold(); }
 
-  /// One more reason for the same object.
+  /// Keeps the same object alive.
   Pin(const Pin& other) noexcept : object_(other.object_) { Hold(); }
 
-  /// The same reason, handed over; `other` is empty afterwards.
+  /// Takes over what `other` kept alive; `other` is empty afterwards.
   Pin(Pin&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
 
-  /// Lets go of what was kept alive so far. Assigning to itself is harmless.
+  /// Lets go of what was kept alive so far. Self-assignment is harmless.
   auto operator=(Pin other) noexcept -> Pin& {
     std::swap(object_, other.object_);
     return *this;
@@ -62,7 +62,7 @@ class Pin {
   explicit operator bool() const noexcept { return object_ != nullptr; }
 
  protected:
-  /// The object that is kept alive, or null.
+  /// Returns the object that is kept alive, or null.
   [[nodiscard]] auto Object() const noexcept -> Pinned* { return object_; }
 
  private:
@@ -82,7 +82,7 @@ class Pin {
 
 static_assert(sizeof(Pin) == sizeof(void*), "a Pin is stored with every piece of output");
 
-/// A Pin that knows the type of what it keeps alive. `T` derives from Pinned.
+/// A Pin that knows the type of the object it keeps alive. `T` derives from Pinned.
 template <class T>
 class PinTo : public Pin {
  public:
@@ -92,17 +92,17 @@ class PinTo : public Pin {
   /// Keeps `object` alive; a null pointer makes an empty Pin.
   explicit PinTo(T* object) noexcept : Pin(object) {}
 
-  /// The object, or null; valid as long as any Pin to it lives.
+  /// Returns the object, or null; valid as long as any Pin to it lives.
   [[nodiscard]] auto Get() const noexcept -> T* { return static_cast<T*>(Object()); }
 
-  /// As Get(); not for an empty Pin.
+  /// Returns the same as Get(); not for an empty Pin.
   auto operator->() const noexcept -> T* { return Get(); }
 
-  /// The object; not for an empty Pin.
+  /// Returns the object; not for an empty Pin.
   auto operator*() const noexcept -> T& { return *Get(); }
 };
 
-/// A new `T` made from `arguments`, kept alive by what is returned. Throws what T's constructor
+/// Makes a `T` from `arguments`, kept alive by the returned Pin. Throws what T's constructor
 /// throws, and std::bad_alloc.
 template <class T, class... Arguments>
 [[nodiscard]] auto MakePinned(Arguments&&... arguments) -> PinTo<T> {

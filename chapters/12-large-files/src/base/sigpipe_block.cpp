@@ -34,7 +34,7 @@ SigpipeBlock::SigpipeBlock() noexcept : needed_(!ignored.load(std::memory_order_
   sigemptyset(&sigpipe_);
   sigaddset(&sigpipe_, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
-  // Only a thread that has blocked the signal itself can have one waiting.
+  // Only a thread that blocks the signal itself can have one pending.
   was_pending_ = sigismember(&before_, SIGPIPE) == 1 && IsPending();
 }
 

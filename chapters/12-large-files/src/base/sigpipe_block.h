@@ -1,15 +1,15 @@
-// Keeps SIGPIPE away from one thread for the length of a call.
+// Keeps SIGPIPE away from one thread for the duration of a call.
 //
-// send(2) can be told not to raise the signal. write(2) and sendfile(2) can't, and what a process
-// does with a signal is not for a library to change. So the signal is blocked in this thread, and
-// what the call has raised is taken away before it is let through again.
+// send(2) has a flag that suppresses the signal. write(2) and sendfile(2) have none, and a library
+// must not change how the process handles a signal. So the thread blocks the signal during the
+// call, and discards a SIGPIPE that the call raised before it unblocks the signal.
 //
 // Interface:
 //  * A SigpipeBlock blocks the signal for as long as it lives.
-//  * TakeAway() is called when the call has failed, or has fallen short: sendfile(2) may meet the
-//    broken connection in the middle, and then it raises the signal and says how far it came.
-//  * IgnoreSigpipe() is for a program that owns the whole process: then a block makes no system
-//    calls, of which it needs two.
+//  * TakeAway() is called when the call has failed or fallen short: sendfile(2) may meet the broken
+//    connection half-way, and then raises the signal and still returns what it has sent.
+//  * IgnoreSigpipe() is for a program that owns the whole process: it saves each block its two
+//    system calls.
 //
 // Thread: a SigpipeBlock belongs to the thread that made it; IgnoreSigpipe() from any.
 #pragma once
@@ -20,22 +20,22 @@
 
 namespace TURTLE_SERVER {
 
-/// Ignores SIGPIPE in the whole process, from now on. execve(2) passes that on: what starts a
-/// program has to set the signal back in the child.
+/// Ignores SIGPIPE in the whole process, from now on. execve(2) passes that on: code that starts a
+/// program has to reset the signal in the child.
 void IgnoreSigpipe() noexcept;
 
-/// SIGPIPE is blocked in this thread while it lives.
+/// Blocks SIGPIPE in this thread for as long as it lives.
 class SigpipeBlock {
  public:
   SigpipeBlock() noexcept;
 
-  /// Puts the thread's mask back. Keeps errno.
+  /// Restores the thread's mask. Keeps errno.
   ~SigpipeBlock();
 
   SigpipeBlock(const SigpipeBlock&) = delete;
   auto operator=(const SigpipeBlock&) -> SigpipeBlock& = delete;
 
-  /// Takes away a signal that has been raised meanwhile, and leaves one that was there before.
+  /// Discards a signal that was raised in the meantime, and leaves one that was pending before.
   /// Keeps errno.
   void TakeAway() const noexcept;
 

@@ -1,15 +1,15 @@
 // A hash function with a secret key: SipHash-1-3 (Aumasson and Bernstein, 2012).
 //
-// A client that chooses the keys of a hash table, such as the paths it asks for, can choose a
-// thousand that fall into one bucket, if it knows the function. With a key drawn at start-up it
-// doesn't know it. One round per word and three at the end are what Rust and Python use in tables.
+// A client that chooses the keys of a hash table, such as the paths it requests, can choose a
+// thousand for one bucket, if it knows the function. A secret key drawn at start-up prevents that.
+// One round per word and three at the end are what Rust and Python use for tables.
 //
 // Interface:
 //  * SipHash<1, 3>() hashes bytes under a key. SipHash<2, 4>() is the published form with more
-//    rounds, here because its test vectors prove the code.
+//    rounds, and is here because its test vectors prove the code.
 //  * KeyedHash is a hash object for tables; RandomHashKey() draws a key.
 //
-// Thread: pure, but for RandomHashKey(), which any thread may call.
+// Thread: pure functions, except RandomHashKey(), which any thread may call.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct HashKey {
   std::uint64_t k1 = 0;  ///< Last eight bytes, little endian.
 };
 
-/// A key that nobody can guess, from the system's source of randomness.
+/// Draws a key that nobody can guess, from the system's source of randomness.
 [[nodiscard]] inline auto RandomHashKey() -> HashKey {
   std::random_device device;
   const auto word = [&device] {
@@ -46,12 +46,12 @@ inline auto RotateLeft(std::uint64_t x, int bits) noexcept -> std::uint64_t {
 
 /// The four words of state.
 struct State {
-  std::uint64_t v0;  ///< takes in each word
-  std::uint64_t v1;  ///< as in the paper
+  std::uint64_t v0;  ///< takes in each word after the rounds
+  std::uint64_t v1;  ///< named as in the paper
   std::uint64_t v2;  ///< marked at the end
-  std::uint64_t v3;  ///< takes in each word, before the rounds
+  std::uint64_t v3;  ///< takes in each word before the rounds
 
-  /// Add, rotate, xor: one SipRound.
+  /// Runs one SipRound: add, rotate, xor.
   void Round() noexcept {
     v0 += v1;
     v1 = RotateLeft(v1, 13) ^ v0;
@@ -66,7 +66,7 @@ struct State {
   }
 };
 
-// Up to eight bytes as a little-endian number. Compilers make one load of a full one.
+// Reads up to eight bytes as a little-endian number. Compilers turn a full one into one load.
 inline auto LoadWord(const char* bytes, std::size_t count) noexcept -> std::uint64_t {
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -77,12 +77,12 @@ inline auto LoadWord(const char* bytes, std::size_t count) noexcept -> std::uint
 
 }  // namespace sip_hash_detail
 
-/// SipHash-c-d of some bytes.
-/// @tparam kCompress rounds for each eight bytes.
-/// @tparam kFinish rounds at the end.
+/// Computes the SipHash-c-d of some bytes.
+/// @tparam kCompress the rounds for each eight bytes.
+/// @tparam kFinish the rounds at the end.
 /// @param key the secret.
-/// @param bytes what to hash.
-/// @return 64 bits.
+/// @param bytes the bytes to hash.
+/// @return the hash, 64 bits.
 template <int kCompress, int kFinish>
 [[nodiscard]] auto SipHash(const HashKey& key, std::string_view bytes) noexcept -> std::uint64_t {
   sip_hash_detail::State state{key.k0 ^ 0x736f6d6570736575U, key.k1 ^ 0x646f72616e646f6dU,
@@ -98,7 +98,7 @@ template <int kCompress, int kFinish>
   for (std::size_t at = 0; at < full; at += 8) {
     absorb(sip_hash_detail::LoadWord(bytes.data() + at, 8));
   }
-  // The length in the top byte: "a" and "a\0" differ.
+  // The top byte is the length, so "a" and "a\0" differ.
   absorb(sip_hash_detail::LoadWord(bytes.data() + full, bytes.size() - full) |
          (static_cast<std::uint64_t>(bytes.size()) << 56));
   state.v2 ^= 0xff;
@@ -108,15 +108,15 @@ template <int kCompress, int kFinish>
   return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
 }
 
-/// Hash object for tables whose keys are text that strangers choose.
+/// Hashes text that strangers choose, for use as the keys of a table.
 class KeyedHash {
  public:
   /// Draws its own key: no two tables agree.
   KeyedHash() : key_(RandomHashKey()) {}
-  /// With a known key, for tests.
+  /// Uses a known key, for tests.
   explicit KeyedHash(const HashKey& key) noexcept : key_(key) {}
 
-  /// The hash of a text.
+  /// Returns the hash of a text.
   auto operator()(std::string_view text) const noexcept -> std::uint64_t {
     return SipHash<1, 3>(key_, text);
   }

@@ -1,4 +1,4 @@
-// Numbers on a command line.
+// Parses numbers given on a command line.
 //
 // std::atoi() makes 0 of "x" and 80 of "80x": a server with a typo in its port then listens on a
 // port that nobody chose.
@@ -16,11 +16,11 @@
 
 namespace TURTLE_SERVER {
 
-/// Reads a whole number.
+/// Parses a whole number.
 /// @param what the name of the argument, for the message
-/// @param text what the user has written
-/// @param lowest the least number that is accepted
-/// @param highest the greatest
+/// @param text what the user typed
+/// @param lowest the smallest number accepted
+/// @param highest the largest
 /// @throws std::invalid_argument, such as `port "80x": not a number from 0 to 65535`
 template <typename Number>
 [[nodiscard]] auto ReadNumber(std::string_view what, std::string_view text, Number lowest,
@@ -36,7 +36,7 @@ template <typename Number>
   return number;
 }
 
-/// Reads a port, as ReadNumber() does.
+/// Parses a port, as ReadNumber() does.
 [[nodiscard]] inline auto ReadPort(std::string_view text) -> int {
   return ReadNumber("port", text, 0, 65'535);
 }

@@ -3,16 +3,16 @@
 // Interface:
 //  * Find() looks up and makes the entry the youngest; Insert() adds or replaces one.
 //  * Erase(), EraseIf(), Clear() take entries out.
-//  * ForEach() visits without changing the order; Stats() tells what happened so far, and
-//    SharedStats() tells it to other threads.
+//  * ForEach() visits all without changing the order; Stats() returns the statistics so far, and
+//    SharedStats() lets other threads read them.
 //
-// Each entry is one node, linked into a chain of its bucket and into one list by age. So each
-// operation takes constant time, and values stay where they are until they are taken out. A
-// std::list with a std::unordered_map into it needs two nodes for an entry, which takes about twice
-// as long: chapter 15 has the numbers.
+// Each entry is one node, linked into its bucket's chain and into one list by age. So each
+// operation takes constant time, and values stay in place until they are taken out. A std::list
+// with a std::unordered_map into it needs two nodes per entry, and takes about twice as long:
+// chapter 15 has the numbers.
 //
-// Thread: none of its own and no lock. One owner, one thread: each loop has a cache with its share
-// of the budget, so that a hit touches no memory that another core writes to.
+// Thread: no locks. One owner, one thread: each loop has a cache with its share of the budget, so
+// that a hit touches no memory that another core writes to.
 #pragma once
 
 #include <algorithm>
@@ -32,25 +32,25 @@ namespace TURTLE_SERVER {
 /// The statistics of a cache since it was made, and its present size. The cache's thread counts,
 /// any thread may read.
 struct alignas(kCacheLine) LruStats {
-  Counter hits;       ///< Find() with a result.
-  Counter misses;     ///< Find() without.
+  Counter hits;       ///< Calls of Find() with a result.
+  Counter misses;     ///< Calls of Find() without one.
   Counter evictions;  ///< Entries that had to make room; not those erased or replaced.
   Counter bytes;      ///< Weight of all entries, overhead included.
   Counter entries;    ///< Number of entries.
 };
 
-/// Map from keys to values that forgets the least recently used.
+/// A map from keys to values that drops the least recently used entries.
 ///
-/// @tparam Key what entries are found by. Find() takes everything that Hash and Equal take.
-/// @tparam Value kept in place until its entry goes. Its destructor must not call the cache.
-/// @tparam Hash gives equal hashes to equal keys of all types that are asked for.
-/// @tparam Equal compares a Key with what is asked for.
+/// @tparam Key the type of the keys. Find() accepts every type that Hash and Equal accept.
+/// @tparam Value kept in place until it is taken out. Its destructor must not call the cache.
+/// @tparam Hash gives equal hashes to equal keys of all types that Find() is called with.
+/// @tparam Equal compares a Key with the argument of Find().
 template <class Key, class Value, class Hash = KeyedHash, class Equal = std::equal_to<>>
 class LruCache {
  public:
-  /// An empty cache.
-  /// @param max_bytes limit of the sum of all weights, overhead included.
-  /// @param max_entry_bytes limit of a single weight, overhead included: without it one large
+  /// Makes an empty cache.
+  /// @param max_bytes the limit of the sum of all weights, overhead included.
+  /// @param max_entry_bytes the limit of a single weight, overhead included: without it one large
   ///        entry pushes out a thousand small ones.
   /// @param hash the hash object.
   LruCache(std::size_t max_bytes, std::size_t max_entry_bytes, Hash hash = Hash())
@@ -62,18 +62,18 @@ class LruCache {
   auto operator=(const LruCache&) -> LruCache& = delete;  ///< Not copied.
   ~LruCache() { Clear(); }                                ///< Destroys all values.
 
-  /// The cost of one entry besides its own weight: the node, its place in the table and what an
-  /// allocator adds. An estimate from above for common systems.
+  /// Returns the cost of one entry besides its own weight: the node, its place in the table and
+  /// what an allocator adds. It is an upper estimate for common systems.
   [[nodiscard]] static constexpr auto OverheadBytes() noexcept -> std::size_t {
     return sizeof(Node) + 2 * sizeof(void*) + kAllocatorBytes;
   }
 
   /// Looks up and counts a hit or a miss. A hit becomes the youngest entry. Allocates nothing.
-  /// @param key a Key, or what compares with one, such as a std::string_view with a std::string.
-  /// @return the value, valid until its entry goes; nullptr: not there.
+  /// @param key a Key, or comparable with one, such as a std::string_view with a std::string.
+  /// @return the value, valid until its entry is taken out; nullptr: not there.
   template <class Query>
   [[nodiscard]] auto Find(const Query& key) -> Value* {
-    // The last one that was asked for is the likeliest to be asked for again: no hash for that.
+    // The key of the last hit is the likeliest to come next: it needs no hash.
     if (youngest_ != nullptr && Equal()(youngest_->key, key)) {
       ++stats_->hits;
       return &youngest_->value;
@@ -89,11 +89,11 @@ class LruCache {
     return &node->value;
   }
 
-  /// Adds an entry as the youngest, instead of an older one with the same key. The oldest others
-  /// make room for it.
-  /// @param key owned by the cache from now on.
-  /// @param value likewise.
-  /// @param weight bytes that key and value occupy besides OverheadBytes().
+  /// Adds an entry as the youngest, replacing one with the same key. The oldest of the others make
+  /// room for it.
+  /// @param key the key, owned by the cache from now on.
+  /// @param value the value, likewise.
+  /// @param weight the bytes that key and value occupy besides OverheadBytes().
   /// @return the value in its place; nullptr if weight and overhead exceed the limit of an entry:
   ///         then nothing is added, and an older entry with the same key is gone all the same.
   auto Insert(Key key, Value value, std::size_t weight) -> Value* {
@@ -119,7 +119,7 @@ class LruCache {
   }
 
   /// Takes an entry out.
-  /// @param key as for Find().
+  /// @param key the key, as for Find().
   /// @return false if there was none.
   template <class Query>
   auto Erase(const Query& key) -> bool {
@@ -131,9 +131,9 @@ class LruCache {
     return true;
   }
 
-  /// Takes out all entries that `condition(const Key&, const Value&)` is true for.
-  /// @param condition asked once per entry, youngest first; must not call the cache.
-  /// @return how many there were.
+  /// Takes out all entries for which `condition(const Key&, const Value&)` is true.
+  /// @param condition called once per entry, youngest first; must not call the cache.
+  /// @return how many entries were taken out.
   template <class Condition>
   auto EraseIf(Condition condition) -> std::size_t {
     std::size_t count = 0;
@@ -148,16 +148,16 @@ class LruCache {
     return count;
   }
 
-  /// Takes out everything; the counters of hits, misses and evictions go on.
+  /// Takes out everything; the counts of hits, misses and evictions are kept.
   void Clear() {
     while (oldest_ != nullptr) {
       Remove(*oldest_);
     }
   }
 
-  /// Calls `visit(const Key&, Value&)` for each entry, youngest first. Counts nothing and changes
-  /// no order.
-  /// @param visit must not call the cache.
+  /// Calls `visit(const Key&, Value&)` for each entry, youngest first. Counts nothing and keeps the
+  /// order.
+  /// @param visit the function; it must not call the cache.
   template <class Visit>
   void ForEach(Visit visit) {
     for (Node* node = youngest_; node != nullptr; node = node->older) {
@@ -165,11 +165,11 @@ class LruCache {
     }
   }
 
-  /// Counters and sizes.
+  /// Returns the counters and sizes.
   [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return *stats_; }
 
-  /// The same, for other threads to read, perhaps after the cache has gone. Call it on the cache's
-  /// own thread, before others know of it.
+  /// Returns the same statistics for other threads, even after the cache is gone. Call it on the
+  /// cache's own thread, before other threads can see the cache.
   [[nodiscard]] auto SharedStats() const -> std::shared_ptr<const LruStats> { return stats_; }
 
  private:
@@ -180,7 +180,7 @@ class LruCache {
     Key key;
     Value value;
     std::size_t bytes;
-    std::uint64_t hash;  // growing the table asks for it again
+    std::uint64_t hash;  // used again when the table grows
     Node* next_in_bucket = nullptr;
     Node* younger = nullptr;
     Node* older = nullptr;
@@ -203,7 +203,7 @@ class LruCache {
     return node;
   }
 
-  // One node per bucket on average at most. The nodes themselves stay where they are.
+  // On average there is at most one node per bucket. The nodes themselves stay where they are.
   void GrowIfFull() {
     if (stats_->entries < buckets_.size()) {
       return;
