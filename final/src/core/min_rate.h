@@ -1,16 +1,16 @@
-// How slow a peer may be.
+// Limits how slow a peer may be.
 //
-// A deadline that every byte moves is none: one byte in time keeps a connection for ever. One that
-// nothing moves cuts off the honest and slow. So a byte moves it by what a byte is worth:
+// If every byte moved the deadline, one byte in time would keep a connection forever. If none did,
+// the honest but slow would be cut off. So a byte moves it by what a byte is worth:
 //
-//  * The first deadline is one grace away.
-//  * When it passes, the bytes that have moved since it was set buy the next one. Each buys as much
-//    time as it would take at the least rate, and all of them no more than one grace.
-//  * Where nothing has moved, the peer is given up.
+//  * The first deadline is one grace period away.
+//  * When it passes, the bytes moved since it was set buy the next deadline. Each byte buys the
+//    time that it would take at the minimum rate; together they buy one grace period at most.
+//  * If nothing has moved, the peer is dropped.
 //
-// So who keeps the rate stays as long as it takes, who stops is given up after two graces at most,
-// and nobody can save up time by sending much at once. Looking only when a deadline passes costs
-// nothing while bytes move.
+// So a peer that keeps the rate may take all the time it needs, and one that stops is dropped
+// within two grace periods. No peer can save up time by sending much at once. Checking only when a
+// deadline passes costs nothing while bytes move.
 //
 // Thread: a value.
 #pragma once
@@ -22,16 +22,16 @@
 
 namespace TURTLE_SERVER {
 
-/// Bytes in a second that a peer is asked for unless somebody says otherwise.
+/// The default minimum rate, in bytes per second.
 constexpr std::uint64_t kMinRate = 500;
 
-/// A rate, and how long it may fail to be met.
+/// A minimum rate, and how long a peer may fall below it.
 struct MinRate {
-  std::uint64_t bytes_per_second;  ///< 0: one byte is as good as many
-  Clock::duration grace;           ///< until the first look, and between two at most
+  std::uint64_t bytes_per_second;  ///< 0: a single byte counts as much as many
+  Clock::duration grace;           ///< until the first check, and the longest time between two
 
-  /// How much time a peer gets for having moved `bytes` since its deadline was set; zero: none, it
-  /// is given up.
+  /// Returns how much time a peer gets for having moved `bytes` since its deadline was set; zero:
+  /// drop the peer.
   [[nodiscard]] auto TimeFor(std::uint64_t bytes) const noexcept -> Clock::duration {
     if (bytes == 0 || bytes_per_second == 0) {
       return bytes == 0 ? Clock::duration::zero() : grace;

@@ -1,12 +1,12 @@
 // Waits for many descriptors at once.
 //
 // Interface:
-//  * Add() says which descriptor and what to wait for; Change() and Remove() alter that.
-//  * Wait() sleeps until at least one of them is ready and says which.
-//  * A `token` of the caller's choice comes back with each event. The poller never looks into it.
-//  * Create() makes the one for this system: epoll on Linux, kqueue on the BSDs and macOS.
+//  * Add() says which descriptor to watch and for what; Change() and Remove() alter that.
+//  * Wait() sleeps until at least one descriptor is ready and returns its events.
+//  * A `token` of the caller's choice comes back with each event. The poller never interprets it.
+//  * Create() makes the poller of this system: epoll on Linux, kqueue on the BSDs and macOS.
 //
-// Thread: one thread at a time; a thread that sleeps in Wait() counts.
+// Thread: one thread at a time; a thread that sleeps in Wait() counts as one.
 #pragma once
 
 #include <chrono>
@@ -21,13 +21,13 @@ namespace TURTLE_SERVER {
 
 /// The events to wait for: a set of bits, joined with |.
 enum class Interest : std::uint8_t {
-  kNone = 0,   ///< nothing; errors may be reported all the same
+  kNone = 0,   ///< nothing; errors may be reported even so
   kRead = 1,   ///< reading would not block
   kWrite = 2,  ///< writing would not block
   kEdge = 4,   ///< report changes, not states: once when bytes arrive, not while they are unread
 };
 
-/// The bits of both sets.
+/// Returns the bits of both sets.
 constexpr auto operator|(Interest a, Interest b) -> Interest {
   return static_cast<Interest>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
 }
@@ -38,35 +38,35 @@ constexpr auto Has(Interest set, Interest bits) -> bool {
          static_cast<std::uint8_t>(bits);
 }
 
-/// Something happened to a descriptor. The flags are hints: only the read or write itself tells.
+/// An event of a descriptor. The flags are hints: only the read or write itself is certain.
 struct PollEvent {
   std::uint64_t token = 0;   ///< as given to Add() or Change()
   bool readable = false;     ///< reading won't block: bytes, the end of them, or an error
   bool writable = false;     ///< writing won't block: room, or an error
   bool peer_closed = false;  ///< the peer will send no more; bytes may still be waiting
-  bool error = false;        ///< reading or writing will say which
+  bool error = false;        ///< reading or writing will return the error
 };
 
-/// The kernel's list of what this thread waits for.
+/// The kernel's list of the descriptors that this thread waits for.
 class Poller {
  public:
-  /// The poller of this system. Throws std::system_error when the kernel has none to give.
+  /// Makes the poller of this system. Throws std::system_error if the kernel has none left.
   [[nodiscard]] static auto Create() -> std::unique_ptr<Poller>;
 
   virtual ~Poller() = default;
   Poller(const Poller&) = delete;
   auto operator=(const Poller&) -> Poller& = delete;
 
-  /// Starts to wait for a descriptor. A descriptor that is ready already is reported too, even with
+  /// Starts to watch a descriptor. A descriptor that is already ready is reported too, even with
   /// kEdge. Closing the descriptor ends this, unless a copy of it is open (dup, a child process).
   ///
   /// @param fd the descriptor, borrowed.
-  /// @param interest what to wait for.
+  /// @param interest the events to wait for.
   /// @param token comes back in the events.
   /// @throws std::system_error, "epoll add 7: File exists".
   virtual void Add(int fd, Interest interest, std::uint64_t token) = 0;
 
-  /// Waits for something else from now on. With kEdge, what is ready is reported once more.
+  /// Watches for other events from now on. With kEdge, a ready descriptor is reported once more.
   ///
   /// @param fd a descriptor that has been added.
   /// @param interest replaces the former interest.
@@ -74,16 +74,16 @@ class Poller {
   /// @throws std::system_error, "epoll change 7: No such file or directory".
   virtual void Change(int fd, Interest interest, std::uint64_t token) = 0;
 
-  /// Stops waiting for `fd`; does nothing when it isn't waited for. Events of the last Wait() may
-  /// still name it.
+  /// Stops watching `fd`; does nothing if it isn't watched. Events of the last Wait() may still
+  /// name it.
   virtual void Remove(int fd) = 0;
 
-  /// Sleeps until something happens or the time is over.
+  /// Sleeps until there is an event or the time is over.
   ///
-  /// @param timeout the longest wait; nullopt: for ever; zero or less: only look. Finer durations
-  ///     have to be rounded up (std::chrono::ceil): rounded down, the last fraction of a
-  ///     millisecond before a deadline is spent spinning.
-  /// @return what happened; empty when the time is over or a signal came in. The vector is
+  /// @param timeout the longest wait; nullopt: forever; zero or less: no wait. Finer durations must
+  ///     be rounded up (std::chrono::ceil): rounded down, the last fraction of a millisecond before
+  ///     a deadline is spent spinning.
+  /// @return the events; empty when the time is over or a signal came in. The vector is
   ///     overwritten by the next call. A descriptor may come up twice, once to read and once to
   ///     write.
   virtual auto Wait(std::optional<std::chrono::milliseconds> timeout)

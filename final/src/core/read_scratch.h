@@ -1,10 +1,10 @@
-// The room that all connections of one loop read into.
+// The buffer that all connections of one loop read into.
 //
 // A loop serves one connection at a time, so one large buffer is enough for all of them. Most input
-// is used up by the handler that asked for it; the rest is copied to the connection's own Buffer
-// before the next one reads. An idle connection owns no input memory.
+// is consumed by the handler that requested it; the rest is copied to the connection's own Buffer
+// before the next connection reads. An idle connection owns no input memory.
 //
-// An engine that receives ahead lends the memory in which the bytes are: they aren't copied here.
+// An engine that receives ahead lends the memory that holds the bytes: they aren't copied here.
 //
 // Thread: the loop's.
 #pragma once
@@ -18,7 +18,7 @@ namespace TURTLE_SERVER {
 
 class Connection;
 
-/// One loop's read buffer, and whose bytes are in it, or in what the engine has lent.
+/// One loop's read buffer, and the owner of the bytes in it or in memory that the engine has lent.
 struct ReadScratch {
   static constexpr std::size_t kSize = std::size_t{64} * 1024;  ///< the most that one recv(2) takes
 
@@ -27,12 +27,12 @@ struct ReadScratch {
   const char* end = nullptr;      ///< past the last byte
   std::array<char, kSize> bytes;  ///< the room; not initialised
 
-  /// How many bytes were not consumed.
+  /// Returns how many bytes were not consumed.
   [[nodiscard]] auto Size() const noexcept -> std::size_t {
     return static_cast<std::size_t>(end - begin);
   }
 
-  /// From now on it is about these bytes.
+  /// Refers to these bytes from now on.
   void Hold(Connection* whose, const char* from, std::size_t count) noexcept {
     owner = whose;
     begin = from;

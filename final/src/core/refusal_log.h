@@ -1,9 +1,9 @@
-// Tells the log of clients above the limit: a line a second for each loop, however many they are.
+// Logs clients above the limit: one line per second and loop, however many there are.
 //
-// A line for each would let refused clients write the log. So they are counted, and the first of
-// them starts a timer that reports all.
+// With a line for each, refused clients could flood the log. So they are counted, and the first of
+// them starts a timer that reports the total.
 //
-// Thread: the loop's, but for Total().
+// Thread: the loop's, except Total().
 #pragma once
 
 #include <cstddef>
@@ -17,21 +17,21 @@ namespace TURTLE_SERVER {
 /// The refused clients of one loop.
 class alignas(kCacheLine) RefusalLog {
  public:
-  /// One more was refused. The log hears of it within a second.
+  /// Counts one more refused client. It is logged within a second.
   /// @param looper the loop, always the same; this object must outlive it
-  /// @param limit how many clients it may have
+  /// @param limit the most clients that it may have
   void Count(Looper& looper, std::size_t limit);
 
-  /// Tells the log now, if there is anything to tell.
+  /// Logs the count now, if it is not zero.
   void Tell() noexcept;
 
-  /// How many there were so far. Any thread.
+  /// Returns how many clients were refused so far. Any thread.
   [[nodiscard]] auto Total() const noexcept -> std::uint64_t { return total_; }
 
  private:
   Counter total_;
   std::size_t untold_ = 0;
-  std::size_t limit_ = 0;  // when the last one was refused
+  std::size_t limit_ = 0;  // when the last client was refused
   bool awaits_timer_ = false;
 };
 

@@ -1,8 +1,8 @@
-// The parts of sending that differ between kernels: flags, and a file's way into a socket without
-// passing through the program.
+// The parts of sending that differ between kernels: flags, and sending a file without passing its
+// bytes through the program.
 //
-// Interface: SendFile() is in send_file_linux.cpp and send_file_bsd.cpp, each over its kernel's
-// sendfile(2); both fall back to CopyFile() for files that sendfile(2) refuses (EINVAL: some
+// Interface: SendFile() is in send_file_linux.cpp and send_file_bsd.cpp, each based on its kernel's
+// sendfile(2). Both fall back to CopyFile() for files that sendfile(2) refuses (EINVAL: some
 // network and special file systems cannot lend their pages).
 //
 // Thread: any.
@@ -15,18 +15,18 @@
 
 namespace TURTLE_SERVER {
 
-/// The flags for send(2) and sendmsg(2): never SIGPIPE and, where the kernel knows how (MSG_MORE,
-/// Linux), a short last segment waits for what follows instead of going out alone.
-/// @param more_follows more will be sent at once, or the FIN
+/// Returns the flags for send(2) and sendmsg(2): never SIGPIPE and, where the kernel can (MSG_MORE,
+/// Linux), a short last segment waits for more instead of going out alone.
+/// @param more_follows more bytes, or the FIN, will be sent at once
 /// @return the flags
 [[nodiscard]] auto SendFlags(bool more_follows) noexcept -> int;
 
-/// Sends a part of a file. A broken connection is EPIPE, never SIGPIPE, which sendfile(2) raises
-/// by itself, having no flags.
+/// Sends a part of a file. A broken connection is EPIPE, never SIGPIPE, which sendfile(2) has no
+/// flag to suppress.
 /// @param socket a connected, non-blocking stream socket
 /// @param file an open file that can be read at any offset
-/// @param offset where to read, in bytes
-/// @param count how many bytes to send at most; not 0
+/// @param offset where to start reading, in bytes
+/// @param count the most bytes to send; not 0
 /// @return kBytes and how many were sent, possibly fewer; kWouldBlock; kEnd: the file ends at
 ///     `offset`; kError and errno
 auto SendFile(int socket, int file, std::uint64_t offset, std::size_t count) -> IoResult;
@@ -34,11 +34,11 @@ auto SendFile(int socket, int file, std::uint64_t offset, std::size_t count) -> 
 /// The most bytes that CopyFile() sends.
 constexpr std::size_t kCopiedBytes = std::size_t{16} * 1024;
 
-/// The same by pread(2) and send(2), at most kCopiedBytes at a time.
+/// Does the same by pread(2) and send(2), at most kCopiedBytes at a time.
 /// @param socket a connected, non-blocking stream socket
 /// @param file an open file that can be read at any offset
-/// @param offset where to read, in bytes
-/// @param count how many bytes to send at most; not 0
+/// @param offset where to start reading, in bytes
+/// @param count the most bytes to send; not 0
 /// @return as SendFile()
 auto CopyFile(int socket, int file, std::uint64_t offset, std::size_t count) -> IoResult;
 

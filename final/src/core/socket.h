@@ -5,8 +5,8 @@
 //  * Set-up throws std::system_error, whose text says what was tried, where, and why it failed:
 //    "bind 127.0.0.1:80: Permission denied". After that nothing throws: Accept() returns -1,
 //    Recv() and Send() return an IoResult.
-//  * SetNonBlocking() makes Accept(), Recv() and Send() return at once, whether there is something
-//    to do or not. Accept() hands the mode on to the client's descriptor.
+//  * SetNonBlocking() makes Accept(), Recv() and Send() return at once, whether they have done
+//    anything or not. Accept() hands the mode on to the client's descriptor.
 //  * Every descriptor made here is closed on exec, and no write ever raises SIGPIPE.
 //
 // Thread: one thread at a time for each object, except that one may Recv() while another Send()s.
@@ -26,31 +26,31 @@
 
 namespace TURTLE_SERVER {
 
-/// Owner of a TCP socket. It has no descriptor until Connect() or Bind() tells it the family.
+/// Owns a TCP socket. It has no descriptor until Connect() or Bind() determines the family.
 class Socket {
  public:
-  /// No descriptor yet.
+  /// Owns no descriptor yet.
   Socket() noexcept = default;
 
   /// Takes over a socket made elsewhere, such as one from Accept(), after MuteSigpipe(). A listener
-  /// is taken to be a blocking one, as far as its clients go, until SetNonBlocking() is called.
+  /// counts as blocking with respect to its clients until SetNonBlocking() is called.
   explicit Socket(UniqueFd fd) noexcept;
 
-  /// The descriptor, still owned by this object; -1 when there is none.
+  /// Returns the descriptor, still owned by this object; -1 when there is none.
   [[nodiscard]] auto GetFd() const noexcept -> int { return fd_.Get(); }
 
   /// Gives the descriptor away; this object has none afterwards.
   [[nodiscard]] auto Release() noexcept -> UniqueFd { return std::move(fd_); }
 
-  /// Connects to `server` and waits until the connection stands or has failed, in either mode. A
-  /// signal does not cut the wait short.
+  /// Connects to `server` and waits until the connection is established or has failed, in either
+  /// mode. A signal does not cut the wait short.
   ///
   /// @throws std::system_error, "connect 127.0.0.1:80: Connection refused". The socket then has no
   ///     descriptor and may be used for another try.
   void Connect(const NetAddress& server);
 
-  /// Gives the socket its own address. Port 0 means any free one: see LocalAddress(). An IPv6
-  /// address takes IPv6 clients only, also "::", so that 0.0.0.0 and :: can be bound side by side
+  /// Gives the socket its own address. Port 0 means any free port: see LocalAddress(). An IPv6
+  /// address, even "::", takes IPv6 clients only, so that 0.0.0.0 and :: can be bound side by side
   /// and mean the same on every system (IPV6_V6ONLY, RFC 3493, section 5.3).
   ///
   /// @param local the address to bind to.
@@ -60,44 +60,44 @@ class Socket {
   ///     no descriptor and may be used for another try.
   void Bind(const NetAddress& local, bool set_reusable = true);
 
-  /// Starts to take clients; the kernel completes their handshakes from now on.
+  /// Starts to listen; from now on the kernel completes the clients' handshakes.
   ///
-  /// @param backlog how many may wait to be accepted; the kernel caps it (listen(2)).
-  /// @throws std::system_error, "listen 127.0.0.1:80: Address already in use": of two reusable
-  ///     sockets that have bound the same port, the first to listen has it.
+  /// @param backlog how many clients may wait to be accepted; the kernel caps it (listen(2)).
+  /// @throws std::system_error, "listen 127.0.0.1:80: Address already in use": if two reusable
+  ///     sockets have bound the same port, the first one to listen gets it.
   void Listen(int backlog = SOMAXCONN);
 
-  /// The address this socket is bound to, with the port that the kernel chose for port 0.
+  /// Returns the address of this socket, with the port that the kernel chose for port 0.
   ///
   /// @throws std::system_error when there is no descriptor.
   [[nodiscard]] auto LocalAddress() const -> NetAddress;
 
-  /// Makes this socket, or the one that Connect() or Bind() is going to make, non-blocking.
+  /// Makes this socket, or the one that Connect() or Bind() will open, non-blocking.
   ///
   /// @throws std::system_error when the descriptor is not open.
   void SetNonBlocking();
 
-  /// Takes a client; a blocking listener waits for one. Interruptions (EINTR) and clients that left
-  /// while they were waiting (ECONNABORTED) are passed over.
+  /// Takes one client; a blocking listener waits for one. Interruptions (EINTR) and clients that
+  /// left while they were waiting (ECONNABORTED) are skipped.
   ///
   /// @param client is replaced by the client's address.
   /// @return a descriptor that the caller owns, in the listener's mode, or -1 with the reason in
-  ///     errno: EAGAIN when nobody is waiting, EMFILE when this process has no descriptor left.
+  ///     errno: EAGAIN if no client waits, EMFILE if this process has no descriptor left.
   [[nodiscard]] auto Accept(NetAddress& client) -> int;
 
-  /// Reads what is there, at least one byte; a blocking socket waits for it.
+  /// Reads the bytes that have arrived, at least one; a blocking socket waits for it.
   ///
   /// @param into where the bytes go.
   /// @param room how many fit, at least 1.
   /// @return kBytes, kEnd when the peer has finished sending, kWouldBlock or kError.
   auto Recv(char* into, std::size_t room) -> IoResult;
 
-  /// Hands bytes to the kernel. May take fewer than given: the caller keeps the rest.
+  /// Hands bytes to the kernel, which may take fewer than given: the caller keeps the rest.
   ///
   /// @param bytes what to send.
   /// @param flags for send(2); the one against SIGPIPE is always added.
-  /// @return kBytes and how many were taken, kWouldBlock, or kError: EPIPE or ECONNRESET when the
-  ///     peer has gone.
+  /// @return kBytes and how many were taken, kWouldBlock, or kError: EPIPE or ECONNRESET if the
+  ///     peer is gone.
   auto Send(std::string_view bytes, int flags = 0) -> IoResult;
 
   /// Tells the peer that nothing more will be sent (FIN); receiving goes on.

@@ -1,11 +1,11 @@
 // Timers for one Looper.
 //
 // Interface:
-//  * Add() schedules a callback and returns an id; ids are never used again.
+//  * Add() schedules a callback and returns an id; ids are never reused.
 //  * Cancel() is harmless when repeated, or after the callback ran.
 //  * The Looper sleeps until Next(), then calls RunDue().
 //
-// It never asks what time it is: the caller says, so a test can be at any time it likes.
+// It never reads a clock: the caller passes the time, so a test can choose any time it likes.
 //
 // Thread: one at a time, the loop's.
 #pragma once
@@ -24,9 +24,9 @@ namespace TURTLE_SERVER {
 /// Identifies a timer; ids are never reused.
 struct TimerId {
   TimePoint when{};          ///< its deadline
-  std::uint64_t number = 0;  ///< never used twice; 0 is no timer
+  std::uint64_t number = 0;  ///< never reused; 0 is no timer
 
-  /// Earlier deadline first; equal deadlines in the order in which they were added.
+  /// True for the earlier deadline; equal deadlines keep the order in which they were added.
   friend auto operator<(const TimerId& a, const TimerId& b) noexcept -> bool {
     return a.when != b.when ? a.when < b.when : a.number < b.number;
   }
@@ -35,21 +35,21 @@ struct TimerId {
 /// Callbacks, ordered by the time at which they are due.
 class TimerQueue {
  public:
-  /// `when` may be in the past: the callback then runs in the next RunDue(), never in here.
+  /// Schedules a callback. If `when` is in the past, it runs in the next RunDue(), never in here.
   /// @param when the deadline
   /// @param callback must not throw
-  /// @return the name to cancel it by
+  /// @return the id to cancel it by
   auto Add(TimePoint when, Task callback) -> TimerId;
 
-  /// @return false: unknown, cancelled before, or run already.
+  /// Cancels a timer. @return false: unknown, cancelled before, or has run already.
   auto Cancel(TimerId id) -> bool;
 
-  /// When the Looper has to wake up at the latest; nullopt: no timers.
+  /// Returns when the Looper must wake up at the latest; nullopt: no timers.
   [[nodiscard]] auto Next() const -> std::optional<TimePoint>;
 
-  /// Runs what is due at `now`, oldest first. Callbacks may add and cancel any timer; new ones wait
-  /// for the next call, so that a timer without delay can't starve the sockets.
-  /// @return how many ran
+  /// Runs all callbacks due at `now`, oldest first. Callbacks may add and cancel any timer; new
+  /// ones wait for the next call, so that a timer without delay can't starve the sockets.
+  /// @return how many callbacks ran
   auto RunDue(TimePoint now) -> std::size_t;
 
  private:

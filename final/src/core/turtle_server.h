@@ -6,16 +6,16 @@
 // Interface:
 //  * The constructor binds and listens, so that the port is known before anything runs.
 //  * OnHandle() is required, the other callbacks are not.
-//  * Block() and SetMaxConnections() say who is not let in.
-//  * Begin() serves until Stop(), or until Drain() has let everybody finish.
+//  * Block() and SetMaxConnections() decide which clients are let in.
+//  * Begin() serves until Stop(), or until Drain() has let all clients finish.
 //  * IsReady() says whether new clients should be sent here.
 //
-// One loop a thread; the first loop runs on the thread that calls Begin(). It accepts and hands
-// clients to the others; or each loop accepts from its own listener, ServerOptions::accept. Every
-// connection lives on one loop, and its callbacks are called on that loop's thread.
+// Each thread has one loop; the first runs on the thread that calls Begin(). It accepts clients and
+// hands them to the others, or each loop accepts from its own listener: ServerOptions::accept.
+// Every connection lives on one loop, which calls its callbacks on the loop's thread.
 //
-// Thread: Stop() from any thread and from signal handlers, Drain(), IsReady() and
-// SetMaxConnections() from any, Block() from the first loop's; the rest from the owner's, before
+// Thread: Stop() from any thread and from signal handlers; Drain(), IsReady() and
+// SetMaxConnections() from any; Block() from the first loop's; the rest from the owner's, before
 // Begin().
 #pragma once
 
@@ -39,7 +39,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Clients who were not let in, so far.
+/// The clients that were not let in, so far.
 struct Refusals {
   std::uint64_t blocked = 0;           ///< by TurtleServer::Block()
   std::vector<std::uint64_t> no_room;  ///< by ServerOptions::max_connections, by loop
@@ -48,13 +48,13 @@ struct Refusals {
 /// A TCP server on several event loops.
 class TurtleServer {
  public:
-  /// Binds and listens. Throws std::system_error, which names the address, when that is not
-  /// possible: another server is there, or the port is not ours to take.
+  /// Binds and listens. Throws std::system_error, which names the address, if that fails: another
+  /// server is there, or the port needs a privilege.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
   /// @param options threads, timeouts, the listener
   explicit TurtleServer(const NetAddress& local, ServerOptions options = {});
 
-  /// Without a listener: AlsoListen() brings each.
+  /// Makes a server without a listener: AlsoListen() adds each.
   explicit TurtleServer(ServerOptions options);
 
   ~TurtleServer();
@@ -70,8 +70,9 @@ class TurtleServer {
   auto AlsoListen(Socket listener) -> TurtleServer&;
 
   /// Serves the listeners of one address, such as those of OpenListeners(). Unless
-  /// ServerOptions::accept is kShared, each loop accepts from its own: of more listeners than loops
-  /// a loop has several; of fewer the first loop has all, and hands their clients out.
+  /// ServerOptions::accept is kShared, each loop accepts from its own: if there are more listeners
+  /// than loops, from several. If there are fewer, the first loop has all, and hands their clients
+  /// out.
   /// @param listeners bound and listening, at least one
   auto AlsoListen(std::vector<Socket> listeners) -> TurtleServer&;
 
@@ -81,89 +82,89 @@ class TurtleServer {
   /// Called when input, its end, or room for output may let a connection go on. Required.
   auto OnHandle(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called when a deadline has passed, Looper::SetDeadline(). Without: the connection is deleted.
+  /// Called when a deadline has passed, Looper::SetDeadline(). Default: the connection is deleted.
   auto OnTimeout(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called for each connection when the server is to stop: it should come to its end and delete
-  /// the connection. Without: the connection is deleted once its bytes are sent.
+  /// Called for each connection when the server is about to stop: it should finish and delete the
+  /// connection. Default: the connection is deleted once its bytes are sent.
   auto OnStop(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called instead of OnAccept() for a client above ServerOptions::max_connections: a last word,
-  /// which is sent before the client is let go. Not called when as many are on their way out as
-  /// may stay, and they go without one. Without: nobody gets one. The log hears how many were
-  /// refused, in a line a second for each loop at most.
+  /// Called instead of OnAccept() for a client above ServerOptions::max_connections: it may write a
+  /// last word, which is sent before the client is dropped. It is not called while as many clients
+  /// are on their way out as may stay; then they get no last word. Default: none. At most once a
+  /// second, each loop logs how many were refused.
   auto OnFull(ConnectionCallback callback) -> TurtleServer&;
 
-  /// From now on, clients from these addresses are closed as soon as they are accepted; by another
-  /// loop that accepts, soon. Those who are in stay. On the first loop's thread, or before Begin().
+  /// From now on, closes clients from these addresses as soon as they are accepted; other loops
+  /// follow soon. Clients already in stay. On the first loop's thread, or before Begin().
   void Block(CidrSet addresses);
 
-  /// From now on, another limit than ServerOptions::max_connections. Nobody has to go for it.
-  /// Any thread.
+  /// Replaces ServerOptions::max_connections from now on. No client is dropped for it. Any
+  /// thread.
   void SetMaxConnections(std::size_t count) noexcept {
     max_connections_.store(count, std::memory_order_relaxed);
   }
 
   /// Serves until Stop() or Drain(). Throws std::logic_error without OnHandle() or a listener, and
   /// std::system_error if the threads can't be started. If a loop throws, stops the others and
-  /// throws that. Runs once.
+  /// rethrows. Runs once.
   void Begin();
 
-  /// Ends Begin(): no client is accepted any more, those there may finish within
+  /// Ends Begin(): no more clients are accepted, and connected ones may finish within
   /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
   void Stop() noexcept;
 
-  /// Ends Begin() without turning anybody away who is there. IsReady() is false at once. Then:
-  ///  * for ServerOptions::drain_time, everything goes on, but for what handlers do otherwise when
+  /// Ends Begin() without turning away a client that is there. IsReady() is false at once. Then:
+  ///  * for ServerOptions::drain_time, everything goes on, except what handlers do differently when
   ///    IsReady() is false;
-  ///  * everybody whom the kernel has let in is accepted, and the listeners are closed;
+  ///  * every client that the kernel has let in is accepted, and the listeners are closed;
   ///  * for ServerOptions::last_chance, connections are served as before: a connected client may
   ///    have a request on its way. A loop that has no connection left ends;
-  ///  * Stop(). Requests under way have the rest of ServerOptions::stop_timeout.
+  ///  * Stop(). Requests in progress have the rest of ServerOptions::stop_timeout.
   ///
   /// Repeated, or after Stop(), nothing happens; Stop() cuts it short. Any thread.
   /// @param queue kHandedOver: the listeners are closed at once, and waiting clients are left alone
   void Drain(ListenQueue queue = ListenQueue::kOurs);
 
-  /// Should new clients be sent here? False before all loops run and from Drain() or Stop() on. Any
-  /// thread.
+  /// True if new clients should be sent here: not before all loops run, nor from Drain() or Stop()
+  /// on. Any thread.
   [[nodiscard]] auto IsReady() const noexcept -> bool {
     return !IsLeaving() && started_.load(std::memory_order_acquire) == loopers_.size();
   }
 
-  /// Is it about to end? True from Drain() or Stop() on. Any thread.
+  /// True from Drain() or Stop() on: the server is about to end. Any thread.
   [[nodiscard]] auto IsLeaving() const noexcept -> bool { return drain_.IsLeaving(); }
 
-  /// Is it about to end because another process has its listeners, and accepts? So new clients are
-  /// served, though not here. Any thread.
+  /// True if it is about to end because another process has its listeners, and accepts. So new
+  /// clients are served, though not here. Any thread.
   [[nodiscard]] auto IsHandedOver() const noexcept -> bool {
     return drain_.GetEnding() == Ending::kHandOver;
   }
 
-  /// Was Drain() called? For handlers, on any loop; outlived by the server.
+  /// Returns a flag: was Drain() called? For handlers, on any loop; it lives as long as the server.
   [[nodiscard]] auto Draining() const noexcept -> const std::atomic<bool>& {
     return drain_.Draining();
   }
 
-  /// The listeners' descriptors, in the order in which they came; still the server's. Before
-  /// Begin().
+  /// Returns the listeners' descriptors, in the order in which they were added; the server still
+  /// owns them. Before Begin().
   [[nodiscard]] auto ListenerFds() const -> std::vector<int>;
 
-  /// The address of the first listener, with the port that the kernel chose for port 0.
+  /// Returns the first listener's address, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_address_; }
 
-  /// The loops; for per-loop state and for Looper::Post().
+  /// Returns the loops; for per-loop state and for Looper::Post().
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
 
-  /// The clients that were not let in. Any thread.
+  /// Returns the clients that were not let in. Any thread.
   [[nodiscard]] auto GetRefusals() const -> Refusals;
 
  private:
-  // The loop that lets clients in, and those that it refuses. The loop's thread, once it runs; any
-  // reads what is counted.
+  // The admission of one loop: its listeners, and the clients that it refuses. The loop's thread,
+  // once it runs; any thread may read the counts.
   struct alignas(kCacheLine) LoopAdmission {
     std::vector<int> own;     // listeners from which this loop alone accepts
-    std::vector<int> shared;  // from which it accepts for all
+    std::vector<int> shared;  // listeners from which it accepts for all
     CidrSet blocked;
     Counter turned_away;
     RefusalLog refusals;
@@ -184,7 +185,7 @@ class TurtleServer {
   const ServerOptions options_;
   NetAddress local_address_;
   std::vector<std::vector<Socket>> listeners_;  // by address
-  std::size_t accepting_ = 0;                   // loops that do, from the first on
+  std::size_t accepting_ = 0;                   // the loops that accept, from the first on
   ConnectionCallback on_accept_;
   ConnectionCallback on_full_;
   ConnectionCallbacks callbacks_;

@@ -23,16 +23,16 @@
 
 namespace TURTLE_SERVER {
 
-/// Owner of a TCP socket. It has no descriptor until Connect() or Bind() tells it the family.
+/// Owns a TCP socket. It has no descriptor until Connect() or Bind() determines the family.
 class Socket {
  public:
-  /// No descriptor yet.
+  /// Owns no descriptor yet.
   Socket() noexcept = default;
 
   /// Takes over a socket made elsewhere, such as one from Accept(), after MuteSigpipe().
   explicit Socket(UniqueFd fd) noexcept;
 
-  /// The descriptor, still owned by this object; -1 when there is none.
+  /// Returns the descriptor, still owned by this object; -1 when there is none.
   [[nodiscard]] auto GetFd() const noexcept -> int { return fd_.Get(); }
 
   /// Gives the descriptor away; this object has none afterwards.
@@ -45,8 +45,8 @@ class Socket {
   ///     descriptor and may be used for another try.
   void Connect(const NetAddress& server);
 
-  /// Gives the socket its own address. Port 0 means any free one: see LocalAddress(). An IPv6
-  /// address takes IPv6 clients only, also "::", so that 0.0.0.0 and :: can be bound side by side
+  /// Gives the socket its own address. Port 0 means any free port: see LocalAddress(). An IPv6
+  /// address, even "::", takes IPv6 clients only, so that 0.0.0.0 and :: can be bound side by side
   /// and mean the same on every system (IPV6_V6ONLY, RFC 3493, section 5.3).
   ///
   /// @param local the address to bind to.
@@ -56,14 +56,14 @@ class Socket {
   ///     no descriptor and may be used for another try.
   void Bind(const NetAddress& local, bool set_reusable = true);
 
-  /// Starts to take clients; the kernel completes their handshakes from now on.
+  /// Starts to listen; from now on the kernel completes the clients' handshakes.
   ///
-  /// @param backlog how many may wait to be accepted; the kernel caps it (listen(2)).
-  /// @throws std::system_error, "listen 127.0.0.1:80: Address already in use": of two reusable
-  ///     sockets that have bound the same port, the first to listen has it.
+  /// @param backlog how many clients may wait to be accepted; the kernel caps it (listen(2)).
+  /// @throws std::system_error, "listen 127.0.0.1:80: Address already in use": if two reusable
+  ///     sockets have bound the same port, the first one to listen gets it.
   void Listen(int backlog = SOMAXCONN);
 
-  /// The address this socket is bound to, with the port that the kernel chose for port 0.
+  /// Returns the address of this socket, with the port that the kernel chose for port 0.
   ///
   /// @throws std::system_error when there is no descriptor.
   [[nodiscard]] auto LocalAddress() const -> NetAddress;
@@ -82,7 +82,7 @@ class Socket {
   /// @return kBytes, kEnd when the peer has finished sending, or kError.
   auto Recv(char* into, std::size_t room) -> IoResult;
 
-  /// Hands bytes to the kernel. May take fewer than given: the caller keeps the rest.
+  /// Hands bytes to the kernel, which may take fewer than given: the caller keeps the rest.
   ///
   /// @param bytes what to send.
   /// @param flags for send(2); the one against SIGPIPE is always added.

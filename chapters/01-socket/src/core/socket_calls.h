@@ -1,11 +1,11 @@
-// The three socket calls that systems spell differently: opening, accepting, and sending without
-// a signal. Linux and the BSDs do each in one step (socket_calls.cpp), macOS needs several
+// The three socket calls that differ between systems: opening, accepting, and sending without a
+// signal. Linux and the BSDs do each in one step (socket_calls.cpp), macOS needs several
 // (socket_calls_macos.cpp).
 //
 // Interface:
-//  * OpenSocket(), AcceptSocket(): a new descriptor, closed on exec, in the wanted mode.
-//  * kNoSignal, MuteSigpipe(): a write to a peer that has gone is an error, never a SIGPIPE. Some
-//    systems want it said with each send, some once for each socket; callers do both.
+//  * OpenSocket(), AcceptSocket(): a new descriptor, closed on exec, in the requested mode.
+//  * kNoSignal, MuteSigpipe(): a write to a peer that is gone is an error, never a SIGPIPE. Some
+//    systems need this with each send, some once per socket; callers do both.
 //
 // Thread: free functions without state.
 #pragma once
@@ -18,7 +18,7 @@ namespace TURTLE_SERVER {
 
 /// Whether calls on a descriptor may put the thread to sleep.
 enum class FdMode : std::uint8_t {
-  kBlocking,     ///< they wait until there is something to do
+  kBlocking,     ///< they wait until they can do something
   kNonBlocking,  ///< they fail with EAGAIN instead
 };
 
@@ -40,7 +40,7 @@ extern const int kNoSignal;
 /// @return a descriptor owned by the caller, or -1 and errno (accept(2)).
 [[nodiscard]] auto AcceptSocket(int listener, NetAddress& client, FdMode mode) noexcept -> int;
 
-/// Tells a socket never to raise SIGPIPE, where that is a property of the socket.
+/// Makes a socket never raise SIGPIPE, where that is a property of the socket.
 void MuteSigpipe(int fd) noexcept;
 
 }  // namespace TURTLE_SERVER

@@ -1,7 +1,7 @@
 // The outcome of one read or write on a socket.
 //
-// Reading and writing are the data path: they never throw, because "the other side has gone" is
-// not exceptional there, it is how every connection ends.
+// Reading and writing are the data path, so they never throw: a peer that has left is not
+// exceptional there, it is how every connection ends.
 #pragma once
 
 #include <cerrno>
@@ -22,16 +22,16 @@ enum class IoStatus : std::uint8_t {
 
 /// Result of Socket::Recv() and Socket::Send().
 struct [[nodiscard]] IoResult {
-  IoStatus status = IoStatus::kError;  ///< which of the following counts
+  IoStatus status = IoStatus::kError;  ///< which of the following fields is valid
   std::size_t bytes = 0;               ///< with kBytes: how many
   int error = 0;                       ///< with kError: an errno value
 };
 
-/// The kind of failure of a read or a write.
-/// @param error errno after it, not EINTR
+/// Classifies a failed read or write.
+/// @param error errno after the call, not EINTR
 /// @return kWouldBlock or kError
 constexpr auto IoFailure(int error) noexcept -> IoResult {
-  // One number on Linux, but POSIX allows two.
+  // On Linux they are the same number, but POSIX allows two.
   const bool would_block = error == EAGAIN || error == EWOULDBLOCK;
   return would_block ? IoResult{IoStatus::kWouldBlock, 0, 0} : IoResult{IoStatus::kError, 0, error};
 }

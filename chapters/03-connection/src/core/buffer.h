@@ -1,13 +1,13 @@
-// Bytes in at the back, out at the front.
+// A queue of bytes: in at the back, out at the front.
 //
 // Interface:
 //  * Append() copies bytes in; Prepare() and Commit() let recv(2) write them in without a copy.
-//  * View() shows what is there, Consume() drops what has been used, from the front.
+//  * View() returns the bytes, Consume() drops used bytes from the front.
 //  * An empty Buffer owns no memory: ten thousand idle connections pay a null pointer each.
 //
-// Taking from the front moves an index, not the bytes. The rest is moved at most once for every
-// time the free room at the front has outgrown it. So the total cost is linear in the bytes that
-// went through.
+// Taking from the front moves an index, not the bytes. The rest is moved only once the free
+// room at the front has outgrown it. So the total cost is linear in the bytes that passed
+// through.
 //
 // Thread: one at a time; a Buffer belongs to its connection's loop.
 #pragma once
@@ -24,29 +24,29 @@ namespace TURTLE_SERVER {
 /// A queue of bytes in one contiguous block of memory.
 class Buffer {
  public:
-  /// All the bytes that are there; valid until the next call that is not const.
+  /// Returns all the bytes; valid until the next call that is not const.
   [[nodiscard]] auto View() const noexcept -> std::string_view;
 
-  /// How many bytes are there.
+  /// Returns how many bytes there are.
   [[nodiscard]] auto Size() const noexcept -> std::size_t;
 
-  /// True when nothing is there, and no memory is held.
+  /// True when there are no bytes, and no memory is held.
   [[nodiscard]] auto Empty() const noexcept -> bool { return Size() == 0; }
 
-  /// Copies `bytes` to the back. Throws std::bad_alloc. `bytes` may not be a part of this Buffer.
+  /// Copies `bytes` to the back. Throws std::bad_alloc. `bytes` must not be a part of this Buffer.
   void Append(std::string_view bytes);
 
-  /// Room for `room` bytes at the back, uninitialised; valid until the next call that is not
-  /// const. Follow it with Commit(), or nothing has happened. Throws std::bad_alloc.
+  /// Returns room for `room` bytes at the back, uninitialised; valid until the next call that is
+  /// not const. Without a Commit() afterwards, nothing has changed. Throws std::bad_alloc.
   [[nodiscard]] auto Prepare(std::size_t room) -> char*;
 
-  /// The first `count` bytes of what Prepare() gave now hold data.
+  /// Makes the first `count` bytes of the prepared room a part of the queue.
   void Commit(std::size_t count) noexcept;
 
-  /// Drops `count` bytes from the front; all of them when there are fewer.
+  /// Drops `count` bytes from the front; all of them if there are fewer.
   void Consume(std::size_t count) noexcept;
 
-  /// Drops everything and gives the memory back.
+  /// Drops everything and frees the memory.
   void Clear() noexcept { block_.reset(); }
 
  private:

@@ -1,7 +1,7 @@
-// A client's socket, what came in from it and what must go out to it.
+// A client's socket, its input and its unsent output.
 //
 // Interface:
-//  * Recv() takes what has arrived, by one recv(2); Read() shows it, Consume() drops what is used.
+//  * Recv() reads what has arrived, by one recv(2); Read() returns it, Consume() drops used bytes.
 //  * Write() queues bytes, Send() sends what the kernel takes and keeps the rest.
 //  * Above the high-water mark of unsent bytes the connection is Paused(): Recv() takes nothing
 //    more until the client has read the queue down to the low-water mark. So a client that sends
@@ -55,9 +55,9 @@ constexpr auto MayMove(LineState from, LineState to) noexcept -> bool {
 /// One client's connection: bytes in, bytes out.
 class Connection {
  public:
-  /// With more unsent bytes than these the connection is paused.
+  /// The unsent bytes above which the connection is paused.
   static constexpr std::size_t kHighWater = std::size_t{256} * 1024;
-  /// Unsent bytes at which a paused connection goes on.
+  /// The unsent bytes at which a paused connection resumes.
   static constexpr std::size_t kLowWater = std::size_t{64} * 1024;
   /// The most bytes that one Recv() takes.
   static constexpr std::size_t kRecvSize = std::size_t{16} * 1024;
@@ -78,7 +78,7 @@ class Connection {
   /// The input that was not consumed; valid until the next Recv() or Consume().
   [[nodiscard]] auto Read() const noexcept -> std::string_view { return input_.View(); }
 
-  /// A copy of Read().
+  /// Returns a copy of Read().
   [[nodiscard]] auto ReadAsString() const -> std::string { return std::string(Read()); }
 
   /// Drops the first `count` bytes of Read().
@@ -87,10 +87,10 @@ class Connection {
   /// Drops all of Read().
   void ClearReadBuffer() noexcept { input_.Clear(); }
 
-  /// Queues a copy of `bytes`. Dropped when the line is broken: nobody could read them.
+  /// Queues a copy of `bytes`. They are dropped if the line is broken: nobody could read them.
   void Write(std::string_view bytes) { WriteToWriteBuffer(bytes); }
 
-  /// The same as Write().
+  /// Does the same as Write().
   void WriteToWriteBuffer(std::string_view bytes);
 
   /// Sends what the kernel takes of the queue and keeps the rest. Call it again when the socket is
@@ -104,9 +104,9 @@ class Connection {
   [[nodiscard]] auto Paused() const noexcept -> bool { return paused_; }
 
  private:
-  // Reads once. A client's bytes meet the kernel here and in Flush(), and nowhere else.
+  // Reads once. A client's bytes pass the kernel only here and in Flush().
   auto Fill() -> IoResult;
-  // Sends once, and drops what was taken from the queue.
+  // Sends once, and drops the sent bytes from the queue.
   auto Flush() -> IoResult;
 
   void UpdatePaused() noexcept;

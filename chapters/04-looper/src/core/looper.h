@@ -1,9 +1,9 @@
-// One thread's event loop, and the owner of its connections.
+// One thread's event loop, which owns its connections.
 //
 // Interface:
 //  * Loop() runs until Stop(): wait, sort the events, serve the connections that are ready, bury
 //    the deleted.
-//  * AddConnection() takes over a client, DeleteConnection() lets it go at the end of the round.
+//  * AddConnection() takes over a client, DeleteConnection() drops it at the end of the round.
 //  * Watch() calls back when any other descriptor is ready.
 //
 // A round has one shape. Events of watches are acted on at once. Connections are only put on the
@@ -12,10 +12,10 @@
 // starve its neighbours, and anything that wants a connection served (input, room, a late response,
 // its very first moment) does the same: it lists it.
 //
-// A connection that is deleted, by its own handler or by another's, stays valid until the end of
-// the round. No client's descriptor is closed before all events of a round were seen, so a number
-// can't come back among them. In later rounds the generation in the event's token tells it from its
-// predecessor.
+// A connection that is deleted, by its own handler or another's, stays valid until the end of the
+// round. No client's descriptor is closed before all events of a round were seen, so a number can't
+// be reused among them. In later rounds the generation in the event's token distinguishes a
+// connection from its predecessor.
 //
 // Thread: the one that calls Loop(). Only Stop() and ConnectionCount() are for any.
 #pragma once
@@ -40,11 +40,11 @@ using ConnectionCallback = std::function<void(Connection*)>;
 /// Called when a watched descriptor is ready, on the loop's thread.
 using WatchCallback = std::function<void(const PollEvent&)>;
 
-/// The handlers of one kind of connection. Made once and shared by all of them.
+/// The handlers of one kind of connection. All of its connections share one object.
 struct ConnectionCallbacks {
   ConnectionCallback on_accept{};  ///< may be empty: a new client, before its first byte
-  /// Input, end of input, or room for output after a pause may let the connection go on. A call
-  /// with nothing to do is legal: Recv() says {0, false}.
+  /// Called when input, end of input, or room for output after a pause may let the connection go
+  /// on. A call with nothing to do is legal: Recv() returns {0, false}.
   ConnectionCallback on_handle{};
 };
 
@@ -57,10 +57,10 @@ struct WatchId {
 /// One thread's event loop.
 class Looper {
  public:
-  /// Throws std::system_error when the process is out of descriptors.
+  /// Throws std::system_error if the process is out of descriptors.
   Looper();
 
-  /// Deletes what is left. The loop must not be running.
+  /// Deletes the remaining connections. The loop must not be running.
   ~Looper();
 
   Looper(const Looper&) = delete;
@@ -79,7 +79,7 @@ class Looper {
   /// @param client the descriptor
   /// @param callbacks must outlive the loop
   /// @return the connection; valid, though already deleted, even if `on_accept` deletes it
-  /// @throws std::logic_error if `client` is none, or in this loop already
+  /// @throws std::logic_error if `client` is no descriptor, or already in this loop
   auto AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection*;
 
   /// Lets the connection with this number go: no handler is called any more, its calls do nothing,
@@ -91,28 +91,28 @@ class Looper {
   /// a name never is.
   void DeleteConnection(ConnectionId id);
 
-  /// The connection of that name, nullptr if it was deleted.
+  /// Returns the connection of that name, or nullptr if it was deleted.
   [[nodiscard]] auto Find(ConnectionId id) const noexcept -> Connection*;
 
   /// Calls `visit` with every connection that is not deleted. It may add and delete any.
   void ForEachConnection(const ConnectionCallback& visit);
 
-  /// Has the connection's handler called, in this round or the next, input or not.
+  /// Has the connection's handler called in this round or the next, with or without input.
   void Schedule(Connection* connection);
 
   /// Calls `callback` whenever `fd` is ready for `interest`, until Unwatch(). Level-triggered
-  /// unless Interest::kEdge is in it. The descriptor stays the caller's, who calls Unwatch()
-  /// before closing it. Throws std::system_error if the kernel can't watch it (a plain file),
-  /// std::logic_error if it is none, or in this loop already.
+  /// unless `interest` includes Interest::kEdge. The caller still owns the descriptor, and calls
+  /// Unwatch() before closing it. Throws std::system_error if the kernel can't watch it (a plain
+  /// file), std::logic_error if it is no descriptor, or already in this loop.
   auto Watch(int fd, Interest interest, WatchCallback callback) -> WatchId;
 
-  /// Watches for something else from now on; Interest::kNone rests.
+  /// Watches for something else from now on; Interest::kNone pauses the watch.
   void ChangeWatch(WatchId id, Interest interest);
 
-  /// Ends a watch, also from within its callback. Repeated, nothing happens.
+  /// Ends a watch, even from within its callback. Repeated, nothing happens.
   void Unwatch(WatchId id);
 
-  /// Connections that are not destroyed yet. Any thread.
+  /// Returns the number of connections that are not destroyed yet. Any thread.
   [[nodiscard]] auto ConnectionCount() const noexcept -> std::size_t {
     return connection_count_.load(std::memory_order_relaxed);
   }
@@ -120,7 +120,7 @@ class Looper {
  private:
   // The meaning of a descriptor's number in this loop: a connection, a watch, or nothing.
   struct Slot {
-    std::uint32_t generation = 0;  // grows when the number is given up
+    std::uint32_t generation = 0;  // increases when the number is given up
     std::unique_ptr<Connection> connection;
     std::unique_ptr<WatchCallback> watch;
   };
@@ -147,14 +147,14 @@ class Looper {
   std::atomic<bool> stop_{false};                 // any thread
   std::atomic<std::size_t> connection_count_{0};  // the loop's thread writes, any reads
 
-  // Loop thread only. The lists of connections and watches have room for all there are, so that
-  // nothing of what happens to them can fail for want of memory.
+  // Loop thread only. The lists of connections and watches have room for all there are, so that no
+  // later step can fail for want of memory.
   std::vector<Slot> slots_;  // by descriptor
   std::vector<ConnectionId> ready_;
   std::vector<ConnectionId> serving_;
-  std::vector<int> dying_;  // deleted, to be buried in this round
+  std::vector<int> dying_;  // deleted, to be destroyed in this round
   std::size_t watch_count_ = 0;
-  std::vector<std::unique_ptr<WatchCallback>> retired_;  // ended, may be running in this round
+  std::vector<std::unique_ptr<WatchCallback>> retired_;  // ended, but may be running in this round
 };
 
 }  // namespace TURTLE_SERVER

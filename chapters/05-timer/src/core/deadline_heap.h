@@ -1,13 +1,13 @@
-// When to look at which connection again: one deadline for each, moved with every request.
+// When to check which connection again: one deadline each, moved with every request.
 //
 // A server that allows a client 60 seconds of silence moves that deadline at every request, and
-// almost none ever passes. So moving one later costs nothing here: the loop stores the new time
-// beside the connection and leaves the old entry. When the entry comes up, the loop looks at the
-// stored time, and if that is later, pushes one new entry. Only a deadline that moves to an earlier
-// time than its entry needs its own entry at once.
+// almost none ever passes. So moving a deadline later costs nothing here: the loop stores the new
+// time with the connection and leaves the old entry. When the entry comes up, the loop checks the
+// stored time, and if that is later, pushes one new entry. Only a deadline that moves to before its
+// entry needs a new entry at once.
 //
 // Interface:
-//  * Push() adds an entry, PopDue() takes the earliest that is due, Next() says when that is.
+//  * Push() adds an entry, PopDue() takes the earliest due entry, Next() returns the earliest time.
 //
 // Thread: one at a time, the loop's.
 #pragma once
@@ -23,7 +23,7 @@ namespace TURTLE_SERVER {
 /// A heap of (time, descriptor).
 class DeadlineHeap {
  public:
-  /// A time to look at a descriptor.
+  /// A time to check a descriptor.
   struct Entry {
     TimePoint when;  ///< the time
     int fd;          ///< the number of the connection
@@ -35,10 +35,10 @@ class DeadlineHeap {
   /// Takes out the earliest entry if it is due at `now`.
   [[nodiscard]] auto PopDue(TimePoint now) -> std::optional<Entry>;
 
-  /// How many entries there are.
+  /// Returns the number of entries.
   [[nodiscard]] auto Size() const noexcept -> std::size_t { return entries_.size(); }
 
-  /// The time of the earliest entry; nullopt: none.
+  /// Returns the time of the earliest entry; nullopt: none.
   [[nodiscard]] auto Next() const -> std::optional<TimePoint>;
 
  private:

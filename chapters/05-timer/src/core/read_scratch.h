@@ -1,8 +1,8 @@
-// The room that all connections of one loop read into.
+// The buffer that all connections of one loop read into.
 //
 // A loop serves one connection at a time, so one large buffer is enough for all of them. Most input
-// is used up by the handler that asked for it; the rest is copied to the connection's own Buffer
-// before the next one reads. An idle connection owns no input memory.
+// is consumed by the handler that requested it; the rest is copied to the connection's own Buffer
+// before the next connection reads. An idle connection owns no input memory.
 //
 // Thread: the loop's.
 #pragma once

@@ -1,12 +1,12 @@
-// Tasks that other threads give to a loop.
+// A queue of tasks that other threads post to a loop.
 //
 // Interface:
-//  * Post() leaves a task and wakes the loop; false when the loop has ended.
-//  * The loop watches GetWakeup() and runs what TakeAll() gives it.
-//  * Close() ends it: what was accepted before is given back to be run, later posts are refused.
+//  * Post() queues a task and wakes the loop; it returns false if the loop has ended.
+//  * The loop watches GetWakeup() and runs the tasks that TakeAll() returns.
+//  * Close() refuses later posts, and returns the accepted tasks so that they can be run.
 //
 // A loop shares its mailbox with its posters, because a poster may outlive the loop: it then still
-// finds a mailbox, which refuses.
+// has a mailbox, which refuses.
 //
 // Thread: Post() from any; the rest is the loop's.
 #pragma once
@@ -19,23 +19,23 @@
 
 namespace TURTLE_SERVER {
 
-/// Something to do, once.
+/// A task that runs once.
 using Task = std::function<void()>;
 
 /// A queue of tasks for one loop.
 class Mailbox {
  public:
-  /// Leaves `task` for the loop. Tasks of one thread run in the order of their posts.
+  /// Queues `task` for the loop. Tasks of one thread run in the order in which they were posted.
   /// @return false: the loop has ended, `task` was destroyed and will not run.
   [[nodiscard]] auto Post(Task task) -> bool;
 
-  /// All tasks left so far, oldest first.
+  /// Returns all tasks queued so far, oldest first.
   [[nodiscard]] auto TakeAll() -> std::vector<Task>;
 
   /// Refuses posts from now on. @return the tasks that were accepted before.
   [[nodiscard]] auto Close() -> std::vector<Task>;
 
-  /// The descriptor that the loop watches.
+  /// Returns the wake-up that the loop watches.
   [[nodiscard]] auto GetWakeup() noexcept -> Wakeup& { return wakeup_; }
 
  private:

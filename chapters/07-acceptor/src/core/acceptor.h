@@ -1,16 +1,16 @@
 // Accepts clients on one loop and hands them out among many.
 //
 // Interface:
-//  * Start() watches the listener, Stop() lets go of it and closes it.
+//  * Start() watches the listener; Stop() lets go of it and closes it.
 //  * Each client goes to the loop that has the fewest.
 //
-// A batch of clients for another loop is one entry in its mailbox, so one lock and one wake-up.
-// Out of descriptors (EMFILE, ENFILE) or memory, a listener stays readable, and so does one that
-// was shut down: a loop that tried again at once would spin. Accepting rests for
-// ListenOptions::retry instead, and the log gets at most a line a second. The clients wait in the
-// backlog, and those already connected notice nothing.
+// A batch of clients for another loop is one entry in its mailbox, so one lock and one wake-up. A
+// listener stays readable when descriptors (EMFILE, ENFILE) or memory run out, or after it was shut
+// down: a loop that tried again at once would spin. Instead, accepting rests for
+// ListenOptions::retry, and the log gets at most a line a second. The clients wait in the backlog,
+// and those already connected notice nothing.
 //
-// Thread: the home loop's, before it runs or in it.
+// Thread: the home loop's, on it or before it runs.
 #pragma once
 
 #include <atomic>
@@ -31,28 +31,28 @@ class Acceptor {
  public:
   /// @param home the loop that accepts; may be among the targets
   /// @param listener bound and listening; made non-blocking here
-  /// @param targets where the clients go; they outlive the acceptor; none: std::logic_error
-  /// @param callbacks what the clients' connections do; outlive the targets
-  /// @param options batch, retry, and whether silent clients are kept back
+  /// @param targets the loops that get clients; they outlive the acceptor; none: std::logic_error
+  /// @param callbacks the handlers of the clients' connections; they outlive the targets
+  /// @param options batch, retry, and whether silent clients are held back
   Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& targets,
            const ConnectionCallbacks& callbacks, ListenOptions options = {});
 
-  /// Stop().
+  /// Calls Stop().
   ~Acceptor();
 
   Acceptor(const Acceptor&) = delete;
   auto operator=(const Acceptor&) -> Acceptor& = delete;
 
-  /// Begins to accept. Throws std::system_error if the poller can't watch the listener.
+  /// Begins to accept clients. Throws std::system_error if the poller can't watch the listener.
   void Start();
 
-  /// Accepts no more and closes the listener. Clients that were accepted are handed over still.
+  /// Stops accepting and closes the listener. Clients already accepted are still handed over.
   /// Repeated, nothing happens.
   void Stop();
 
  private:
-  // A loop and what is on its way to it. `waiting` is written by the acceptor once a batch and by
-  // the loop once a batch, so no line is fought over for each client.
+  // A loop and the clients on their way to it. Both the acceptor and the loop write `waiting` once
+  // a batch, so they don't compete for its cache line at every client.
   struct Target {
     explicit Target(Looper* target_looper) : looper(target_looper) {}
 
@@ -74,12 +74,12 @@ class Acceptor {
   const std::string name_;  // its address; a listener that was shut down has none
   const ConnectionCallbacks& callbacks_;
   const ListenOptions options_;
-  // Shared with the mailbox entries on their way, which may run after the acceptor has gone.
+  // Shared with mailbox entries on their way, which may run after the acceptor is gone.
   std::vector<std::shared_ptr<Target>> targets_;
   std::optional<WatchId> watch_;
   std::optional<TimerId> retry_;
   std::optional<TimePoint> logged_;
-  std::size_t failures_ = 0;  // clients that failed, one after the other
+  std::size_t failures_ = 0;  // clients in a row that failed
 };
 
 }  // namespace TURTLE_SERVER

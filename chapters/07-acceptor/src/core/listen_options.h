@@ -1,4 +1,4 @@
-// How a listener behaves.
+// The settings of a listener.
 #pragma once
 
 #include <sys/socket.h>
@@ -13,8 +13,8 @@ namespace TURTLE_SERVER {
 /// Settings of an Acceptor and its listening socket.
 struct ListenOptions {
   int backlog = SOMAXCONN;  ///< clients that wait in the kernel to be accepted, listen(2)
-  std::size_t batch = 64;   ///< clients accepted in one go, before the loop serves the others
-  /// How long accepting rests after an error that stays: the process or the machine is out of
+  std::size_t batch = 64;   ///< clients accepted at a time, before the loop serves the others
+  /// How long accepting rests after a lasting error: the process or the machine is out of
   /// descriptors or memory, or the listener was shut down.
   std::chrono::milliseconds retry{100};
   /// Not 0: a client is accepted with its first byte, or after about that long. For protocols in

@@ -1,4 +1,4 @@
-// How a server runs.
+// The settings of a server.
 #pragma once
 
 #include <chrono>

@@ -32,8 +32,8 @@ namespace TURTLE_SERVER {
 /// A TCP server on several event loops.
 class TurtleServer {
  public:
-  /// Binds and listens. Throws std::system_error, which names the address, when that is not
-  /// possible: another server is there, or the port is not ours to take.
+  /// Binds and listens. Throws std::system_error, which names the address, if that fails: another
+  /// server is there, or the port needs a privilege.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
   /// @param options threads, timeouts, the listener
   explicit TurtleServer(const NetAddress& local, ServerOptions options = {});
@@ -52,22 +52,22 @@ class TurtleServer {
   /// Called when input, its end, or room for output may let a connection go on. Required.
   auto OnHandle(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called when a deadline has passed, Looper::SetDeadline(). Without: the connection is deleted.
+  /// Called when a deadline has passed, Looper::SetDeadline(). Default: the connection is deleted.
   auto OnTimeout(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called for each connection when the server is to stop: it should come to its end and delete
-  /// the connection. Without: the connection is deleted once its bytes are sent.
+  /// Called for each connection when the server is about to stop: it should finish and delete the
+  /// connection. Default: the connection is deleted once its bytes are sent.
   auto OnStop(ConnectionCallback callback) -> TurtleServer&;
 
   /// Serves until Stop(). Throws std::logic_error without OnHandle(), and std::system_error if the
   /// threads can't be started. If a loop throws, stops the others and throws that. Runs once.
   void Begin();
 
-  /// Ends Begin(): no client is accepted any more, those there may finish within
+  /// Ends Begin(): no more clients are accepted, and connected ones may finish within
   /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
   void Stop() noexcept;
 
-  /// The address of the first listener, with the port that the kernel chose for port 0.
+  /// Returns the first listener's address, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_address_; }
 
   /// The loops, of which the first accepts; for per-loop state and for Looper::Post().

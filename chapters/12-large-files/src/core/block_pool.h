@@ -1,16 +1,16 @@
 // Blocks of memory for output, kept for reuse by each thread.
 //
 // Interface:
-//  * Take() gives a block of kBlockBytes, the one given back last if there is any: it is the one
-//    that is still in the processor's cache.
-//  * Give() takes it back and keeps at most kMaxKept of them; the rest goes to the allocator, so
-//    that one burst does not become the size of the process for ever.
+//  * Take() returns a block of kBlockBytes, if possible the one given back last, which is still in
+//    the processor's cache.
+//  * Give() takes a block back and keeps at most kMaxKept; the rest goes to the allocator, so that
+//    one burst does not set the size of the process forever.
 //
-// A connection borrows blocks only while it has something to send. The memory of a loop's output
-// is then what its busy connections need now, not what each of them once needed.
+// A connection borrows blocks only while it has something to send. So the memory of a loop's output
+// is what its busy connections need now, not what each of them once needed.
 //
-// Thread: any; every thread has its own pool, without a lock. A block may be given back on another
-// thread than the one that took it.
+// Thread: any; every thread has its own pool, without a lock. One thread may take a block and
+// another may give it back.
 #pragma once
 
 #include <cstddef>
@@ -24,18 +24,18 @@ class BlockPool {
  public:
   /// The size of every block.
   static constexpr std::size_t kBlockBytes = std::size_t{16} * 1024;
-  /// How many free blocks a thread keeps: 1 MiB.
+  /// The most free blocks that a thread keeps: 1 MiB.
   static constexpr std::size_t kMaxKept = 64;
 
   BlockPool() = delete;
 
-  /// kBlockBytes of uninitialised memory, aligned for any type. Throws std::bad_alloc.
+  /// Returns kBlockBytes of uninitialised memory, aligned for any type. Throws std::bad_alloc.
   [[nodiscard]] static auto Take() -> void*;
 
-  /// Takes back what Take() gave.
+  /// Takes back a block that Take() returned.
   static void Give(void* block) noexcept;
 
-  /// How many free blocks the calling thread keeps.
+  /// Returns how many free blocks the calling thread keeps.
   [[nodiscard]] static auto Kept() noexcept -> std::size_t;
 };
 

@@ -1,20 +1,20 @@
-// A client's socket, what came in from it and what must go out to it.
+// A client's socket, its input and its unsent output.
 //
 // Interface:
-//  * Recv() takes what has arrived, by one recv(2); Read() shows it, Consume() drops what is used.
-//  * Write() queues bytes, Send() sends what the kernel takes; the loop sends the rest
-//    as soon as there is room, and flushes once after every handler anyway.
+//  * Recv() reads what has arrived, by one recv(2); Read() returns it, Consume() drops used bytes.
+//  * Write() queues bytes, Send() sends as much as the kernel takes. The loop sends the rest as
+//    soon as there is room, and flushes once after every handler anyway.
 //  * WritePinned() and WriteFile() queue memory and parts of files without a copy.
 //  * Above the high-water mark of unsent bytes, or of unsent parts of files, the connection is
 //    Paused(). Its handler is not called, and Recv() takes nothing more, until the client has read
 //    the queue down to the low-water mark. So a client that sends and never reads costs a bounded
 //    amount of memory and a few descriptors, and TCP makes it wait.
-//  * SetState() hangs something of the user's on the connection that lives as long as it does.
+//  * SetState() attaches a user's object to the connection, which lives as long as it does.
 //
 // The socket is non-blocking, so no call here ever waits. After Looper::DeleteConnection() every
 // call is harmless and does nothing.
 //
-// Thread: the loop's. From elsewhere, Looper::Post() with the ConnectionId.
+// Thread: the loop's. Other threads use Looper::Post() with the ConnectionId.
 #pragma once
 
 #include <cassert>
@@ -44,18 +44,18 @@ struct RecvResult {
   bool exit;         ///< nothing more will come: the client has finished, or the line is broken
 };
 
-/// Identifies a connection of one loop: a number that comes back has another generation.
+/// Identifies a connection of one loop: a reused descriptor has another generation.
 struct ConnectionId {
   int fd;                    ///< the number by which the loop knows the connection
   std::uint32_t generation;  ///< which of the connections that had this number
 
-  /// Same connection?
+  /// True for the same connection.
   friend auto operator==(ConnectionId a, ConnectionId b) noexcept -> bool {
     return a.fd == b.fd && a.generation == b.generation;
   }
 };
 
-/// Base of what a user hangs on a connection: a session, a name, a game.
+/// Base of an object that a user attaches to a connection: a session, a name, a game.
 class ConnectionState {
  public:
   virtual ~ConnectionState() = default;
@@ -70,7 +70,7 @@ class ConnectionState {
 enum class Closing : std::uint8_t {
   kAuto,    ///< at once, unless the client is seen still sending
   kLinger,  ///< only after the client's FIN or a few seconds: it may be about to send
-  kReset,   ///< at once and by a reset: the client must not take what it has got for all
+  kReset,   ///< at once and by a reset: the client must not take a part for the whole
 };
 
 /// The traffic that a connection's line still carries. It only moves forward:
@@ -96,16 +96,16 @@ constexpr auto MayMove(LineState from, LineState to) noexcept -> bool {
   return false;
 }
 
-/// The life of a connection. It may be destroyed from kDeleted on:
+/// The life of a connection. From kDeleted on it may be destroyed:
 ///
 ///     kOpen <──> kPaused
 ///       └───────────┴──────> kDeleted ──> kParting ──> kHalfClosed
 enum class ConnectionPhase : std::uint8_t {
-  kOpen,        ///< its handler is called when there is something to do
+  kOpen,        ///< its handler is called when there is work to do
   kPaused,      ///< too much is unsent: no handler is called, and Recv() takes nothing
   kDeleted,     ///< by Looper::DeleteConnection(), in this round
   kParting,     ///< deleted in an earlier round, sending its last bytes
-  kHalfClosed,  ///< all of them were sent, and a FIN after them; the client's is waited for
+  kHalfClosed,  ///< all of them and a FIN were sent; waits for the client's FIN
 };
 
 /// True if a connection may move from `from` to `to`. Any thread.
@@ -128,17 +128,17 @@ constexpr auto MayMove(ConnectionPhase from, ConnectionPhase to) noexcept -> boo
 /// One client's connection: bytes in, bytes out. Owned by its Looper.
 class Connection {
  public:
-  /// With more unsent bytes than these the connection is paused.
+  /// The unsent bytes above which the connection is paused.
   static constexpr std::size_t kHighWater = std::size_t{256} * 1024;
-  /// Unsent bytes at which a paused connection goes on.
+  /// The unsent bytes at which a paused connection resumes.
   static constexpr std::size_t kLowWater = std::size_t{64} * 1024;
-  /// Unsent parts of files, however short, above which the connection is paused: each may hold a
-  /// descriptor.
+  /// The unsent parts of files, however short, above which the connection is paused: each may hold
+  /// a descriptor.
   static constexpr std::size_t kHighFiles = 4;
-  /// Unsent parts of files at which a paused connection goes on.
+  /// The unsent parts of files at which a paused connection resumes.
   static constexpr std::size_t kLowFiles = 1;
-  /// Bytes that a handler may leave in Read(): from there on Recv() takes nothing until some are
-  /// consumed. A protocol that needs larger messages takes them in parts.
+  /// The bytes that a handler may leave in Read(): above them, Recv() takes nothing until some are
+  /// consumed. A protocol with larger messages must take them in parts.
   static constexpr std::size_t kInputLimit = std::size_t{1024} * 1024;
 
   /// For Looper::AddConnection(). Takes over `socket`, which must be connected and non-blocking.
@@ -148,26 +148,26 @@ class Connection {
   Connection(const Connection&) = delete;
   auto operator=(const Connection&) -> Connection& = delete;
 
-  /// The number by which the loop knows this connection: its descriptor, borrowed.
+  /// Returns the number by which the loop knows this connection: its descriptor, borrowed.
   [[nodiscard]] auto GetFd() const noexcept -> int { return socket_.GetFd(); }
 
-  /// A name that never means another connection of the same loop. It is unique within its loop
-  /// only: another loop may use the same one at another time.
+  /// Returns a name that never means another connection of the same loop. It is unique within its
+  /// loop only: another loop may use the same name at another time.
   [[nodiscard]] auto Id() const noexcept -> ConnectionId { return {GetFd(), generation_}; }
 
-  /// The loop that owns this connection, never nullptr.
+  /// Returns the loop that owns this connection, never nullptr.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper* { return &looper_; }
 
-  /// The client's address, asked of the kernel, getpeername(2); an empty one if it has gone.
+  /// Returns the client's address from getpeername(2); an empty one if the client has left.
   [[nodiscard]] auto GetPeerAddress() const -> NetAddress;
 
-  /// Hangs `state` on the connection in place of what was there.
+  /// Attaches `state` to the connection, replacing the previous one.
   void SetState(std::unique_ptr<ConnectionState> state) noexcept { state_ = std::move(state); }
 
-  /// The state given to SetState(), or nullptr.
+  /// Returns the state given to SetState(), or nullptr.
   [[nodiscard]] auto State() const noexcept -> ConnectionState* { return state_.get(); }
 
-  /// Takes what has arrived, by at most one recv(2) of ReadScratch::kSize bytes.
+  /// Reads what has arrived, by at most one recv(2) of ReadScratch::kSize bytes.
   ///
   /// Data comes before the end: bytes that the client sent before its FIN are reported first, by
   /// {n, false}, and the end by a later call. With {0, false} there is nothing to do: nothing has
@@ -175,11 +175,11 @@ class Connection {
   /// loop, after the neighbours had theirs.
   auto Recv() -> RecvResult;
 
-  /// The input that was not consumed; valid until the next Recv() or Consume(), or until the
-  /// handler returns.
+  /// Returns the input that was not consumed; valid until the next Recv() or Consume(), or until
+  /// the handler returns.
   [[nodiscard]] auto Read() const noexcept -> std::string_view;
 
-  /// A copy of Read().
+  /// Returns a copy of Read().
   [[nodiscard]] auto ReadAsString() const -> std::string { return std::string(Read()); }
 
   /// Drops the first `count` bytes of Read().
@@ -188,20 +188,20 @@ class Connection {
   /// Drops all of Read().
   void ClearReadBuffer() noexcept { Consume(Read().size()); }
 
-  /// Queues a copy of `bytes`. Dropped when the line is broken: nobody could read them.
+  /// Queues a copy of `bytes`. They are dropped if the line is broken: nobody could read them.
   void Write(std::string_view bytes) { WriteToWriteBuffer(bytes); }
 
-  /// The same as Write().
+  /// Does the same as Write().
   void WriteToWriteBuffer(std::string_view bytes);
 
   /// Queues `bytes` without a copy: they must neither move nor change while `pin` lives.
   void WritePinned(std::string_view bytes, Pin pin);
 
-  /// Queues a part of a file, which sendfile(2) will send from where it is.
+  /// Queues a part of a file, which sendfile(2) will send without a copy.
   void WriteFile(FileSlice slice);
 
-  /// Sends what the kernel takes of the queue and keeps the rest, which the loop sends as soon as
-  /// there is room. A handler need not call it; a task that was posted must.
+  /// Sends as much of the queue as the kernel takes. The loop sends the rest as soon as there is
+  /// room. A handler need not call it; a posted task must.
   void Send();
 
   /// Deletes this connection, as Looper::DeleteConnection() does. Repeated, nothing happens.
@@ -219,8 +219,8 @@ class Connection {
     return line_ == LineState::kBroken || error_known_;
   }
 
-  /// True once nothing follows what has come: the client has ended its direction, or the line is
-  /// broken. After an end it may still read, or be gone; only bytes that are sent to it show which.
+  /// True once no more input will come: the client has ended its direction, or the line is broken.
+  /// After an end the client may still read, or be gone; only sending bytes to it shows which.
   [[nodiscard]] auto PeerFinished() const noexcept -> bool {
     return line_ != LineState::kOpen || end_known_;
   }
@@ -229,16 +229,16 @@ class Connection {
   friend class Looper;
   friend class ConnectionCloser;
 
-  // Reads once. A client's bytes meet the kernel here and in Flush(), and nowhere else.
+  // Reads once. A client's bytes pass the kernel only here and in Flush().
   auto Fill() -> IoResult;
-  // Sends once, and drops what was taken from the queue.
+  // Sends once, and drops the sent bytes from the queue.
   auto Flush() -> IoResult;
   auto TakesOutput() const noexcept -> bool { return line_ != LineState::kBroken && !Deleted(); }
 
-  void Note(const PollEvent& event) noexcept;  // what the poller says
+  void Note(const PollEvent& event) noexcept;  // takes in an event of the poller
   auto WantsHandler() const noexcept -> bool;
   auto HasMore() const noexcept -> bool;  // after the handler: serve it again?
-  void Settle() noexcept;                 // what is left in the scratch becomes our own
+  void Settle() noexcept;                 // copies what is left in the scratch to our own buffer
   void SendQueued();
   void UpdatePaused() noexcept;
   void Break() noexcept;
@@ -270,7 +270,7 @@ class Connection {
   bool error_known_ : 1;  // the poller has reported an error
   // The loop's notes.
   bool progress_ : 1;    // the handler has taken input since it was last called
-  bool scheduled_ : 1;   // the handler is to be called, input or not
+  bool scheduled_ : 1;   // call the handler, with or without input
   bool listed_ : 1;      // in the loop's ready list
   bool registered_ : 1;  // with the poller
 };

@@ -1,13 +1,13 @@
-// A set of addresses, written as networks.
+// A set of IP addresses, given as networks.
 //
 // Interface:
-//  * CidrSet({"192.0.2.7", "10.0.0.0/8", "2001:db8::/32"}) has them all.
-//  * IsNetwork() tells whether a text is one.
-//  * Contains() tells whether an address belongs to one of them.
+//  * CidrSet({"192.0.2.7", "10.0.0.0/8", "2001:db8::/32"}) holds all of their addresses.
+//  * IsNetwork() checks whether a text is an address or a network.
+//  * Contains() checks whether an address belongs to one of them.
 //
-// Every address is a number of 128 bits, an IPv4 address that of its IPv4-mapped form
+// Every address is a 128-bit number; an IPv4 address has that of its IPv4-mapped form
 // (::ffff:10.0.0.0, RFC 4291, section 2.5.5.2). So both kinds share one list of ranges, which are
-// sorted and don't touch. A million of them take twenty comparisons.
+// sorted and don't touch. A look-up among a million takes twenty comparisons.
 //
 // Thread: a value.
 #pragma once
@@ -23,30 +23,30 @@
 
 namespace TURTLE_SERVER {
 
-/// Addresses of both kinds, in ranges.
+/// Addresses of both kinds, as ranges.
 class CidrSet {
  public:
-  /// The empty set.
+  /// Makes the empty set.
   CidrSet() = default;
 
-  /// All addresses of some networks.
-  /// @param networks each as IsNetwork() wants it; throws std::invalid_argument, which names the
-  ///     one that is not
+  /// Holds all addresses of some networks.
+  /// @param networks texts that pass IsNetwork(); throws std::invalid_argument, which names the
+  ///     first one that does not
   explicit CidrSet(const std::vector<std::string>& networks);
 
-  /// True for an address or a network (CIDR notation, RFC 4632, section 3.1, and RFC 4291, section
-  /// 2.3): numbers only, no name and no scope. The bits after a network's prefix are 0: in
-  /// "10.0.0.1/8" one of the two numbers is a mistake.
+  /// True for an address or a network in CIDR notation (RFC 4632, section 3.1, and RFC 4291,
+  /// section 2.3): numbers only, no name and no scope. All bits after a network's prefix must be 0:
+  /// in "10.0.0.1/8" one of the two numbers is a mistake.
   [[nodiscard]] static auto IsNetwork(const std::string& text) -> bool;
 
-  /// True when `address` is in one of the networks. Never for an address that is not of the
-  /// Internet.
+  /// True when `address` is in one of the networks. Always false for an address that is not an IP
+  /// address.
   [[nodiscard]] auto Contains(const NetAddress& address) const noexcept -> bool;
 
   /// True when there is no network.
   [[nodiscard]] auto Empty() const noexcept -> bool { return ranges_.empty(); }
 
-  /// Ranges that are left of the networks: neighbours have become one.
+  /// Returns the number of ranges; adjacent networks are merged into one.
   [[nodiscard]] auto Size() const noexcept -> std::size_t { return ranges_.size(); }
 
  private:
@@ -60,7 +60,7 @@ class CidrSet {
 
   static auto Parse(const std::string& text) -> std::optional<Range>;
 
-  std::vector<Range> ranges_;  // sorted; a free address is between any two
+  std::vector<Range> ranges_;  // sorted; between any two there is a free address
 };
 
 }  // namespace TURTLE_SERVER

@@ -1,4 +1,4 @@
-// How a server runs.
+// The settings of a server.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@ struct ServerOptions {
   /// How long Stop() waits for the connections to finish.
   std::chrono::milliseconds stop_timeout{5000};
   ListenOptions listen{};  ///< the listening sockets
-  /// Of each loop; 0: any number. A client above it is refused, TurtleServer::OnFull(), and counted
-  /// in the log.
+  /// The limit of each loop; 0: none. A client above it is refused, TurtleServer::OnFull(), and
+  /// counted in the log.
   std::size_t max_connections = 0;
   bool cpu_affinity = false;  ///< each loop keeps to its own CPU (core/cpu_affinity.h)
 };

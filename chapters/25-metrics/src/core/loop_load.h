@@ -1,20 +1,20 @@
 // How busy a loop is, kept by the loop and read from anywhere.
 //
 // Interface:
-//  * EndWait() and BeginWait() are the two moments of a round: the loop says when it goes to sleep,
-//    and when it has woken.
-//  * Read() says how long it has done either so far, the round that goes on included.
+//  * EndWait() and BeginWait() mark the two moments of a round: the loop calls them when it wakes
+//    and when it goes to sleep.
+//  * Read() returns how long it has been busy and has waited so far, the current round included.
 //
-// A loop is busy or waits, so of all the time since the beginning only one sum has to be known: the
-// other is the rest. While it waits, that is the time that it was busy; while it is busy, the time
-// that it has waited. The sum, and which of the two it is, are one number and change at once. The
-// loop stores it without a lock, and a reader adds the round under way.
+// A loop either is busy or waits, so one sum of the two is enough: the other is the rest of the
+// time since the beginning. While the loop waits, the sum is its busy time; while it is busy, its
+// waiting time. The sum, and which of the two it is, are one number, so they change at once. The
+// loop stores it without a lock, and a reader adds the current round.
 //
-// A reader may be a moment ahead of the loop, which has asked for the time and not yet stored it.
+// A reader may be slightly ahead of the loop, which has read the clock but not yet stored the time.
 // So readers remember what they have reported, and never report less: Prometheus would take that
 // for a restart.
 //
-// Thread: the loop's, but for Read(), which is any thread's.
+// Thread: the loop's, except Read(), which any thread may call.
 #pragma once
 
 #include <atomic>
@@ -30,25 +30,25 @@ namespace TURTLE_SERVER {
 struct LoopTimes {
   Clock::duration busy{};    ///< in callbacks, and between them
   Clock::duration waited{};  ///< for events; the time before it ran and after its end, too
-  /// So long the round goes on that is not over: a callback that does not return keeps it there.
-  /// 0: it waits.
+  /// The duration so far of the current round: it keeps growing while a callback does not return.
+  /// 0: the loop waits.
   Clock::duration round{};
-  std::uint64_t rounds = 0;  ///< were begun
+  std::uint64_t rounds = 0;  ///< the rounds begun so far
 };
 
-/// The account of one loop.
+/// Keeps the account of one loop.
 class alignas(kCacheLine) LoopLoad {
  public:
-  /// @param clock the loop's; called on readers' threads as well
+  /// @param clock the loop's clock; also called on readers' threads
   explicit LoopLoad(ClockSource clock);
 
-  /// The loop goes to sleep. Repeated, nothing happens.
+  /// Notes that the loop goes to sleep. Repeated, nothing happens.
   void BeginWait(TimePoint now) noexcept;
 
-  /// It has woken: a round begins. Repeated, nothing happens.
+  /// Notes that the loop has woken and a round begins. Repeated, nothing happens.
   void EndWait(TimePoint now) noexcept;
 
-  /// How it has spent its time until now. Any thread.
+  /// Returns how the loop has spent its time until now. Any thread.
   [[nodiscard]] auto Read() const -> LoopTimes;
 
  private:
@@ -61,12 +61,12 @@ class alignas(kCacheLine) LoopLoad {
   const ClockSource clock_;  // const after construction
   const TimePoint began_;
 
-  // The loop's thread writes, any reads.
-  std::atomic<Rep> account_{0};       // time waited if below 0, as ~time; else busy
+  // The loop's thread writes these, any thread reads them.
+  std::atomic<Rep> account_{0};       // time waited if negative, as ~time; otherwise busy
   std::atomic<Rep> round_began_{-1};  // -1: it waits
   Counter rounds_;
 
-  // The readers'.
+  // Used by the readers.
   alignas(kCacheLine) mutable Mutex mutex_;
   mutable LoopTimes told_ TURTLE_GUARDED_BY(mutex_);
 };

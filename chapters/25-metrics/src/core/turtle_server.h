@@ -6,7 +6,7 @@
 // Interface:
 //  * The constructor binds and listens, so that the port is known before anything runs.
 //  * OnHandle() is required, the other callbacks are not.
-//  * Block() and SetMaxConnections() say who is not let in.
+//  * Block() and SetMaxConnections() decide which clients are let in.
 //  * Begin() serves until Stop().
 //  * IsReady() says whether new clients should be sent here.
 //
@@ -36,7 +36,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Clients who were not let in, so far.
+/// The clients that were not let in, so far.
 struct Refusals {
   std::uint64_t blocked = 0;           ///< by TurtleServer::Block()
   std::vector<std::uint64_t> no_room;  ///< by ServerOptions::max_connections, by loop
@@ -45,13 +45,13 @@ struct Refusals {
 /// A TCP server on several event loops.
 class TurtleServer {
  public:
-  /// Binds and listens. Throws std::system_error, which names the address, when that is not
-  /// possible: another server is there, or the port is not ours to take.
+  /// Binds and listens. Throws std::system_error, which names the address, if that fails: another
+  /// server is there, or the port needs a privilege.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
   /// @param options threads, timeouts, the listener
   explicit TurtleServer(const NetAddress& local, ServerOptions options = {});
 
-  /// Without a listener: AlsoListen() brings each.
+  /// Makes a server without a listener: AlsoListen() adds each.
   explicit TurtleServer(ServerOptions options);
 
   ~TurtleServer();
@@ -72,25 +72,25 @@ class TurtleServer {
   /// Called when input, its end, or room for output may let a connection go on. Required.
   auto OnHandle(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called when a deadline has passed, Looper::SetDeadline(). Without: the connection is deleted.
+  /// Called when a deadline has passed, Looper::SetDeadline(). Default: the connection is deleted.
   auto OnTimeout(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called for each connection when the server is to stop: it should come to its end and delete
-  /// the connection. Without: the connection is deleted once its bytes are sent.
+  /// Called for each connection when the server is about to stop: it should finish and delete the
+  /// connection. Default: the connection is deleted once its bytes are sent.
   auto OnStop(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called instead of OnAccept() for a client above ServerOptions::max_connections: a last word,
-  /// which is sent before the client is let go. Not called when as many are on their way out as
-  /// may stay, and they go without one. Without: nobody gets one. The log hears how many were
-  /// refused, in a line a second for each loop at most.
+  /// Called instead of OnAccept() for a client above ServerOptions::max_connections: it may write a
+  /// last word, which is sent before the client is dropped. It is not called while as many clients
+  /// are on their way out as may stay; then they get no last word. Default: none. At most once a
+  /// second, each loop logs how many were refused.
   auto OnFull(ConnectionCallback callback) -> TurtleServer&;
 
   /// From now on, clients from these addresses are closed as soon as they are accepted. Those who
   /// are in stay. On the first loop's thread, or before Begin().
   void Block(CidrSet addresses) { blocked_ = std::move(addresses); }
 
-  /// From now on, another limit than ServerOptions::max_connections. Nobody has to go for it.
-  /// Any thread.
+  /// Replaces ServerOptions::max_connections from now on. No client is dropped for it. Any
+  /// thread.
   void SetMaxConnections(std::size_t count) noexcept {
     max_connections_.store(count, std::memory_order_relaxed);
   }
@@ -100,7 +100,7 @@ class TurtleServer {
   /// throws that. Runs once.
   void Begin();
 
-  /// Ends Begin(): no client is accepted any more, those there may finish within
+  /// Ends Begin(): no more clients are accepted, and connected ones may finish within
   /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
   void Stop() noexcept;
 
@@ -114,13 +114,13 @@ class TurtleServer {
     return leaving_.load(std::memory_order_acquire);
   }
 
-  /// The address of the first listener, with the port that the kernel chose for port 0.
+  /// Returns the first listener's address, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_address_; }
 
   /// The loops, of which the first accepts; for per-loop state and for Looper::Post().
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
 
-  /// The clients that were not let in. Any thread.
+  /// Returns the clients that were not let in. Any thread.
   [[nodiscard]] auto GetRefusals() const -> Refusals;
 
  private:

@@ -6,15 +6,15 @@
 // Interface:
 //  * The constructor binds and listens, so that the port is known before anything runs.
 //  * OnHandle() is required, the other callbacks are not.
-//  * Block() and SetMaxConnections() say who is not let in.
-//  * Begin() serves until Stop(), or until Drain() has let everybody finish.
+//  * Block() and SetMaxConnections() decide which clients are let in.
+//  * Begin() serves until Stop(), or until Drain() has let all clients finish.
 //  * IsReady() says whether new clients should be sent here.
 //
 // One loop a thread; the first loop runs on the thread that calls Begin(), and it accepts. Every
 // connection lives on one loop, and its callbacks are called on that loop's thread.
 //
-// Thread: Stop() from any thread and from signal handlers, Drain(), IsReady() and
-// SetMaxConnections() from any, Block() from the first loop's; the rest from the owner's, before
+// Thread: Stop() from any thread and from signal handlers; Drain(), IsReady() and
+// SetMaxConnections() from any; Block() from the first loop's; the rest from the owner's, before
 // Begin().
 #pragma once
 
@@ -38,7 +38,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Clients who were not let in, so far.
+/// The clients that were not let in, so far.
 struct Refusals {
   std::uint64_t blocked = 0;           ///< by TurtleServer::Block()
   std::vector<std::uint64_t> no_room;  ///< by ServerOptions::max_connections, by loop
@@ -47,13 +47,13 @@ struct Refusals {
 /// A TCP server on several event loops.
 class TurtleServer {
  public:
-  /// Binds and listens. Throws std::system_error, which names the address, when that is not
-  /// possible: another server is there, or the port is not ours to take.
+  /// Binds and listens. Throws std::system_error, which names the address, if that fails: another
+  /// server is there, or the port needs a privilege.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
   /// @param options threads, timeouts, the listener
   explicit TurtleServer(const NetAddress& local, ServerOptions options = {});
 
-  /// Without a listener: AlsoListen() brings each.
+  /// Makes a server without a listener: AlsoListen() adds each.
   explicit TurtleServer(ServerOptions options);
 
   ~TurtleServer();
@@ -74,81 +74,81 @@ class TurtleServer {
   /// Called when input, its end, or room for output may let a connection go on. Required.
   auto OnHandle(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called when a deadline has passed, Looper::SetDeadline(). Without: the connection is deleted.
+  /// Called when a deadline has passed, Looper::SetDeadline(). Default: the connection is deleted.
   auto OnTimeout(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called for each connection when the server is to stop: it should come to its end and delete
-  /// the connection. Without: the connection is deleted once its bytes are sent.
+  /// Called for each connection when the server is about to stop: it should finish and delete the
+  /// connection. Default: the connection is deleted once its bytes are sent.
   auto OnStop(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called instead of OnAccept() for a client above ServerOptions::max_connections: a last word,
-  /// which is sent before the client is let go. Not called when as many are on their way out as
-  /// may stay, and they go without one. Without: nobody gets one. The log hears how many were
-  /// refused, in a line a second for each loop at most.
+  /// Called instead of OnAccept() for a client above ServerOptions::max_connections: it may write a
+  /// last word, which is sent before the client is dropped. It is not called while as many clients
+  /// are on their way out as may stay; then they get no last word. Default: none. At most once a
+  /// second, each loop logs how many were refused.
   auto OnFull(ConnectionCallback callback) -> TurtleServer&;
 
   /// From now on, clients from these addresses are closed as soon as they are accepted. Those who
   /// are in stay. On the first loop's thread, or before Begin().
   void Block(CidrSet addresses) { blocked_ = std::move(addresses); }
 
-  /// From now on, another limit than ServerOptions::max_connections. Nobody has to go for it.
-  /// Any thread.
+  /// Replaces ServerOptions::max_connections from now on. No client is dropped for it. Any
+  /// thread.
   void SetMaxConnections(std::size_t count) noexcept {
     max_connections_.store(count, std::memory_order_relaxed);
   }
 
   /// Serves until Stop() or Drain(). Throws std::logic_error without OnHandle() or a listener, and
   /// std::system_error if the threads can't be started. If a loop throws, stops the others and
-  /// throws that. Runs once.
+  /// rethrows. Runs once.
   void Begin();
 
-  /// Ends Begin(): no client is accepted any more, those there may finish within
+  /// Ends Begin(): no more clients are accepted, and connected ones may finish within
   /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
   void Stop() noexcept;
 
-  /// Ends Begin() without turning anybody away who is there. IsReady() is false at once. Then:
-  ///  * for ServerOptions::drain_time, everything goes on, but for what handlers do otherwise when
+  /// Ends Begin() without turning away a client that is there. IsReady() is false at once. Then:
+  ///  * for ServerOptions::drain_time, everything goes on, except what handlers do differently when
   ///    IsReady() is false;
-  ///  * everybody whom the kernel has let in is accepted, and the listeners are closed;
+  ///  * every client that the kernel has let in is accepted, and the listeners are closed;
   ///  * for ServerOptions::last_chance, connections are served as before: a connected client may
   ///    have a request on its way. A loop that has no connection left ends;
-  ///  * Stop(). Requests under way have the rest of ServerOptions::stop_timeout.
+  ///  * Stop(). Requests in progress have the rest of ServerOptions::stop_timeout.
   ///
   /// Repeated, or after Stop(), nothing happens; Stop() cuts it short. Any thread.
   /// @param queue kHandedOver: the listeners are closed at once, and waiting clients are left alone
   void Drain(ListenQueue queue = ListenQueue::kOurs);
 
-  /// Should new clients be sent here? False before all loops run and from Drain() or Stop() on. Any
-  /// thread.
+  /// True if new clients should be sent here: not before all loops run, nor from Drain() or Stop()
+  /// on. Any thread.
   [[nodiscard]] auto IsReady() const noexcept -> bool {
     return !IsLeaving() && started_.load(std::memory_order_acquire) == loopers_.size();
   }
 
-  /// Is it about to end? True from Drain() or Stop() on. Any thread.
+  /// True from Drain() or Stop() on: the server is about to end. Any thread.
   [[nodiscard]] auto IsLeaving() const noexcept -> bool { return drain_.IsLeaving(); }
 
-  /// Is it about to end because another process has its listeners, and accepts? So new clients are
-  /// served, though not here. Any thread.
+  /// True if it is about to end because another process has its listeners, and accepts. So new
+  /// clients are served, though not here. Any thread.
   [[nodiscard]] auto IsHandedOver() const noexcept -> bool {
     return drain_.GetEnding() == Ending::kHandOver;
   }
 
-  /// Was Drain() called? For handlers, on any loop; outlived by the server.
+  /// Returns a flag: was Drain() called? For handlers, on any loop; it lives as long as the server.
   [[nodiscard]] auto Draining() const noexcept -> const std::atomic<bool>& {
     return drain_.Draining();
   }
 
-  /// The listeners' descriptors, in the order in which they came; still the server's. Before
-  /// Begin().
+  /// Returns the listeners' descriptors, in the order in which they were added; the server still
+  /// owns them. Before Begin().
   [[nodiscard]] auto ListenerFds() const -> std::vector<int>;
 
-  /// The address of the first listener, with the port that the kernel chose for port 0.
+  /// Returns the first listener's address, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_address_; }
 
   /// The loops, of which the first accepts; for per-loop state and for Looper::Post().
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
 
-  /// The clients that were not let in. Any thread.
+  /// Returns the clients that were not let in. Any thread.
   [[nodiscard]] auto GetRefusals() const -> Refusals;
 
  private:

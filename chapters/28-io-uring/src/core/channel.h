@@ -5,11 +5,11 @@
 //  * Seal() turns output of the connection into bytes for the socket, as soon as CanSeal().
 //  * SealEnd() marks the end of the output, before the FIN.
 //
-// A Channel makes no system call: its connection receives and sends by the Engine of its loop. So
-// one Channel serves every engine, and the limits, deadlines and pauses of a connection hold as
+// A Channel makes no system call: its connection receives and sends through its loop's Engine. So
+// one Channel serves every engine, and the limits, deadlines and pauses of a connection work as
 // they do without it. Connection::SetChannel() installs one.
 //
-// An exception from one of these functions breaks the connection, as a reset does.
+// An exception from one of these functions breaks the connection, like a reset.
 //
 // Thread: the loop's.
 #pragma once
@@ -26,7 +26,7 @@ namespace TURTLE_SERVER {
 enum class ChannelStatus : std::uint8_t {
   kOpen,    ///< more may come
   kEnded,   ///< the client has ended it within the channel; the socket may still be open
-  kBroken,  ///< the bytes made no sense: nothing they bring can be trusted from here on
+  kBroken,  ///< the bytes made no sense: nothing that they produce can be trusted
 };
 
 /// Turns plain bytes into those of the socket, the wire bytes, and back.
@@ -36,27 +36,27 @@ class Channel {
   Channel(const Channel&) = delete;
   auto operator=(const Channel&) -> Channel& = delete;
 
-  /// Opens bytes that have arrived. They may mean nothing yet: the channel keeps what it needs for
+  /// Opens bytes that have arrived. They may yield nothing yet: the channel keeps what it needs for
   /// the next call. Not called again after kEnded, kBroken or SealEnd().
   /// @param wire any part of the client's stream, in order, at most ReadScratch::kSize bytes
-  /// @param plain gets what they mean, appended. A channel that makes many bytes of few bounds them
-  ///     by itself: Connection::kInputLimit is looked at between two calls.
-  /// @param reply gets wire bytes of the channel's own, such as a handshake; after kBroken too, the
-  ///     last that the client gets
+  /// @param plain gets the opened bytes, appended. A channel that makes many bytes of few limits
+  ///     them itself: Connection::kInputLimit is checked only between two calls.
+  /// @param reply gets the channel's own wire bytes, such as a handshake; after kBroken, too: they
+  ///     are the last that the client gets
   virtual auto Open(std::string_view wire, Buffer& plain, OutQueue& reply) -> ChannelStatus = 0;
 
   /// False as long as Seal() can't be called, such as before the end of a handshake. The output
-  /// waits for Open() to change that.
+  /// waits until Open() changes that.
   [[nodiscard]] virtual auto CanSeal() const noexcept -> bool = 0;
 
-  /// Seals output: all of it.
+  /// Seals all of some output.
   /// @param plain the next bytes, at most Connection::kSealStep
-  /// @param wire gets what they become, appended
+  /// @param wire gets the sealed bytes, appended
   virtual void Seal(std::string_view plain, OutQueue& wire) = 0;
 
   /// Seals the end of the output, once; Open() and Seal() are not called after it. Not called for a
-  /// connection that is reset. It may be called before CanSeal().
-  /// @param wire gets what has to precede the FIN, appended
+  /// connection that is reset. May be called before CanSeal() is true.
+  /// @param wire gets the bytes that must precede the FIN, appended
   virtual void SealEnd(OutQueue& wire) = 0;
 
  protected:

@@ -28,7 +28,7 @@ class EpollPoller : public Poller {
   auto Wait(std::optional<std::chrono::milliseconds> timeout)
       -> const std::vector<PollEvent>& override;
 
-  /// Its descriptor, which is readable while Wait() has something to tell; borrowed.
+  /// Returns its descriptor, which is readable while Wait() would return events; borrowed.
   [[nodiscard]] auto Fd() const noexcept -> int { return epoll_.Get(); }
 
  private:
