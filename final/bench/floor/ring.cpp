@@ -59,7 +59,7 @@ Mapping::~Mapping() {
 
 Ring::Ring() : Ring(Parameters()) {}
 
-// `params` comes as what is wanted; the first member's initialiser lets the kernel fill in the
+// `params` holds the requested values; the first member's initialiser lets the kernel fill in the
 // rest.
 Ring::Ring(io_uring_params params)
     : ring_(SetUp(params)),

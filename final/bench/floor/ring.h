@@ -4,7 +4,7 @@
 // Interface:
 //  * Next() is an empty submission to fill in; SubmitAndWait() hands all of them over.
 //  * ForEachCompletion() visits what has come in.
-//  * Buffer() is what a receive was given; GiveBack() lets the kernel use it again.
+//  * Buffer() returns the bytes of a receive; GiveBack() lets the kernel use the buffer again.
 //
 // Thread: the one that made it.
 #pragma once
@@ -32,7 +32,7 @@ class Mapping {
   auto operator=(const Mapping&) -> Mapping& = delete;
   ~Mapping();
 
-  /// The object at `offset` bytes from the start.
+  /// Returns the object at `offset` bytes from the start.
   template <typename T>
   [[nodiscard]] auto At(std::size_t offset) const -> T* {
     return reinterpret_cast<T*>(start_ + offset);
@@ -48,7 +48,7 @@ class Ring {
  public:
   static constexpr unsigned kSlots = 16384;         ///< Sockets that it can hold.
   static constexpr unsigned kBufferCount = 2048;    ///< Buffers for what is received.
-  static constexpr std::size_t kBufferSize = 4096;  ///< Bytes of each.
+  static constexpr std::size_t kBufferSize = 4096;  ///< The size of each, in bytes.
 
   /// Throws std::system_error that says which call the kernel refused.
   Ring();

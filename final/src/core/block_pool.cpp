@@ -32,7 +32,7 @@ struct FreeAtExit {
     free_list.kept = 0;
     free_list.ended = true;
   }
-  // Naming the object is what makes the thread construct it.
+  // Naming the object makes the thread construct it.
   void Arm() const noexcept {}
 };
 

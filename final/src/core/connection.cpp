@@ -72,7 +72,7 @@ auto Connection::Recv() -> RecvResult {
       return {0, false};
     case IoStatus::kEnd:
       readable_ = false;
-      Move(LineState::kEnded);  // the other direction is still open: responses can go out
+      Move(LineState::kEnded);  // the other direction is still open: responses can be sent
       return {0, true};
     case IoStatus::kError:
       break;
@@ -103,7 +103,7 @@ void Connection::WriteToWriteBuffer(std::string_view bytes) {
   looper_.AssertInLoop();
   if (TakesOutput()) {
     output_.Append(bytes);
-    if (output_.Size() > kLowWater) {  // else it can't be too much
+    if (output_.Size() > kLowWater) {  // otherwise it can't be too much
       UpdatePaused();
     }
   }
@@ -145,7 +145,7 @@ void Connection::SendQueued() {
     }
     if (result.status == IoStatus::kBytes &&
         (!output_.Empty() || (sealing_ != nullptr && sealing_->HasOutput()))) {
-      looper_.Schedule(this);  // it was enough for this round; the kernel may not report more room
+      looper_.Schedule(this);  // enough for this round; the kernel may not report more room
     }
   }
   if (Paused()) {
@@ -161,13 +161,13 @@ auto Connection::Fill() -> IoResult {
   if (sealing_ != nullptr) {
     return FillThroughChannel();
   }
-  // Bytes go after the rest, so that Read() is one piece: at once, or copied from the memory of an
-  // engine that receives ahead.
+  // The bytes follow what is left, so that Read() is one piece. They are read there at once, or
+  // copied from the memory of an engine that receives ahead.
   const bool follows = !input_.Empty();
   const bool direct = follows && !looper_.GetEngine().ReceivesAhead();
   char* const room = direct ? input_.Prepare(ReadScratch::kSize) : scratch.bytes.data();
   const Received received = looper_.GetEngine().Receive(socket_, room);
-  // An end that is known already raises no further event.
+  // An end that is already known raises no further event.
   readable_ = received.more || end_known_;
   if (received.result.status != IoStatus::kBytes) {
     return received.result;
@@ -196,7 +196,7 @@ auto Connection::FillThroughChannel() noexcept -> IoResult {
   try {
     const std::size_t bytes = Open({received.bytes, received.result.bytes});
     return {bytes == 0 && sealing_->ended ? IoStatus::kEnd : IoStatus::kBytes, bytes, 0};
-  } catch (...) {  // a part of what it meant is lost
+  } catch (...) {  // part of what the bytes meant is lost
     LogException("opening input");
     return {IoStatus::kError, 0, ENOMEM};
   }
@@ -207,7 +207,7 @@ auto Connection::Open(std::string_view wire) -> std::size_t {
   const std::size_t before = input_.Size();
   const ChannelStatus status = sealing_->channel->Open(wire, input_, sealing_->wire);
   if (status != ChannelStatus::kOpen) {
-    readable_ = true;  // the handler is to hear of it from Recv()
+    readable_ = true;  // Recv() must report it to the handler
     sealing_->ended = status == ChannelStatus::kEnded;
   }
   if (status == ChannelStatus::kBroken) {
@@ -217,12 +217,12 @@ auto Connection::Open(std::string_view wire) -> std::size_t {
     output_.Clear();  // the engine sends the other queue
   }
   if (Deleted() && !sealing_->wire.Empty()) {
-    looper_.Schedule(this);  // after a handler, the loop sends in any case
+    looper_.Schedule(this);  // after a handler, the loop sends anyway
   }
   return input_.Size() - before;
 }
 
-// A deleted connection's FIN rides on its last bytes.
+// A deleted connection's FIN travels with its last bytes.
 auto Connection::Flush() -> IoResult {
   if (sealing_ != nullptr) {
     return FlushThroughChannel();
@@ -247,7 +247,7 @@ auto Connection::FlushThroughChannel() noexcept -> IoResult {
     } while (result.status == IoStatus::kBytes && wire.Empty() && !output_.Empty() &&
              sent < OutQueue::kMaxFlushBytes);
     return {result.status, sent, result.error};
-  } catch (...) {  // a part of what it became is lost
+  } catch (...) {  // part of the sealed output is lost
     LogException("sealing output");
     return {IoStatus::kError, 0, ENOMEM};
   }
@@ -282,8 +282,8 @@ auto Connection::WantsHandler() const noexcept -> bool {
   return (readable_ || scheduled_) && phase_ == ConnectionPhase::kOpen;
 }
 
-// A handler that takes no input while there is some has a reason, such as a response that is not
-// ready yet: it is called again when something new happens, not in a busy loop.
+// A handler that takes none of its input has a reason, such as a response that is not ready yet. It
+// is called again when something new happens, not in a busy loop.
 auto Connection::HasMore() const noexcept -> bool {
   return ((readable_ && progress_) || scheduled_) && phase_ == ConnectionPhase::kOpen;
 }
@@ -303,7 +303,7 @@ void Connection::Settle() noexcept {
   }
 }
 
-// Two marks, so that a client at the edge does not switch it at every segment.
+// There are two marks, so that a client near one does not toggle it with every segment.
 void Connection::UpdatePaused() noexcept {
   const bool too_much = sealing_ == nullptr ? HasTooMuch(output_.Size()) : HasTooMuchForChannel();
   if (Deleted() || too_much == Paused()) {
@@ -315,7 +315,7 @@ void Connection::UpdatePaused() noexcept {
   }
 }
 
-// As long as a channel can't seal, it needs input to get anywhere.
+// While a channel can't seal, it needs input to make progress.
 auto Connection::HasTooMuchForChannel() const noexcept -> bool {
   return sealing_->channel->CanSeal() && HasTooMuch(UnsentBytes());
 }
@@ -332,7 +332,7 @@ void Connection::Break() noexcept {
   if (Paused()) {
     Move(ConnectionPhase::kOpen);
   }
-  readable_ = true;  // the handler is to hear of it from Recv()
+  readable_ = true;  // Recv() must report it to the handler
   looper_.Schedule(this);
 }
 

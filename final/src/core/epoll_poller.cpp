@@ -19,14 +19,14 @@ constexpr std::size_t kFirstBatch = 64;
 auto ToEpoll(Interest interest) -> std::uint32_t {
   std::uint32_t bits = 0;
   if (Has(interest, Interest::kRead)) {
-    // Edge-triggered, a FIN that arrives together with the last bytes is announced with them and
-    // never again. RDHUP is how a reader that stops after a short read still learns of it.
+    // In edge-triggered mode, a FIN that arrives with the last bytes is announced with them and
+    // never again. With RDHUP, a reader that stops after a short read still learns of it.
     bits |= EPOLLIN | EPOLLRDHUP;
   }
   if (Has(interest, Interest::kWrite)) {
     bits |= EPOLLOUT;
   }
-  // epoll always reports HUP and ERR. Edge-triggered, a paused watch gets each only once.
+  // epoll always reports HUP and ERR. In edge-triggered mode, a paused watch gets each only once.
   if (Has(interest, Interest::kEdge) || interest == Interest::kNone) {
     bits |= EPOLLET;
   }
@@ -38,7 +38,7 @@ auto FromEpoll(const epoll_event& event) -> PollEvent {
   PollEvent result;
   result.token = event.data.u64;
   // HUP and ERR come unasked and often alone. The next read or write finds out what they mean, so
-  // they have to wake readers and writers.
+  // they must wake readers and writers.
   result.readable = (bits & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
   result.writable = (bits & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0;
   result.peer_closed = (bits & (EPOLLRDHUP | EPOLLHUP)) != 0;
@@ -46,7 +46,7 @@ auto FromEpoll(const epoll_event& event) -> PollEvent {
   return result;
 }
 
-// For epoll_wait, -1 is "for ever": a deadline that has just passed must not become that.
+// For epoll_wait, -1 means forever: a deadline that has just passed must not become -1.
 auto ToEpoll(std::optional<std::chrono::milliseconds> timeout) -> int {
   if (!timeout) {
     return -1;
@@ -106,15 +106,15 @@ auto EpollPoller::Wait(std::optional<std::chrono::milliseconds> timeout)
   return events_;
 }
 
-// There may be more than fit. The kernel hands them out in turn, so nobody starves, but each round
-// costs a system call.
+// There may be more events than fit. The kernel returns them in turn, so none starves, but each
+// round costs a system call.
 void EpollPoller::FetchMore() noexcept {
   const std::size_t room = ready_.size() * 2;
   try {
-    events_.reserve(room);  // first: what was fetched can always be told
+    events_.reserve(room);  // first, so that fetched events can always be reported
     ready_.resize(room);
   } catch (const std::bad_alloc&) {
-    // It stays as it is. An edge that was fetched comes once, so it must not be lost by throwing.
+    // The size stays. A fetched edge is reported only once, so no exception may lose it.
   }
 }
 

@@ -19,9 +19,9 @@ namespace {
 }
 
 // True when the last label is a number, decimal or 0x... No top-level domain is one, so such a host
-// is an IPv4 address or a mistake. But getaddrinfo(3) would make 127.0.0.1 of "127.1" and 0.0.0.0
-// of "0", and ask the DNS for "300.1.1.1". A dot at the end doesn't count, and what has a colon is
-// IPv6.
+// is an IPv4 address or a mistake. But getaddrinfo(3) would turn "127.1" into 127.0.0.1 and "0"
+// into 0.0.0.0, and ask the DNS for "300.1.1.1". A dot at the end doesn't count, and a host with a
+// colon is IPv6.
 auto LooksLikeIpv4(std::string_view host) -> bool {
   if (host.find(':') != std::string_view::npos) {
     return false;  // IPv6, even when it ends like ::ffff:127.0.0.1
@@ -29,7 +29,7 @@ auto LooksLikeIpv4(std::string_view host) -> bool {
   if (!host.empty() && host.back() == '.') {
     host.remove_suffix(1);
   }
-  std::string_view label = host.substr(host.rfind('.') + 1);  // npos + 1 is 0: the whole
+  std::string_view label = host.substr(host.rfind('.') + 1);  // npos + 1 is 0: the whole host
   std::string_view digits = "0123456789";
   if (label.substr(0, 2) == "0x" || label.substr(0, 2) == "0X") {
     label.remove_prefix(2);
@@ -55,9 +55,9 @@ using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 auto Resolve(const std::string& host, int family) -> AddressList {
   addrinfo hints{};
   hints.ai_family = family;
-  hints.ai_socktype = SOCK_STREAM;  // else each address comes once for each type
+  hints.ai_socktype = SOCK_STREAM;  // otherwise each address comes once for each type
   if (host.find(':') != std::string::npos) {
-    hints.ai_flags = AI_NUMERICHOST;  // no name has a colon: don't trouble the DNS
+    hints.ai_flags = AI_NUMERICHOST;  // no name has a colon: don't query the DNS
   }
   addrinfo* found = nullptr;
   const int code = getaddrinfo(host.c_str(), nullptr, &hints, &found);
@@ -70,8 +70,8 @@ auto Resolve(const std::string& host, int family) -> AddressList {
   return {found, &freeaddrinfo};
 }
 
-// The IPv4 address if there is one: a program that listens on "localhost" or calls it then meets
-// its likeliest partner. One address is all that fits; trying several is a connector's work.
+// Returns the IPv4 address if there is one: a program that listens on "localhost" or connects to it
+// then meets its likeliest partner. Only one address fits; trying several is a connector's job.
 auto Choose(const addrinfo* list) -> const addrinfo* {
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
     if (entry->ai_family == AF_INET) {
@@ -109,7 +109,7 @@ NetAddress::NetAddress(const std::string& host, int port, Protocol protocol) : N
   }
   std::memcpy(&address_, chosen->ai_addr, chosen->ai_addrlen);
   length_ = chosen->ai_addrlen;
-  // htons: the network has the high byte first (RFC 1700), most machines the low one.
+  // htons: network byte order has the high byte first (RFC 1700), most machines the low one.
   const auto network_port = htons(static_cast<in_port_t>(port));
   if (Family() == AF_INET) {
     address_.v4.sin_port = network_port;
@@ -138,7 +138,7 @@ auto NetAddress::Ip() const -> std::string {
   if (Family() != AF_INET && Family() != AF_INET6) {
     return "";
   }
-  // getnameinfo rather than inet_ntop, which forgets the scope of fe80::1%eth0.
+  // This is getnameinfo, since inet_ntop loses the scope of fe80::1%eth0.
   char text[NI_MAXHOST];
   const int code = getnameinfo(Data(), Size(), text, sizeof(text), nullptr, 0, NI_NUMERICHOST);
   return code == 0 ? text : "";
@@ -157,7 +157,7 @@ auto NetAddress::ToString() const -> std::string {
   }
 }
 
-// Field by field: the structures have padding and a flow label that say nothing about the place.
+// Compares field by field: the structures have padding and a flow label, which don't identify it.
 auto NetAddress::operator==(const NetAddress& other) const -> bool {
   if (Family() != other.Family() || Port() != other.Port()) {
     return false;

@@ -19,10 +19,10 @@
 
 namespace TURTLE_SERVER {
 
-// The head of a block of the pool. The memory after it is given out from the front: first, in the
-// first block, the Body, then pieces, each of them followed by its bytes if they are copies. Pieces
-// leave in the order in which they came, so a block is free as soon as the first piece of the next
-// block is the oldest.
+// The head of a block of the pool. The memory after it is given out from the front: in the first
+// block, the Body comes first. Then come pieces, each followed by its bytes if they are copies.
+// Pieces leave in the order in which they came, so a block is free as soon as the first piece of
+// the next block is the oldest.
 struct OutQueue::Block {
   Block* next = nullptr;
   char* free = reinterpret_cast<char*>(this + 1);
@@ -32,7 +32,7 @@ struct OutQueue::Block {
   auto End() noexcept -> char* { return reinterpret_cast<char*>(this) + BlockPool::kBlockBytes; }
   auto Room() noexcept -> std::size_t { return static_cast<std::size_t>(End() - free); }
 
-  // Room for a T followed by at least one byte, at the next address that suits; or null.
+  // Returns room for a T and at least one more byte, at the next aligned address; or null.
   template <class T>
   auto Carve() noexcept -> void* {
     void* at = free;
@@ -49,18 +49,18 @@ struct OutQueue::Piece {
   enum class Kind : std::uint8_t { kCopied, kPinned, kFile };
 
   Kind kind;
-  bool opens_block;      // the first piece in its block
+  bool opens_block;      // it is the first piece in its block
   int file;              // kFile
-  Piece* next;           // the one queued after this
+  Piece* next;           // the piece queued after this one
   const char* data;      // kCopied: after this piece in its block; kPinned: elsewhere
-  std::uint64_t offset;  // kFile: of the first unsent byte
+  std::uint64_t offset;  // kFile: offset of the first unsent byte
   std::size_t left;      // unsent bytes
   Pin pin;
 };
 
 struct OutQueue::Body {
-  Block* home;    // the block in which this Body lies
-  Block* back;    // the youngest block, where room is left
+  Block* home;    // the block that holds this Body
+  Block* back;    // the youngest block, which has room left
   Block* front;   // the block of the oldest piece
   Piece* oldest;  // never null: a queue without pieces has no Body
   Piece* youngest;
@@ -70,7 +70,7 @@ struct OutQueue::Body {
 
 void OutQueue::Append(std::string_view bytes) {
   while (!bytes.empty()) {
-    // Copies that follow each other without a gap are one piece, and one iovec.
+    // Adjacent copies without a gap are one piece, and one iovec.
     const bool extends = body_ != nullptr && body_->youngest->kind == Piece::Kind::kCopied &&
                          body_->back->Room() > 0;
     if (!extends) {
@@ -190,7 +190,7 @@ auto OutQueue::Copy(char* into, std::size_t room) const noexcept -> IoResult {
   return {IoStatus::kBytes, copied, 0};
 }
 
-// Sends from all the pieces of memory at the front, as one if possible.
+// Sends all pieces of memory at the front, in one send if possible.
 auto OutQueue::SendMemory(Socket& socket, std::size_t room, bool last) const -> IoResult {
   std::array<iovec, kMaxPiecesPerSend> parts;
   const auto [count, total, more_follows] = Gather(parts.data(), room, last);
@@ -241,8 +241,8 @@ void OutQueue::Consume(std::size_t count) noexcept {
   }
 }
 
-// Drops the oldest piece, and its block if it was the last one in it. The first block stays until
-// the queue is empty, since it holds the Body.
+// Drops the oldest piece, and its block if that was its last piece. The first block stays until the
+// queue is empty, since it holds the Body.
 void OutQueue::PopPiece() noexcept {
   Piece* const piece = body_->oldest;
   body_->oldest = piece->next;

@@ -22,8 +22,8 @@ auto CopyFile(int socket, int file, std::uint64_t offset, std::size_t count) -> 
   if (got == 0) {
     return {IoStatus::kEnd, 0, 0};
   }
-  // Bytes that the socket does not take are read again next time: a file has no other place to
-  // wait.
+  // Bytes that the socket does not take are read again next time: a file's bytes have no other
+  // place to wait.
   const auto length = static_cast<std::size_t>(got);
   ssize_t sent = 0;
   do {

@@ -8,7 +8,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-constexpr std::uint32_t kPlenty = std::uint32_t{1} << 30;  // as if so many bytes had been read
+constexpr std::uint32_t kPlenty = std::uint32_t{1} << 30;  // as if that many bytes had been read
 
 auto IsUnix(int socket) noexcept -> bool {
   sockaddr_storage address{};
@@ -19,9 +19,9 @@ auto IsUnix(int socket) noexcept -> bool {
 
 }  // namespace
 
-// Of a unix socket the kernel has no such count. It only says how much is in the socket, which is
-// the same before and after it was read and filled again. The client is a program of this machine
-// that somebody here has let in: it may take its time.
+// For a unix socket the kernel has no such count. It only reports how much is in the socket, which
+// is the same before and after it was read and refilled. The client is a program on this machine
+// that has been granted access: it may take its time.
 auto AcknowledgedSince(int socket, std::uint32_t& before) noexcept -> std::uint32_t {
   if (IsUnix(socket)) {
     return kPlenty;

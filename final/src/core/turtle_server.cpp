@@ -108,7 +108,7 @@ void TurtleServer::Begin() {
   for (std::size_t i = 1; i < accepting_; ++i) {
     admissions_[i].blocked = admissions_.front().blocked;
   }
-  // The other loops are asked to stop only when nobody hands them clients any more.
+  // The other loops are asked to stop only when no loop hands them clients any more.
   const auto stop_others = [this] {
     std::for_each(loopers_.begin() + 1, loopers_.end(), [](auto& looper) { looper->Stop(); });
   };
@@ -116,8 +116,8 @@ void TurtleServer::Begin() {
     loopers_[i]->AtStop([this, i] { acceptors_[i].clear(); });
   }
   loopers_.front()->AtStop(stop_others);
-  // Posted here, where a want of memory can still be refused. Runs in a loop's first round, or, if
-  // it never has one, before it ends.
+  // Posted here, where lack of memory can still be reported. It runs in a loop's first round, or,
+  // if there is none, before the loop ends.
   for (const std::unique_ptr<Looper>& looper : loopers_) {
     static_cast<void>(looper->Post([this] { started_.fetch_add(1); }));
   }
@@ -132,14 +132,14 @@ void TurtleServer::Begin() {
           RunLooper(i);
         } catch (...) {
           failure = std::current_exception();
-          Stop();  // or its clients would wait for ever
-          throw;   // into the log, now
+          Stop();  // otherwise its clients would wait forever
+          throw;   // goes to the log
         }
       });
     }
     RunLooper(0);
   } catch (...) {
-    stop_others();  // or the pool's destructor would wait for loops that nobody ends
+    stop_others();  // otherwise the pool's destructor would wait for loops that nobody ends
     throw;
   }
   threads.Stop();  // waits for the other loops
@@ -150,12 +150,12 @@ void TurtleServer::Begin() {
   }
 }
 
-// A loop without a listener would get nobody, so there has to be one for each.
+// A loop without a listener would get no client, so each loop needs one.
 auto TurtleServer::EachAccepts(std::size_t listeners) const noexcept -> bool {
   return options_.accept != Accepting::kShared && listeners >= loopers_.size();
 }
 
-// Has the clients of one address accepted.
+// Starts to accept the clients of one address.
 void TurtleServer::Open(std::vector<Socket>& listeners) {
   const std::size_t loops = loopers_.size();
   const bool each = EachAccepts(listeners.size());
@@ -172,8 +172,8 @@ void TurtleServer::Open(std::vector<Socket>& listeners) {
   }
 }
 
-// The clients that a loop's listeners prefer. A listener that another process has left may prefer a
-// CPU still, and is that process's, too, until this one serves: so not before its loops run.
+// Sets which clients a loop's listeners prefer. A listener that another process has left may still
+// prefer a CPU, and also belongs to that process until this one serves: so only once the loops run.
 void TurtleServer::Prefer(std::size_t index, bool this_cpu) const {
   const LoopAdmission& admission = admissions_[index];
   std::for_each(admission.shared.begin(), admission.shared.end(), PreferNoCpu);
@@ -203,7 +203,7 @@ void TurtleServer::RunLooper(std::size_t index) {
   admissions_[index].refusals.Tell();
 }
 
-// The client is among those who are there. Connections that are closing hold no slot, or refused
+// The count includes this client. Connections that are closing hold no slot: otherwise refused
 // clients would keep out others for which there is one.
 void TurtleServer::Admit(Connection* client) {
   Looper& looper = *client->GetLooper();
@@ -237,8 +237,8 @@ auto TurtleServer::GetRefusals() const -> Refusals {
 }
 
 void TurtleServer::Block(CidrSet addresses) {
-  for (std::size_t i = 1; i < accepting_; ++i) {  // before Begin(), nobody does
-    // A loop that takes no task any more lets nobody in.
+  for (std::size_t i = 1; i < accepting_; ++i) {  // before Begin(), no loop does
+    // A loop that accepts no more tasks lets no client in.
     static_cast<void>(loopers_[i]->Post(
         [this, i, addresses]() mutable { admissions_[i].blocked = std::move(addresses); }));
   }

@@ -2,24 +2,24 @@
 //
 // Interface: as Engine's and Poller's.
 //
-// Every request of the loop's connections to the kernel is written into one queue, and handed over
+// Every request of the loop's connections to the kernel is written into one queue, and submitted
 // by the one system call that waits for the results. A round that serves fifty clients makes one
 // call.
 //
 //  * A connection's receive is submitted once, and completes whenever something has arrived
-//    (multishot), each time in a buffer that the kernel takes from a pool at that moment. So a
-//    silent connection holds no memory.
-//  * Each send says MSG_DONTWAIT, so it is over when it has been handed over: all of it, a part, or
-//    nothing. That is what lets memory be freed at any time, and leaves slow readers to the
-//    deadlines of the loop. For the rest, a poll request waits until there is room.
-//  * Clients are accepted by one request for all of them (multishot).
-//  * Descriptors that are no clients (pipes, signals, the mailbox) stay with epoll(7), whose own
-//    descriptor the ring waits for. So they behave as ever, and cost one system call more.
+//    (multishot), each time in a buffer that the kernel then takes from a pool. So a silent
+//    connection holds no memory.
+//  * Each send sets MSG_DONTWAIT, so it ends when it is submitted: all, some or none of it is sent.
+//    Therefore memory may be freed at any time, and the loop's deadlines deal with slow readers.
+//    For the rest, a poll request waits until there is room.
+//  * One request accepts all clients (multishot).
+//  * Descriptors that are not clients (pipes, signals, the mailbox) stay with epoll(7), whose own
+//    descriptor the ring waits for. So they work as before, and cost one more system call.
 //
-// A completion is identified by the kind of the request, the descriptor and a generation. That
-// grows when the descriptor is closed, so a completion for a predecessor misses.
+// A completion is identified by the kind of the request, the descriptor and a generation. The
+// generation increases when the descriptor is closed, so a completion for a predecessor misses.
 //
-// Thread: the loop's, once it waits; before, one at a time.
+// Thread: the loop's, once it waits; before that, one thread at a time.
 #pragma once
 
 #include <sys/socket.h>
@@ -45,10 +45,10 @@ namespace TURTLE_SERVER {
 /// Engine and Poller on one ring.
 class IoUringEngine final : public Engine, private Poller {
  public:
-  /// Throws std::system_error that names the call that the kernel refused.
+  /// Sets up the ring. Throws std::system_error that names the call that the kernel refused.
   IoUringEngine();
 
-  // Poller: for what is no client.
+  // Poller: for descriptors that are not clients.
   void Add(int fd, Interest interest, std::uint64_t token) override;
   void Change(int fd, Interest interest, std::uint64_t token) override;
   void Remove(int fd) override;
@@ -74,13 +74,13 @@ class IoUringEngine final : public Engine, private Poller {
  private:
   enum class Act : std::uint8_t {
     kNothing,  // its result does not matter
-    kWatches,  // epoll has something to tell
+    kWatches,  // epoll has events to report
     kAccept,
     kReceive,
-    kInput,   // there is some, for which no buffer is left
-    kHangUp,  // the line of somebody who isn't read at present
+    kInput,   // there is some, but no buffer is left for it
+    kHangUp,  // a hang-up of a connection that isn't read at present
     kSend,
-    kRoom,  // to send
+    kRoom,  // there is room to send
   };
   static constexpr std::uint16_t kNoBuffer = 0xffff;
 
@@ -90,7 +90,7 @@ class IoUringEngine final : public Engine, private Poller {
     OutQueue* queue = nullptr;        // the queue that is being sent
     std::uint32_t generation = 0;     // kept from owner to owner
     std::uint32_t submission = 0;     // of the send
-    std::uint32_t asked = 0;          // bytes of it
+    std::uint32_t asked = 0;          // of that send, in bytes
     int error = 0;                    // of a receive, or of a send
     std::uint16_t first = kNoBuffer;  // the arrived buffers: a list
     std::uint16_t last = kNoBuffer;
@@ -100,12 +100,12 @@ class IoUringEngine final : public Engine, private Poller {
     bool hang_up : 1;
     bool sending : 1;
     bool room : 1;
-    bool full : 1;       // the kernel takes nothing more; room tells when it does
-    bool by_call : 1;    // the input has to be fetched by recv(2)
+    bool full : 1;       // the kernel takes nothing more, until `room` completes
+    bool by_call : 1;    // the input must be fetched by recv(2)
     bool ended : 1;      // the client's end came, after its last bytes
-    bool last_word : 1;  // this send is to be reported in any case
+    bool last_word : 1;  // this send must be reported in any case
     bool stopping : 1;   // the receive is being cancelled
-    bool is_new : 1;     // nobody has received anything yet, nor tried to
+    bool is_new : 1;     // nobody has received, or tried to receive, anything yet
 
     Endpoint() noexcept { Reset(); }
     void Reset() noexcept;
@@ -126,15 +126,15 @@ class IoUringEngine final : public Engine, private Poller {
     int fd;
     std::uint64_t token = 0;
     std::vector<UniqueFd> clients;
-    std::size_t next = 0;  // of the clients, whom nobody has taken
-    int error = 0;         // why it does not go on
+    std::size_t next = 0;  // the first client that nobody has taken
+    int error = 0;         // why it has stopped
     std::uint32_t submission = 0;
     bool accepting = false;  // a request is under way
     bool listening = true;   // until StopAccepting()
     bool resting = false;
   };
 
-  // The memory that a sendmsg(2) points to, until it is handed over.
+  // The memory that a sendmsg(2) points to, until it is submitted.
   struct Message {
     msghdr header;
     std::array<iovec, OutQueue::kMaxPiecesPerSend> parts;
@@ -144,7 +144,7 @@ class IoUringEngine final : public Engine, private Poller {
   auto Submit(Act act, std::uint8_t operation, int fd) noexcept -> io_uring_sqe&;
   auto At(int fd) noexcept -> Endpoint& { return endpoints_[static_cast<std::size_t>(fd)]; }
   auto Find(int listener) noexcept -> Listener*;
-  // While the loop runs. Before and after, nobody hands anything over: calls take its place.
+  // True while the loop runs. Before and after, nothing is submitted: calls take its place.
   auto Works() const noexcept -> bool { return usable_ && ring_.HasOwner(); }
   auto Poll(Act act, int fd, unsigned events) noexcept -> io_uring_sqe&;
   void Cancel(Act act, int fd) noexcept;

@@ -22,8 +22,8 @@ auto TurnOn(int fd, int level, int option) -> bool {
   return ::setsockopt(fd, level, option, &on, sizeof(on)) == 0;
 }
 
-// The outcome of a connect(2) that goes on without us: it is known when the socket becomes
-// writable. Returns 0 or an errno value.
+// Returns the outcome of a connect(2) that the kernel is still working on, 0 or an errno value. It
+// is known when the socket becomes writable.
 auto AwaitConnect(int fd) -> int {
   pollfd waiting{fd, POLLOUT, 0};
   while (::poll(&waiting, 1, -1) < 0) {
@@ -53,12 +53,12 @@ void Socket::Connect(const NetAddress& server) {
   Open(server);
   int error = ::connect(fd_.Get(), server.Data(), server.Size()) == 0 ? 0 : errno;
   if (error == EINTR) {
-    // The handshake goes on in the kernel. A second connect would fail with EALREADY, or with
+    // The handshake continues in the kernel. A second connect would fail with EALREADY, or with
     // EISCONN after a success (connect(2) in POSIX), so wait for the first one.
     error = AwaitConnect(fd_.Get());
   }
   if (error != 0) {
-    fd_.Reset();  // a socket whose connect has failed is in no defined state: retry with a new one
+    fd_.Reset();  // after a failed connect its state is undefined: retry with a new one
     Fail(error, "connect", server);
   }
 }

@@ -29,7 +29,7 @@ auto FromKqueue(const struct kevent& event) -> PollEvent {
     result.readable = true;
     result.peer_closed = end;
   } else {
-    result.writable = true;  // EV_EOF here: nobody reads any more, and a write says EPIPE
+    result.writable = true;  // EV_EOF here: nobody reads any more, and a write returns EPIPE
   }
   // With EV_EOF, fflags holds the socket's error (kqueue(2), EVFILT_READ).
   result.error = (event.flags & EV_ERROR) != 0 || (end && event.fflags != 0);
@@ -53,8 +53,8 @@ void KqueuePoller::Add(int fd, Interest interest, std::uint64_t token) {
 }
 
 void KqueuePoller::Change(int fd, Interest interest, std::uint64_t token) {
-  // Adding a filter again would keep its EV_CLEAR, so the way from level to edge leads over a
-  // deletion. Nothing gets lost in between: adding reports what is ready.
+  // Adding a filter again would keep its EV_CLEAR, so changing from level to edge needs a deletion.
+  // Nothing is lost in between: adding reports what is ready.
   Remove(fd);
   AddFilters("change", fd, interest, token);
 }
@@ -115,14 +115,14 @@ auto KqueuePoller::Wait(std::optional<std::chrono::milliseconds> timeout)
   return events_;
 }
 
-// Fewer system calls the next time.
+// Saves system calls the next time.
 void KqueuePoller::FetchMore() noexcept {
   const std::size_t room = ready_.size() * 2;
   try {
-    events_.reserve(room);  // first: what was fetched can always be told
+    events_.reserve(room);  // first, so that fetched events can always be reported
     ready_.resize(room);
   } catch (const std::bad_alloc&) {
-    // It stays as it is. An edge that was fetched comes once, so it must not be lost by throwing.
+    // The size stays. A fetched edge is reported only once, so no exception may lose it.
   }
 }
 

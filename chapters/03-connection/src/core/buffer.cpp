@@ -8,7 +8,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// A first block that holds most requests, and not so small that a large body doubles it often.
+// The first block holds most requests, and is large enough that a large body doubles it rarely.
 constexpr std::size_t kMinCapacity = 2048 - 3 * sizeof(std::size_t);
 
 }  // namespace
@@ -39,7 +39,7 @@ auto Buffer::Prepare(std::size_t room) -> char* {
 void Buffer::Commit(std::size_t count) noexcept {
   block_->end += count;
   if (Empty()) {
-    Clear();  // room was prepared and nothing came
+    Clear();  // room was prepared, but nothing came
   }
 }
 
@@ -51,8 +51,8 @@ void Buffer::Consume(std::size_t count) noexcept {
   }
 }
 
-// Makes room at the back: by moving the bytes to the front where that frees at least as much as
-// is moved, else by a block twice the size.
+// Makes room at the back: by moving the bytes to the front if that frees at least as much as it
+// moves, otherwise by a block twice the size.
 void Buffer::Grow(std::size_t room) {
   const std::size_t size = Size();
   if (block_ && block_->begin >= size && block_->capacity - size >= room) {

@@ -21,7 +21,7 @@ auto Connection::Recv() -> RecvResult {
     case IoStatus::kWouldBlock:
       return {0, false};
     case IoStatus::kEnd:
-      Move(LineState::kEnded);  // the other direction is still open: responses can go out
+      Move(LineState::kEnded);  // the other direction is still open: responses can be sent
       return {0, true};
     case IoStatus::kError:
       break;
@@ -65,7 +65,7 @@ auto Connection::Flush() -> IoResult {
   return result;
 }
 
-// Two marks, so that a client at the edge does not switch it at every segment.
+// There are two marks, so that a client near one does not toggle it with every segment.
 void Connection::UpdatePaused() noexcept {
   paused_ = output_.Size() > (paused_ ? kLowWater : kHighWater);
 }

@@ -21,8 +21,8 @@ auto TokenOf(int fd, std::uint32_t generation) noexcept -> std::uint64_t {
   return std::uint64_t{generation} << 32 | static_cast<std::uint32_t>(fd);
 }
 
-// The one place where user code is called. A callback that throws costs its connection at most,
-// never the loop. @return false: it threw, which has been logged.
+// The one place that calls user code. A callback that throws costs its connection at most, never
+// the loop. @return false: it threw, which has been logged.
 template <typename Callback, typename... Arguments>
 auto Guarded(const char* what, const Callback& callback, Arguments&&... arguments) noexcept
     -> bool {
@@ -35,8 +35,8 @@ auto Guarded(const char* what, const Callback& callback, Arguments&&... argument
   }
 }
 
-// Room for `count` elements, so that what is added up to there can't fail. It grows as push_back()
-// would make it grow.
+// Makes room for `count` elements, so that adding up to that many can't fail. It grows like
+// push_back().
 template <typename Element>
 void MakeRoom(std::vector<Element>& vector, std::size_t count) {
   if (vector.capacity() < count) {
@@ -57,7 +57,7 @@ void Looper::Loop() {
     while (!stop_.load(std::memory_order_acquire)) {
       Round();
     }
-  } catch (...) {  // the poller is broken; whatever happens, no connection outlives the loop
+  } catch (...) {  // the poller is broken; in any case, no connection outlives the loop
     End();
     throw;
   }
@@ -88,7 +88,7 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
 }
 
 void Looper::DeleteConnection(int fd) {
-  const auto index = static_cast<std::size_t>(fd);  // without a connection it may be anything
+  const auto index = static_cast<std::size_t>(fd);  // without a connection it may be any number
   if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->Deleted()) {
     slots_[index].connection->Move(ConnectionPhase::kDeleted);
     dying_.push_back(fd);
@@ -111,7 +111,7 @@ auto Looper::Find(ConnectionId id) const noexcept -> Connection* {
 }
 
 void Looper::ForEachConnection(const ConnectionCallback& visit) {
-  for (std::size_t i = 0; i < slots_.size(); ++i) {  // by number: `visit` may make slots_ grow
+  for (std::size_t i = 0; i < slots_.size(); ++i) {  // by index: `visit` may make slots_ grow
     Connection* connection = slots_[i].connection.get();
     if (connection != nullptr && !connection->Deleted()) {
       visit(connection);
@@ -168,7 +168,7 @@ void Looper::Dispatch(const PollEvent& event) {
   const auto fd = static_cast<int>(event.token & 0xffffffffU);
   Slot& slot = SlotOf(fd);
   if (slot.generation != event.token >> 32) {
-    return;  // meant for a predecessor, who left earlier in this round
+    return;  // meant for a predecessor, which left earlier in this round
   }
   if (slot.watch) {
     Guarded("watch", *slot.watch, event);
@@ -178,11 +178,11 @@ void Looper::Dispatch(const PollEvent& event) {
   }
 }
 
-// Done while a client can still be refused. From then on it can be listed and deleted whether there
-// is memory or not, and no event that has been fetched is lost.
+// This is done while a client can still be refused. From then on it can be listed and deleted even
+// without memory, and no fetched event is lost.
 void Looper::MakeRoomForOneMore() {
   const std::size_t count = ConnectionCount() + 1;
-  MakeRoom(ready_, ready_.size() + count);  // besides, it may hold names of some who have gone
+  MakeRoom(ready_, ready_.size() + count);  // it may also hold names of connections that are gone
   MakeRoom(serving_, count);
   MakeRoom(dying_, count);
 }
@@ -195,8 +195,8 @@ void Looper::List(Connection& connection) {
 }
 
 void Looper::ServeReady() {
-  ready_.swap(serving_);  // who is listed from here on is served in the next round
-  for (std::size_t i = 0; i < serving_.size(); ++i) {  // by number: a handler may add connections
+  ready_.swap(serving_);  // connections listed from here on are served in the next round
+  for (std::size_t i = 0; i < serving_.size(); ++i) {  // by index: a handler may add connections
     const ConnectionId id = serving_[i];
     Connection* connection = Find(id);
     if (connection != nullptr) {
@@ -216,7 +216,7 @@ void Looper::Serve(Connection& connection) {
       DeleteConnection(connection.GetFd());
     }
     if (!connection.Deleted()) {
-      connection.SendQueued();  // all that the handler wrote, by one send
+      connection.SendQueued();  // sends all that the handler wrote, at once
     }
   }
   if (connection.Deleted()) {
@@ -229,8 +229,8 @@ void Looper::Serve(Connection& connection) {
   }
 }
 
-// Not before the first service: a connection that was served whole at its first moment never
-// meets the poller. Input, room or a FIN that are already there raise an event, epoll(7).
+// Only after the first service: a connection that was served completely at once never meets the
+// poller. Input, room or a FIN that are already there raise an event, epoll(7).
 auto Looper::Register(Connection& connection) -> bool {
   if (!connection.registered_) {
     connection.registered_ = Guarded("register", [&] {
@@ -242,11 +242,11 @@ auto Looper::Register(Connection& connection) -> bool {
 }
 
 void Looper::ReapDeleted() {
-  for (std::size_t i = 0; i < dying_.size(); ++i) {  // by number: a destructor may delete others
+  for (std::size_t i = 0; i < dying_.size(); ++i) {  // by index: a destructor may delete others
     BeginClose(*SlotOf(dying_[i]).connection);
   }
   dying_.clear();
-  while (!retired_.empty()) {  // one by one: what a callback holds may end other watches
+  while (!retired_.empty()) {  // one by one: a callback's captures may end other watches
     const std::unique_ptr<WatchCallback> ended = std::move(retired_.back());
     retired_.pop_back();
   }
@@ -271,7 +271,7 @@ void Looper::End() {
 }
 
 auto Looper::SlotOf(int fd) -> Slot& {
-  const auto index = static_cast<std::size_t>(fd);  // of a negative number: one beyond the end
+  const auto index = static_cast<std::size_t>(fd);  // a negative number becomes one beyond the end
   return index < slots_.size() ? slots_[index] : NewSlot(fd);
 }
 

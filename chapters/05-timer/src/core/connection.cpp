@@ -61,7 +61,7 @@ auto Connection::Recv() -> RecvResult {
       return {0, false};
     case IoStatus::kEnd:
       readable_ = false;
-      Move(LineState::kEnded);  // the other direction is still open: responses can go out
+      Move(LineState::kEnded);  // the other direction is still open: responses can be sent
       return {0, true};
     case IoStatus::kError:
       break;
@@ -159,8 +159,8 @@ auto Connection::WantsHandler() const noexcept -> bool {
   return (readable_ || scheduled_) && phase_ == ConnectionPhase::kOpen;
 }
 
-// A handler that takes no input while there is some has a reason, such as a response that is not
-// ready yet: it is called again when something new happens, not in a busy loop.
+// A handler that takes none of its input has a reason, such as a response that is not ready yet. It
+// is called again when something new happens, not in a busy loop.
 auto Connection::HasMore() const noexcept -> bool {
   return ((readable_ && progress_) || scheduled_) && phase_ == ConnectionPhase::kOpen;
 }
@@ -180,7 +180,7 @@ void Connection::Settle() noexcept {
   }
 }
 
-// Two marks, so that a client at the edge does not switch it at every segment.
+// There are two marks, so that a client near one does not toggle it with every segment.
 void Connection::UpdatePaused() noexcept {
   const bool too_much = output_.Size() > (Paused() ? kLowWater : kHighWater);
   if (Deleted() || too_much == Paused()) {
@@ -198,7 +198,7 @@ void Connection::Break() noexcept {
   if (Paused()) {
     Move(ConnectionPhase::kOpen);
   }
-  readable_ = true;  // the handler is to hear of it from Recv()
+  readable_ = true;  // Recv() must report it to the handler
   looper_.Schedule(this);
 }
 

@@ -22,8 +22,8 @@ auto TokenOf(int fd, std::uint32_t generation) noexcept -> std::uint64_t {
   return std::uint64_t{generation} << 32 | static_cast<std::uint32_t>(fd);
 }
 
-// The one place where user code is called. A callback that throws costs its connection at most,
-// never the loop. @return false: it threw, which has been logged.
+// The one place that calls user code. A callback that throws costs its connection at most, never
+// the loop. @return false: it threw, which has been logged.
 template <typename Callback, typename... Arguments>
 auto Guarded(const char* what, const Callback& callback, Arguments&&... arguments) noexcept
     -> bool {
@@ -36,8 +36,8 @@ auto Guarded(const char* what, const Callback& callback, Arguments&&... argument
   }
 }
 
-// Room for `count` elements, so that what is added up to there can't fail. It grows as push_back()
-// would make it grow.
+// Makes room for `count` elements, so that adding up to that many can't fail. It grows like
+// push_back().
 template <typename Element>
 void MakeRoom(std::vector<Element>& vector, std::size_t count) {
   if (vector.capacity() < count) {
@@ -67,7 +67,7 @@ void Looper::Loop() {
     while ((ConnectionCount() != 0 || held_ != 0) && now_ < stop_deadline_) {
       Round();
     }
-  } catch (...) {  // the poller is broken; whatever happens, no connection outlives the loop
+  } catch (...) {  // the poller is broken; in any case, no connection outlives the loop
     End();
     throw;
   }
@@ -101,7 +101,7 @@ auto Looper::AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks
 }
 
 void Looper::DeleteConnection(int fd, Closing closing) {
-  const auto index = static_cast<std::size_t>(fd);  // without a connection it may be anything
+  const auto index = static_cast<std::size_t>(fd);  // without a connection it may be any number
   if (index < slots_.size() && slots_[index].connection && !slots_[index].connection->Deleted()) {
     slots_[index].connection->Move(ConnectionPhase::kDeleted);
     slots_[index].connection->closing_ = closing;
@@ -121,7 +121,7 @@ auto Looper::Find(ConnectionId id) const noexcept -> Connection* {
 }
 
 void Looper::ForEachConnection(const ConnectionCallback& visit) {
-  for (std::size_t i = 0; i < slots_.size(); ++i) {  // by number: `visit` may make slots_ grow
+  for (std::size_t i = 0; i < slots_.size(); ++i) {  // by index: `visit` may make slots_ grow
     Connection* connection = slots_[i].connection.get();
     if (connection != nullptr && !connection->Deleted()) {
       visit(connection);
@@ -144,7 +144,7 @@ void Looper::SetDeadline(Connection* connection, TimePoint when) {
   }
 }
 
-// For a number: also the loop's own way, for a connection that is parting.
+// Takes a number: also used by the loop itself, for a connection that is parting.
 void Looper::SetDeadline(int fd, TimePoint when) {
   Slot& slot = SlotOf(fd);
   slot.deadline = when;
@@ -197,8 +197,8 @@ void Looper::Round() {
   ReapDeleted();
 }
 
-// How long the poller may sleep: not at all while somebody is listed, else until the next
-// deadline, rounded up, or the loop would wake early and spin for the rest of the millisecond.
+// How long the poller may sleep: not at all while a connection is listed, otherwise until the next
+// deadline. Rounded up, or the loop would wake early and spin for the rest of the millisecond.
 auto Looper::Timeout() const -> std::optional<std::chrono::milliseconds> {
   if (!ready_.empty()) {
     return std::chrono::milliseconds(0);
@@ -213,20 +213,20 @@ auto Looper::Timeout() const -> std::optional<std::chrono::milliseconds> {
   return std::chrono::ceil<std::chrono::milliseconds>(left);
 }
 
-// Looks at each number whose time in the heap has come, once in a round.
+// Checks each number whose time in the heap has come, once per round.
 void Looper::ExpireDeadlines() {
-  // All of them first: a deadline that a callback sets to the past waits for the next round.
+  // Collects all first: a deadline that a callback sets in the past waits for the next round.
   while (const auto due = deadlines_.PopDue(now_)) {
     due_.push_back(*due);
   }
-  for (std::size_t i = 0; i < due_.size(); ++i) {  // by number: a callback may make due_ grow
+  for (std::size_t i = 0; i < due_.size(); ++i) {  // by index: a callback may make due_ grow
     Expire(DeadlineHeap::Entry(due_[i]));
   }
   due_.clear();
 }
 
-// Has the deadline of this number passed, or was it moved since? If it has passed, the user's
-// callback decides, or the closer.
+// Checks whether the deadline of this number has passed, or was moved meanwhile. If it has passed,
+// the user's callback decides, or the closer.
 void Looper::Expire(const DeadlineHeap::Entry& due) {
   Slot& slot = SlotOf(due.fd);
   if (slot.armed != due.when) {
@@ -235,7 +235,7 @@ void Looper::Expire(const DeadlineHeap::Entry& due) {
   slot.armed = TimePoint::max();
   const bool passed = slot.deadline <= now_;
   if (!passed && Guarded("deadline", [&] { SetDeadline(due.fd, slot.deadline); })) {
-    return;  // it has been moved since: look again then
+    return;  // it was moved meanwhile: check again then
   }
   slot.deadline = TimePoint::max();
   if (slot.connection && slot.connection->Parting()) {
@@ -253,7 +253,7 @@ void Looper::Dispatch(const PollEvent& event) {
   const auto fd = static_cast<int>(event.token & 0xffffffffU);
   Slot& slot = SlotOf(fd);
   if (slot.generation != event.token >> 32) {
-    return;  // meant for a predecessor, who left earlier in this round
+    return;  // meant for a predecessor, which left earlier in this round
   }
   if (slot.watch) {
     Guarded("watch", *slot.watch, event);
@@ -269,11 +269,11 @@ void Looper::RunTasks(const std::vector<Task>& tasks) {
   }
 }
 
-// Done while a client can still be refused. From then on it can be listed and deleted whether there
-// is memory or not, and no event that has been fetched is lost.
+// This is done while a client can still be refused. From then on it can be listed and deleted even
+// without memory, and no fetched event is lost.
 void Looper::MakeRoomForOneMore() {
   const std::size_t count = ConnectionCount() + 1;
-  MakeRoom(ready_, ready_.size() + count);  // besides, it may hold names of some who have gone
+  MakeRoom(ready_, ready_.size() + count);  // it may also hold names of connections that are gone
   MakeRoom(serving_, count);
   MakeRoom(dying_, count);
 }
@@ -286,8 +286,8 @@ void Looper::List(Connection& connection) {
 }
 
 void Looper::ServeReady() {
-  ready_.swap(serving_);  // who is listed from here on is served in the next round
-  for (std::size_t i = 0; i < serving_.size(); ++i) {  // by number: a handler may add connections
+  ready_.swap(serving_);  // connections listed from here on are served in the next round
+  for (std::size_t i = 0; i < serving_.size(); ++i) {  // by index: a handler may add connections
     if (stopping_ && clock_() >= stop_deadline_) {
       break;  // the others would have their turn after the end
     }
@@ -316,7 +316,7 @@ void Looper::Serve(Connection& connection) {
     }
     connection.Settle();
     if (!connection.Deleted()) {
-      connection.SendQueued();  // all that the handler wrote, by one send
+      connection.SendQueued();  // sends all that the handler wrote, at once
     }
   }
   if (connection.Deleted()) {
@@ -329,8 +329,8 @@ void Looper::Serve(Connection& connection) {
   }
 }
 
-// Not before the first service: a connection that was served whole at its first moment never
-// meets the poller. Input, room or a FIN that are already there raise an event, epoll(7).
+// Only after the first service: a connection that was served completely at once never meets the
+// poller. Input, room or a FIN that are already there raise an event, epoll(7).
 auto Looper::Register(Connection& connection) -> bool {
   if (!connection.registered_) {
     connection.registered_ = Guarded("register", [&] {
@@ -342,17 +342,17 @@ auto Looper::Register(Connection& connection) -> bool {
 }
 
 void Looper::ReapDeleted() {
-  for (std::size_t i = 0; i < dying_.size(); ++i) {  // by number: a destructor may delete others
+  for (std::size_t i = 0; i < dying_.size(); ++i) {  // by index: a destructor may delete others
     GoOnClosing(*SlotOf(dying_[i]).connection, &ConnectionCloser::Begin);
   }
   dying_.clear();
-  while (!retired_.empty()) {  // one by one: what a callback holds may end other watches
+  while (!retired_.empty()) {  // one by one: a callback's captures may end other watches
     const std::unique_ptr<WatchCallback> ended = std::move(retired_.back());
     retired_.pop_back();
   }
 }
 
-// Without memory to close it in good order, the connection is dropped. The loop goes on.
+// Without memory to close it properly, the connection is dropped. The loop goes on.
 void Looper::GoOnClosing(Connection& connection, CloserStep step) {
   bool over = true;
   Guarded("closing", [&] {
@@ -385,13 +385,13 @@ void Looper::Destroy(int fd) {
 
 // The end begins.
 void Looper::BeginStop() {
-  // The connections that are here now. AddConnection() tells those that come later. Nobody is being
-  // served, and there is room for all.
+  // These are the connections that exist now; AddConnection() handles those that come later. No
+  // connection is being served, and there is room for all.
   ForEachConnection([this](Connection* connection) { serving_.push_back(connection->Id()); });
   stopping_ = true;
   stop_deadline_ = now_ + stop_timeout_;
   RunTasks(std::exchange(at_stop_, {}));
-  for (std::size_t i = 0; i < serving_.size(); ++i) {  // by number: as in ServeReady()
+  for (std::size_t i = 0; i < serving_.size(); ++i) {  // by index, as in ServeReady()
     if (Connection* connection = Find(serving_[i])) {
       StopConnection(*connection);
     }
@@ -400,7 +400,7 @@ void Looper::BeginStop() {
   ReapDeleted();
 }
 
-// Tells a connection that the loop is to end.
+// Tells a connection that the loop is about to end.
 void Looper::StopConnection(Connection& connection) {
   const ConnectionCallback& on_stop = connection.callbacks_.on_stop;
   if (!on_stop || !Guarded("on_stop", on_stop, &connection)) {
@@ -413,13 +413,13 @@ void Looper::End() {
   ReapDeleted();
   for (std::size_t fd = 0; fd < slots_.size(); ++fd) {
     if (slots_[fd].connection) {
-      Destroy(static_cast<int>(fd));  // time is up for the last words
+      Destroy(static_cast<int>(fd));  // time is up for the last bytes
     }
   }
 }
 
 auto Looper::SlotOf(int fd) -> Slot& {
-  const auto index = static_cast<std::size_t>(fd);  // of a negative number: one beyond the end
+  const auto index = static_cast<std::size_t>(fd);  // a negative number becomes one beyond the end
   return index < slots_.size() ? slots_[index] : NewSlot(fd);
 }
 
@@ -431,7 +431,7 @@ auto Looper::NewSlot(int fd) -> Slot& {
   return slots_.back();
 }
 
-// The connection of that name, deleted or not.
+// Returns the connection of that name, deleted or not.
 auto Looper::At(ConnectionId id) const noexcept -> Connection* {
   const auto index = static_cast<std::size_t>(id.fd);
   const bool ours =

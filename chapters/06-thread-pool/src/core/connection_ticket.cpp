@@ -17,7 +17,7 @@ auto ConnectionTicket::Post(ConnectionCallback callback, Task gone) const -> boo
           try {
             callback(connection);
             connection->Send();
-          } catch (...) {  // half of what it was to say may be queued
+          } catch (...) {  // half of the output may be queued
             looper->DeleteConnection(id.fd);
             throw;
           }

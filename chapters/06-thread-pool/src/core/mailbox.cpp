@@ -15,7 +15,7 @@ auto Mailbox::Post(Task task) -> bool {
     tasks_.push_back(std::move(task));
   }
   if (first) {
-    wakeup_.Signal();  // an earlier task has woken the loop already
+    wakeup_.Signal();  // an earlier task has already woken the loop
   }
   return true;
 }

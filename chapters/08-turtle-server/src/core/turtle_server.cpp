@@ -63,7 +63,7 @@ void TurtleServer::Begin() {
                                                    options_.listen));
     acceptors.back()->Start();
   }
-  // The other loops are asked to stop only when nobody hands them clients any more.
+  // The other loops are asked to stop only when no loop hands them clients any more.
   const auto stop_others = [this] {
     std::for_each(loopers_.begin() + 1, loopers_.end(), [](auto& looper) { looper->Stop(); });
   };
@@ -82,14 +82,14 @@ void TurtleServer::Begin() {
           loopers_[i]->Loop();
         } catch (...) {
           failure = std::current_exception();
-          Stop();  // or its clients would wait for ever
-          throw;   // into the log, now
+          Stop();  // otherwise its clients would wait forever
+          throw;   // goes to the log
         }
       });
     }
     home.Loop();
   } catch (...) {
-    stop_others();  // or the pool's destructor would wait for loops that nobody ends
+    stop_others();  // otherwise the pool's destructor would wait for loops that nobody ends
     throw;
   }
   threads.Stop();  // waits for the other loops

@@ -13,7 +13,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// The handler's data for one signal. A handler can be given nothing, so this is global.
+// The handler's data for one signal. A handler has no argument for it, so this is global.
 struct Slot {
   std::atomic<Wakeup*> wakeup{nullptr};  // nullptr: nobody watches this signal
   std::atomic<bool> pending{false};
@@ -29,7 +29,7 @@ extern "C" void NoteSignal(int number) {
   Slot& slot = slots[static_cast<std::size_t>(number)];
   ++handlers_running;
   if (Wakeup* wakeup = slot.wakeup.load()) {
-    slot.pending.store(true);  // before the wake-up: the loop that wakes finds it
+    slot.pending.store(true);  // before the wake-up, so that the loop finds it
     wakeup->Signal();
   }
   --handlers_running;
@@ -69,8 +69,8 @@ void SignalWatch::Take(int number) {
   slot.pending.store(false);
   struct sigaction action {};
   action.sa_handler = NoteSignal;
-  action.sa_flags = SA_RESTART;  // other threads' calls go on; the loop is woken by descriptor
-  sigemptyset(&action.sa_mask);  // without ::, it may be a macro
+  action.sa_flags = SA_RESTART;  // other threads' calls continue; a descriptor wakes the loop
+  sigemptyset(&action.sa_mask);  // no :: here, since it may be a macro
   Taken taken{number, {}};
   if (::sigaction(number, &action, &taken.before) != 0) {
     const int error = errno;
@@ -85,17 +85,17 @@ void SignalWatch::GiveBack() noexcept {
     ::sigaction(taken.number, &taken.before, nullptr);
     slots[static_cast<std::size_t>(taken.number)].wakeup.store(nullptr);
   }
-  // Another thread may be in the handler right now, holding a pointer to our wake-up. It takes a
-  // few instructions to leave.
+  // Another thread may be in the handler right now, holding a pointer to our wake-up. It leaves
+  // within a few instructions.
   while (handlers_running.load() != 0) {
     std::this_thread::yield();
   }
 }
 
-// One signal each time, since the callback may destroy this object or throw; the next round looks
-// for another.
+// Delivers one signal at a time, since the callback may destroy this object or throw; the next
+// round checks for another.
 void SignalWatch::Deliver() {
-  wakeup_.Clear();  // first: a signal that comes from here on wakes us again
+  wakeup_.Clear();  // first: a later signal wakes the loop again
   for (const Taken& taken : taken_) {
     const int number = taken.number;
     if (slots[static_cast<std::size_t>(number)].pending.exchange(false)) {

@@ -42,7 +42,7 @@ auto BitsOf(const NetAddress& address) noexcept -> std::optional<Bits> {
   }
 }
 
-// The number after the slash, from 0 to `highest`. @return false: it is none.
+// Parses the number after the slash, from 0 to `highest`. @return false: it is not valid.
 auto ParsePrefix(std::string_view text, std::size_t highest, std::size_t& prefix) -> bool {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, prefix);
@@ -62,7 +62,7 @@ auto FillBehind(std::size_t prefix, Bits& bits) noexcept -> bool {
   return true;
 }
 
-// The next number. Not asked of the last one.
+// Returns the next number. Not called for the last one.
 auto After(Bits bits) noexcept -> Bits {
   for (std::size_t i = bits.size(); i-- > 0 && ++bits[i] == 0;) {
   }
@@ -83,7 +83,7 @@ CidrSet::CidrSet(const std::vector<std::string>& networks) {
   std::sort(all.begin(), all.end(),
             [](const Range& one, const Range& other) { return one.first < other.first; });
   for (const Range& range : all) {
-    // Written so that nothing comes after the last address of all.
+    // Written so that nothing is computed beyond the last of all addresses.
     if (ranges_.empty() ||
         (ranges_.back().last < range.first && After(ranges_.back().last) < range.first)) {
       ranges_.push_back(range);
@@ -108,7 +108,7 @@ auto CidrSet::Contains(const NetAddress& address) const noexcept -> bool {
 
 auto CidrSet::Parse(const std::string& text) -> std::optional<Range> {
   if (text.find('\0') != std::string::npos) {
-    return std::nullopt;  // inet_pton(3) would stop reading there
+    return std::nullopt;  // inet_pton(3) would stop reading here
   }
   const std::size_t slash = text.find('/');
   const std::string address = text.substr(0, slash);

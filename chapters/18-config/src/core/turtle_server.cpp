@@ -88,7 +88,7 @@ void TurtleServer::Begin() {
                                                    options_.listen, &blocked_));
     acceptors.back()->Start();
   }
-  // The other loops are asked to stop only when nobody hands them clients any more.
+  // The other loops are asked to stop only when no loop hands them clients any more.
   const auto stop_others = [this] {
     std::for_each(loopers_.begin() + 1, loopers_.end(), [](auto& looper) { looper->Stop(); });
   };
@@ -107,14 +107,14 @@ void TurtleServer::Begin() {
           RunLooper(i);
         } catch (...) {
           failure = std::current_exception();
-          Stop();  // or its clients would wait for ever
-          throw;   // into the log, now
+          Stop();  // otherwise its clients would wait forever
+          throw;   // goes to the log
         }
       });
     }
     RunLooper(0);
   } catch (...) {
-    stop_others();  // or the pool's destructor would wait for loops that nobody ends
+    stop_others();  // otherwise the pool's destructor would wait for loops that nobody ends
     throw;
   }
   threads.Stop();  // waits for the other loops
@@ -138,7 +138,7 @@ void TurtleServer::RunLooper(std::size_t index) {
   refusals_[index].Tell();
 }
 
-// The client is among those who are there. Connections that are closing hold no slot, or refused
+// The count includes this client. Connections that are closing hold no slot: otherwise refused
 // clients would keep out others for which there is one.
 void TurtleServer::Admit(Connection* client) {
   Looper& looper = *client->GetLooper();

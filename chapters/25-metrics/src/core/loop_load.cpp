@@ -24,7 +24,7 @@ void LoopLoad::EndWait(TimePoint now) noexcept {
   }
 }
 
-// The clock is asked last: what was stored is then never later than it.
+// The clock is read last: so it is never earlier than what was stored.
 auto LoopLoad::Read() const -> LoopTimes {
   LoopTimes times;
   times.rounds = rounds_.Get();

@@ -17,13 +17,13 @@ void RefusalLog::Count(Looper& looper, std::size_t limit) {
       awaits_timer_ = false;
       Tell();
     });
-    awaits_timer_ = true;  // not before there is one
+    awaits_timer_ = true;  // only once there is one
   }
 }
 
 void RefusalLog::Tell() noexcept {
   if (untold_ != 0) {
-    // Room for two numbers and the words: it is told even when there is no memory.
+    // This has room for two numbers and the words: it is logged even without memory.
     std::array<char, 100> text{};
     std::snprintf(text.data(), text.size(), "%zu client%s refused: max_connections is %zu", untold_,
                   untold_ == 1 ? "" : "s", limit_);

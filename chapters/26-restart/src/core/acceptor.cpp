@@ -20,11 +20,11 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// The log gets at most one line in this time.
+// The log gets at most one line in this period.
 constexpr std::chrono::seconds kLogPause{1};
 
-// Is this the error of one client, which has gone? See accept(2), "Error handling". The next call
-// meets any other error again: no descriptors, no memory, a listener that was shut down.
+// True for an error that concerns one client, which has left. See accept(2), "Error handling". The
+// next call meets any other error again: no descriptors, no memory, a listener that was shut down.
 auto IsOfOneClient(int error) noexcept -> bool {
   switch (error) {
     case ECONNABORTED:
@@ -34,7 +34,7 @@ auto IsOfOneClient(int error) noexcept -> bool {
     case ENETDOWN:
     case ENETUNREACH:
     case ENOPROTOOPT:
-    case EPERM:  // a rule of the firewall
+    case EPERM:  // a firewall rule
     case EPROTO:
     case ETIMEDOUT:
 #ifdef ENONET
@@ -54,7 +54,7 @@ auto NameOf(const Socket& listener) -> std::string {
   }
 }
 
-// One client that can't be added, for want of memory, is closed; the others are not its fault.
+// A client that can't be added, for want of memory, is closed; the others are not affected.
 void AddAll(Looper& looper, std::vector<UniqueFd>& clients, const ConnectionCallbacks& callbacks) {
   for (UniqueFd& client : clients) {
     try {
@@ -65,8 +65,8 @@ void AddAll(Looper& looper, std::vector<UniqueFd>& clients, const ConnectionCall
   }
 }
 
-// A response often leaves in two pieces, as it becomes known. Without this the kernel would hold
-// the second until the client has acknowledged the first, which a client delays by 40 ms, tcp(7).
+// A response often leaves in two pieces, as they become known. Without this, the kernel would hold
+// the second until the client acknowledges the first, which a client delays by 40 ms, tcp(7).
 // Accepted sockets inherit it; a listener that is not TCP has no such delay.
 void SendAtOnce(const Socket& listener) noexcept {
   const int on = 1;
@@ -93,7 +93,7 @@ Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& ta
   }
   SendAtOnce(listener_);
   const std::chrono::seconds longest = options_.defer_accept;
-  // 0, too: a listener that was inherited may have been set otherwise.
+  // For 0, too: an inherited listener may have another setting.
   if (!DeferAccept(listener_.GetFd(), longest) && longest.count() != 0) {
     Log(LogLevel::kWarning, "silent clients can't be kept back for " +
                                 std::to_string(longest.count()) +
@@ -133,8 +133,8 @@ void Acceptor::OnEvent(const PollEvent& event) {
   }
 }
 
-// Without memory, those who are accepted already keep their places until the next attempt. If not
-// even that can be had, they are refused: better than to wait for nothing.
+// Without memory, clients already accepted keep their places until the next attempt. If there is no
+// memory even for that attempt, they are refused rather than left to wait for nothing.
 void Acceptor::OnClients() {
   try {
     try {
@@ -151,8 +151,8 @@ void Acceptor::OnClients() {
 }
 
 auto Acceptor::AcceptWaiting() -> bool {
-  // Longer than any queue, somaxconn in tcp(7): later clients came too late, and a crowd that never
-  // ends can't keep us.
+  // More than any queue holds, somaxconn in tcp(7): later clients came too late, and an endless
+  // crowd can't keep this loop busy.
   constexpr std::size_t kLongestQueue = 65'536;
   try {
     for (std::size_t taken = 0; watch_ && taken < kLongestQueue; taken += options_.batch) {
@@ -163,7 +163,7 @@ auto Acceptor::AcceptWaiting() -> bool {
     }
     return true;
   } catch (const std::bad_alloc&) {
-    return false;  // those who are accepted keep their places
+    return false;  // accepted clients keep their places
   }
 }
 
@@ -180,7 +180,7 @@ auto Acceptor::AcceptBatch() -> BatchEnd {
       if (turned_away_ != nullptr) {
         turned_away_->Add(1);
       }
-      continue;  // and is closed
+      continue;  // which closes it
     }
     if (client) {
       failures_ = 0;
@@ -223,8 +223,8 @@ void Acceptor::HandOver(const std::shared_ptr<Target>& target) {
     return;
   }
   const std::size_t count = target->batch.size();
-  // Shared, because a Task can be copied and a descriptor can't. A loop that has ended refuses
-  // the task, which closes them.
+  // Shared, because a Task can be copied and a descriptor can't. A loop that has ended refuses the
+  // task, which then closes them.
   const auto batch = std::make_shared<std::vector<UniqueFd>>(std::move(target->batch));
   try {
     [[maybe_unused]] const bool accepted =
@@ -233,10 +233,10 @@ void Acceptor::HandOver(const std::shared_ptr<Target>& target) {
           AddAll(*target->looper, *batch, callbacks);
         });
   } catch (const std::bad_alloc&) {
-    target->batch = std::move(*batch);  // they go with the next
+    target->batch = std::move(*batch);  // they go with the next batch
     throw;
   }
-  // Not before: what can't be posted must not count. If the loop was quicker, the sum is right.
+  // Only now: clients that can't be posted don't count. If the loop was quicker, the sum is right.
   target->waiting.fetch_add(count, std::memory_order_relaxed);
 }
 
@@ -248,9 +248,9 @@ void Acceptor::Rest(int error) {
   retry_ = home_.RunAfter(options_.retry, [this] {
     retry_.reset();
     home_.ChangeWatch(*watch_, Interest::kRead);
-    OnClients();  // there may be some who were accepted before, and could not be handed over
+    OnClients();  // earlier clients may be left that could not be handed over
   });
-  home_.ChangeWatch(*watch_, Interest::kNone);  // not before there is a timer that ends it
+  home_.ChangeWatch(*watch_, Interest::kNone);  // only once there is a timer that ends it
   if (!logged_ || home_.Now() - *logged_ >= kLogPause) {
     Log(LogLevel::kWarning, "accept at " + name_ + ": " + std::generic_category().message(error) +
                                 "; again in " + std::to_string(options_.retry.count()) + " ms");

@@ -10,12 +10,12 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// How often a draining server looks whether a client is left.
+// How often a draining server checks whether a client is left.
 constexpr std::chrono::milliseconds kLook{10};
 
 }  // namespace
 
-// @return false: it was decided before
+// @return false: it was already decided
 auto ServerDrain::Decide(Ending ending) noexcept -> bool {
   Ending not_yet = Ending::kNotYet;
   return ending_.compare_exchange_strong(not_yet, ending);
@@ -34,7 +34,7 @@ void ServerDrain::Begin(ListenQueue queue) noexcept {
   OrStop([this] { Post(0, [this] { BeginDrain(); }); });
 }
 
-// Less gently, for which no memory is needed.
+// Falls back to Stop(), which is less gentle but needs no memory.
 template <typename Step>
 void ServerDrain::OrStop(const Step& step) noexcept {
   try {
@@ -45,7 +45,7 @@ void ServerDrain::OrStop(const Step& step) noexcept {
   }
 }
 
-// Runs a step on another loop. One that takes no task any more has ended.
+// Runs a step on another loop. A loop that accepts no more tasks has ended.
 template <typename Step>
 void ServerDrain::Post(std::size_t index, Step step) {
   static_cast<void>(loopers_[index]->Post([this, step, lives = lives_] {
@@ -85,18 +85,18 @@ void ServerDrain::EmptyQueues() {
     return;
   }
   acceptors_.clear();
-  // After the clients that were handed over: posts of one thread keep their order.
+  // After the clients that were handed over: the posts of one thread keep their order.
   for (std::size_t i = 1; i < loopers_.size(); ++i) {
     Post(i, [this, i] { AwaitLastClients(i); });
   }
   AwaitLastClients(0);
 }
 
-// The first loop stops the others, so it is the last to go.
+// The first loop stops the others, so it is the last to end.
 void ServerDrain::AwaitLastClients(std::size_t index) {
   Looper& looper = *loopers_[index];
-  // At each look: the first loop, or Stop(), may stop this one before the next. A loop that was
-  // busy all the time leaves its clients no less than the others had.
+  // Set at each check, because the first loop, or Stop(), may stop this one before the next. A loop
+  // that was busy all the time leaves its clients no less time than the others had.
   const Clock::duration left = std::max(end_ - looper.Now(), end_ - chance_end_);
   looper.SetStopTimeout(std::chrono::ceil<std::chrono::milliseconds>(left));
   const bool others = index == 0 && ended_.load() + 1 < loopers_.size();

@@ -41,7 +41,7 @@ auto BindTo(int fd, const sockaddr_un& address) -> int {
   return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
 }
 
-// A socket file that refuses clients has been left by a program that was killed.
+// True for a socket file that refuses clients: a program that was killed has left it.
 auto IsDead(const sockaddr_un& address) -> bool {
   struct stat file {};
   if (::lstat(address.sun_path, &file) != 0 || !S_ISSOCK(file.st_mode)) {

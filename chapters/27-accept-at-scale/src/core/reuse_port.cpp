@@ -23,8 +23,8 @@ auto OpenBeside(const NetAddress& address, int backlog) -> Socket {
   return listener;
 }
 
-// Opens listeners beside the first one until there are `count`. The first one must listen already:
-// see the head of reuse_port.h.
+// Opens more listeners until there are `count`. The first one must already listen: see the header
+// comment of reuse_port.h.
 void OpenSiblings(std::vector<Socket>& listeners, std::size_t count, int backlog) {
   const NetAddress address = listeners.front().LocalAddress();
   if (count > 1 && !SharePort(listeners.front().GetFd())) {

@@ -11,14 +11,14 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Takes the place of the user's state in a parting connection.
+// Replaces the user's state in a parting connection.
 struct PartingState : ConnectionState {
-  std::uint32_t acknowledged = 0;  // bytes, when its time was last up
+  std::uint32_t acknowledged = 0;  // in bytes, when its time was last up
 };
 
 constexpr ClosingStep kOver{Clock::duration::zero(), true};
 
-// The next close(2) drops what the kernel still has to send, and tells the client so.
+// Makes the next close(2) drop what the kernel still has to send, and reset the connection.
 void ResetOnClose(int fd) noexcept {
   const linger at_once{1, 0};
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -26,8 +26,8 @@ void ResetOnClose(int fd) noexcept {
 
 }  // namespace
 
-// Most connections have said their last words, and nothing came that they did not read: they are
-// closed without another system call.
+// Most connections have sent their last bytes, and have left no input unread: they are closed
+// without another system call.
 auto ConnectionCloser::Begin(Connection& connection) -> ClosingStep {
   connection.SetState(nullptr);
   if (connection.sealing_ != nullptr && connection.closing_ != Closing::kReset) {
@@ -59,7 +59,7 @@ auto ConnectionCloser::Serve(Connection& connection) -> ClosingStep {
   return Linger(connection);
 }
 
-// One read in each round. When all is sent, a connection is done, or half-closed if it lingers.
+// Reads once in each round. When all is sent, the connection is done, or half-closed if it lingers.
 auto ConnectionCloser::Linger(Connection& connection) -> ClosingStep {
   if (connection.line_ != LineState::kEnded && connection.line_ != LineState::kBroken) {
     const IoResult unread = connection.Fill();
@@ -87,8 +87,8 @@ auto ConnectionCloser::Linger(Connection& connection) -> ClosingStep {
   return next;
 }
 
-// One that has only failed to stop sending has had its time. At the first look there is nothing to
-// compare with: all that was ever acknowledged counts, which earns most of them a whole grace.
+// A client that has only failed to stop sending has had its time. The first check has nothing to
+// compare with: everything that was ever acknowledged counts, which earns most a whole grace.
 auto ConnectionCloser::Expire(Connection& connection) -> ClosingStep {
   if (connection.phase_ == ConnectionPhase::kHalfClosed) {
     return kOver;

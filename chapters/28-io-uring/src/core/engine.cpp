@@ -25,7 +25,7 @@ constexpr PollerKind kNative = PollerKind::kEpoll;
 constexpr PollerKind kNative = PollerKind::kKqueue;
 #endif
 
-// Makes each call itself when the poller of this system reports that it would not block.
+// Makes each call itself when this system's poller reports that it would not block.
 class ReadinessEngine final : public Engine {
  public:
   auto GetPoller() noexcept -> Poller& override { return *poller_; }
@@ -51,7 +51,7 @@ class ReadinessEngine final : public Engine {
 
   void Forget(int /*fd*/) noexcept override {}
 
-  // That takes it out of the poller, too.
+  // Closing also takes the descriptor out of the poller.
   void Close(UniqueFd fd) noexcept override { fd.Reset(); }
 
   void Listen(int listener, std::uint64_t token) override {
@@ -80,7 +80,7 @@ class ReadinessEngine final : public Engine {
     }
   }
 
-  // Clients stay in the kernel's queue until Accept(), so that none has to be kept.
+  // Clients stay in the kernel's queue until Accept(), so none has to be kept here.
   void StopAccepting(int listener) noexcept override {
     const auto found = Find(listener);
     if (found != accepting_.end()) {
@@ -108,7 +108,7 @@ class ReadinessEngine final : public Engine {
   std::vector<Listener> accepting_;
 };
 
-// Why it is not the one that was wanted; the first of many loops says it for all of them.
+// Logs why the engine is not the requested one; the first of many loops does so for all of them.
 void TellOnce(const std::string& reason) {
   static std::atomic<bool> told{false};
   if (!told.exchange(true)) {

@@ -20,15 +20,15 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// A completion is told by 4 bits of what it was, 28 of the descriptor and 32 of the generation.
+// A completion is tagged with 4 bits for its kind, 28 for the descriptor and 32 for the generation.
 constexpr int kFdBits = 28;
 constexpr std::uint32_t kFdMask = (1U << kFdBits) - 1;
 
-// When so many buffers wait for a connection that nobody reads, its receive is ended.
+// If this many buffers wait for a connection that nobody reads, its receive is cancelled.
 constexpr std::uint16_t kMaxArrived = 64;
 
 // The ring does not send anything longer. So nothing that it sends can have paused its connection,
-// and the loop need not hear of it when all of it has left.
+// and the loop need not know when all of it has left.
 constexpr std::size_t kLongSend = std::size_t{64} * 1024;
 
 constexpr std::size_t kEventsAtOnce = Ring::kCompletions + 1024;
@@ -49,7 +49,7 @@ void IoUringEngine::Endpoint::Reset() noexcept {
       is_new = false;
 }
 
-// --- what is no client ---------------------------------------------------------------------------
+// --- descriptors that are not clients ------------------------------------------------------------
 
 void IoUringEngine::Add(int fd, Interest interest, std::uint64_t token) {
   watches_.Add(fd, interest, token);
@@ -61,8 +61,8 @@ void IoUringEngine::Change(int fd, Interest interest, std::uint64_t token) {
 
 void IoUringEngine::Remove(int fd) { watches_.Remove(fd); }
 
-// Once, not for ever: after epoll has told what it knows, it is asked again whether it has more, as
-// a level-triggered watch must be.
+// One-shot, not multishot: after epoll has reported its events, it is asked again whether it has
+// more, as a level-triggered watch must be.
 void IoUringEngine::AwaitWatches() noexcept {
   if (!awaits_watches_ && ring_.HasRoom(1)) {
     Poll(Act::kWatches, watches_.Fd(), POLLIN);
@@ -76,10 +76,10 @@ auto IoUringEngine::Wait(std::optional<std::chrono::milliseconds> timeout)
     -> const std::vector<PollEvent>& {
   events_.clear();
   AwaitWatches();
-  bool known = !awaits_watches_;  // or nobody would hear of them
+  bool known = !awaits_watches_;  // otherwise nobody would see their events
   for (Listener& listener : listeners_) {
     if (listener.listening && !listener.accepting && !listener.resting && listener.error == 0) {
-      StartAccepting(listener);  // there was no room for it
+      StartAccepting(listener);  // there was no room for it before
     }
     known = known || listener.HasNews();
   }
@@ -143,7 +143,7 @@ void IoUringEngine::Tell(const Endpoint& endpoint, bool readable, bool error) no
   }
 }
 
-// --- what comes in -------------------------------------------------------------------------------
+// --- input ---------------------------------------------------------------------------------------
 
 void IoUringEngine::Adopt(int fd, std::uint64_t token) {
   MakeRoomFor(fd);
@@ -163,13 +163,13 @@ auto IoUringEngine::AwaitInput(int fd) noexcept -> bool {
     return true;
   }
   if (endpoint.sending && endpoint.last_word) {
-    return true;  // most are closed when that has left, and what comes of it is told
+    return true;  // most are closed once that has left, and its result is reported
   }
   if (!usable_ || !ring_.HasRoom(1)) {
     return false;
   }
   if (endpoint.is_new) {
-    endpoint.is_new = endpoint.by_call = false;  // nobody has asked whether there is anything
+    endpoint.is_new = endpoint.by_call = false;  // nobody has asked whether there is input
   }
   if (endpoint.first != kNoBuffer || endpoint.by_call || endpoint.ended) {
     if (!endpoint.hang_up) {  // reported once
@@ -179,7 +179,7 @@ auto IoUringEngine::AwaitInput(int fd) noexcept -> bool {
     return true;
   }
   if (buffers_left_ == 0) {
-    // A receive would fail at once, and be started again, and so on.
+    // A receive would fail at once, and be restarted, and so on.
     Poll(Act::kInput, fd, POLLIN);
     endpoint.input = true;
     return true;
@@ -214,8 +214,8 @@ void IoUringEngine::OnReceive(const io_uring_cqe& done, Endpoint& endpoint, bool
     return;
   }
   if (done.res == -ECANCELED) {
-    // Too many bytes were waiting. If they have been taken since, this starts the receive again;
-    // otherwise it has the end of the connection reported.
+    // Too many bytes were waiting. If they have been taken meanwhile, this restarts the receive;
+    // otherwise it makes the poller report the connection's end.
     if (!AwaitInput(fd)) {
       Tell(endpoint, true, false);
     }
@@ -224,7 +224,7 @@ void IoUringEngine::OnReceive(const io_uring_cqe& done, Endpoint& endpoint, bool
   if (done.res == 0) {
     endpoint.ended = true;
   } else if (done.res == -ENOBUFS || done.res == -EAGAIN || done.res == -EINTR) {
-    endpoint.by_call = true;  // all buffers are taken, and something is there
+    endpoint.by_call = true;  // all buffers are taken, and there is input
   } else if (done.res < 0) {
     endpoint.error = -done.res;
   } else if (more && endpoint.arrived >= kMaxArrived && !endpoint.stopping && ring_.HasRoom(1)) {
@@ -249,7 +249,7 @@ auto IoUringEngine::Receive(Socket& socket, char* room) noexcept -> Received {
     return {{IoStatus::kBytes, size, 0}, ring_.Buffer(lent_), more()};
   }
   if (endpoint.first != kNoBuffer) {
-    // Several: by one copy they are one piece, and back in the kernel's hands.
+    // There are several: one copy joins them and lets the kernel have the buffers back.
     std::size_t size = 0;
     while (endpoint.first != kNoBuffer &&
            size + arrived_[endpoint.first].size <= ReadScratch::kSize) {
@@ -289,7 +289,7 @@ auto IoUringEngine::TakeFirst(Endpoint& endpoint) noexcept -> std::uint16_t {
   return buffer;
 }
 
-// --- what goes out -------------------------------------------------------------------------------
+// --- output --------------------------------------------------------------------------------------
 
 auto IoUringEngine::Send(Socket& socket, OutQueue& queue, bool last) -> IoResult {
   const int fd = socket.GetFd();
@@ -309,12 +309,12 @@ auto IoUringEngine::Send(Socket& socket, OutQueue& queue, bool last) -> IoResult
     submission = PrepareSend(fd, queue, last);
   }
   if (submission == nullptr) {
-    // A part of a file goes by sendfile(2), which has no equal here. And what is long will fall
-    // short: a call knows at once.
+    // A part of a file goes by sendfile(2), which has no equal here. A long send would fall short
+    // anyway: a call knows that at once.
     const IoResult result = queue.FlushTo(socket, last);
     const bool waits = result.status == IoStatus::kWouldBlock && AwaitRoom(fd, endpoint);
     return result.status == IoStatus::kWouldBlock && !waits
-               ? IoResult{IoStatus::kBytes, result.bytes, 0}  // to be tried again
+               ? IoResult{IoStatus::kBytes, result.bytes, 0}  // try again
                : result;
   }
   submission->user_data = Tag(Act::kSend, fd, endpoint.generation);
@@ -325,7 +325,7 @@ auto IoUringEngine::Send(Socket& socket, OutQueue& queue, bool last) -> IoResult
   return {IoStatus::kWouldBlock, 0, 0};
 }
 
-// A send of what is at the front of the queue, or nullptr if that can't be had.
+// Prepares a send of the queue's front; returns nullptr if that is not possible.
 auto IoUringEngine::PrepareSend(int fd, const OutQueue& queue, bool last) noexcept
     -> io_uring_sqe* {
   Message* const message = NextMessage();
@@ -372,7 +372,7 @@ void IoUringEngine::OnSend(int fd, int result, Endpoint& endpoint) noexcept {
   endpoint.sending = false;
   OutQueue* const queue = std::exchange(endpoint.queue, nullptr);
   if (queue == nullptr) {
-    return;  // it was cleared since
+    return;  // it was cleared meanwhile
   }
   const bool full = result == -EAGAIN;
   const std::uint32_t sent = result < 0 ? 0 : static_cast<std::uint32_t>(result);
@@ -386,7 +386,7 @@ void IoUringEngine::OnSend(int fd, int result, Endpoint& endpoint) noexcept {
   }
 }
 
-// Like an edge, once for all times that there is room again after there was none.
+// Works like an edge: one request covers each time that room returns after there was none.
 auto IoUringEngine::AwaitRoom(int fd, Endpoint& endpoint) noexcept -> bool {
   if (!endpoint.room) {
     if (!ring_.HasRoom(1)) {
@@ -425,7 +425,7 @@ void IoUringEngine::Forget(int fd) noexcept {
   }
 }
 
-// --- the end -------------------------------------------------------------------------------------
+// --- closing -------------------------------------------------------------------------------------
 
 void IoUringEngine::Close(UniqueFd fd) noexcept {
   const int number = fd.Get();
@@ -435,13 +435,13 @@ void IoUringEngine::Close(UniqueFd fd) noexcept {
     CloseByRing(fd.Release(), endpoint);
   } else {
     if (Works()) {
-      ::shutdown(number, SHUT_RDWR);  // ends what is under way, which can't be cancelled
+      ::shutdown(number, SHUT_RDWR);  // ends pending requests, which can't be cancelled
     }
     Leave(endpoint);
   }
 }
 
-// A pending request holds the socket, which would stay open until that has ended.
+// A pending request holds the socket, which would stay open until the request ends.
 void IoUringEngine::CloseByRing(int fd, Endpoint& endpoint) noexcept {
   ring_.Close(fd);
   if (endpoint.receiving) {
@@ -467,8 +467,8 @@ void IoUringEngine::Leave(Endpoint& endpoint) noexcept {
   ++endpoint.generation;
 }
 
-// Closing the ring would end what is under way, but some time later, and until then the sockets
-// stay open.
+// Closing the ring would end the pending requests, but only some time later, and until then the
+// sockets stay open.
 void IoUringEngine::Finish() noexcept {
   if (!std::exchange(usable_, false)) {
     return;
@@ -492,7 +492,7 @@ void IoUringEngine::Finish() noexcept {
       }
     }
   } catch (const std::system_error&) {
-    // Then closing the ring ends it.
+    // If this fails, closing the ring ends them.
   }
 }
 
@@ -548,7 +548,7 @@ void IoUringEngine::OnAccept(const io_uring_cqe& done, int fd, bool known) noexc
   }
 }
 
-// A multishot accept has no room for addresses, so each is asked for when it is wanted.
+// A multishot accept has no room for addresses, so each address is requested when it is needed.
 auto IoUringEngine::Accept(Socket& listener, NetAddress* client) noexcept -> int {
   const int fd = TakeClient(listener.GetFd());
   if (fd >= 0 && client != nullptr) {
@@ -609,7 +609,7 @@ void IoUringEngine::Unlisten(int listener) noexcept {
   }
 }
 
-// Clients whom the kernel has accepted, though this round has not heard of them.
+// Takes clients that the kernel has accepted but this round has not seen.
 void IoUringEngine::TakeWhoIsThere(Listener& listener) noexcept {
   const std::uint64_t tag = Tag(Act::kAccept, listener.fd, At(listener.fd).generation);
   ring_.Peek([&](io_uring_cqe& done) {
@@ -651,7 +651,7 @@ auto IoUringEngine::Submit(Act act, std::uint8_t operation, int fd) noexcept -> 
 
 auto IoUringEngine::Poll(Act act, int fd, unsigned events) noexcept -> io_uring_sqe& {
   io_uring_sqe& submission = Submit(act, IORING_OP_POLL_ADD, fd);
-  submission.poll32_events = events;  // POLLERR, POLLHUP and POLLRDHUP come unasked
+  submission.poll32_events = events;  // POLLERR, POLLHUP and POLLRDHUP are always reported
   ++under_way_;
   return submission;
 }

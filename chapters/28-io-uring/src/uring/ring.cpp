@@ -26,13 +26,13 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Longer than any wait, and short enough to be told in nanoseconds.
+// This is longer than any wait, and short enough to be expressed in nanoseconds.
 constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
 
-// ThreadSanitizer takes what one thread sends to be older than what another thread receives after
-// it. It learns that from the calls of send() and recv(), and does not see those of a ring. So for
-// it, and for nobody else, a thread that enters the kernel sends itself a byte. Annotations, such
-// as __tsan_release(), can't do that: a client calls recv(), whose order has no address to name.
+// ThreadSanitizer orders what one thread sends before what another thread receives after it. It
+// learns that from calls of send() and recv(), and does not see those of a ring. So for it alone, a
+// thread that enters the kernel sends itself a byte. Annotations, such as __tsan_release(), can't
+// do that: a client calls recv(), whose order has no address to name.
 #ifdef TURTLE_THREAD_SANITIZER
 auto ConnectedToItself() noexcept -> UniqueFd {
   UniqueFd own(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -68,15 +68,15 @@ auto Check(std::int64_t result, const char* what) -> int {
 
 auto Wanted() -> io_uring_params {
   io_uring_params params{};
-  // One thread hands over, and the kernel works when that thread asks for completions, not in
-  // between. Which thread is not known yet: so the ring is born disabled.
+  // One thread submits, and the kernel works when that thread asks for completions, not in between.
+  // Which thread is not known yet: so the ring starts disabled.
   params.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_CQSIZE |
                  IORING_SETUP_R_DISABLED;
   params.cq_entries = Ring::kCompletions;
   return params;
 }
 
-// The descriptor is closed on exec, always.
+// The kernel always sets close-on-exec on the descriptor.
 auto SetUp(io_uring_params& params) -> UniqueFd {
   return UniqueFd(
       Check(::syscall(SYS_io_uring_setup, Ring::kSubmissions, &params), "io_uring_setup"));
@@ -103,7 +103,7 @@ Mapping::~Mapping() { ::munmap(start_, size_); }
 
 Ring::Ring() : Ring(Wanted()) {}
 
-// `params` comes as what is wanted; the first member's initialiser lets the kernel fill in the
+// `params` holds the requested values; the first member's initialiser lets the kernel fill in the
 // rest.
 Ring::Ring(io_uring_params params)
     : ring_(SetUp(params)),
@@ -137,7 +137,7 @@ void Ring::OfferBuffers() {
 }
 
 void Ring::GiveBack(unsigned id) noexcept {
-  // The kernel's `tail` lies within the first entry, so an entry's members are set one by one. The
+  // The kernel's `tail` is within the first entry, so an entry's members are set one by one. The
   // array begins where the ring does: C++ has no name for it that all headers agree on.
   io_uring_buf& entry = buffer_ring_.At<io_uring_buf>(0)[buffer_tail_ & (kBufferCount - 1)];
   entry.addr = reinterpret_cast<std::uintptr_t>(Buffer(id));
@@ -152,7 +152,7 @@ auto Ring::HasRoom(unsigned count) noexcept -> bool {
     return kSubmissions - (prepared_ - __atomic_load_n(submission_head_, __ATOMIC_ACQUIRE));
   };
   if (room() < count && has_owner_) {
-    Submit(0, 0, nullptr);  // their completions are seen when they always are
+    Submit(0, 0, nullptr);  // their completions are reaped as usual
   }
   return room() >= count;
 }
@@ -166,7 +166,7 @@ auto Ring::Next() noexcept -> io_uring_sqe& {
 
 void Ring::Close(int fd) noexcept {
 #ifdef TURTLE_THREAD_SANITIZER
-  // The sanitizer has to see that the number is free. Prepared submissions still mean this
+  // This shows the sanitizer that the number is free. Prepared submissions still refer to this
   // descriptor.
   if (has_owner_) {
     HandOver();
@@ -204,9 +204,9 @@ void Ring::Enter(std::optional<std::chrono::milliseconds> timeout) {
   const bool waits = limit != 0;
   const int error = Submit(IORING_ENTER_GETEVENTS | (waits ? IORING_ENTER_EXT_ARG : 0),
                            waits ? 1 : 0, waits ? &wait : nullptr);
-  // ETIME: the time is over. EINTR: a signal. The others: no memory for a request, or for the
-  // completions that are waiting, at present; the next call tries again. EBADR: there was none for
-  // a completion, which is lost; the waiting caller has its deadlines.
+  // ETIME: the time is over. EINTR: a signal. The others: no memory at present, for a request or
+  // for the waiting completions; the next call tries again. EBADR: there was no memory for a
+  // completion, which is lost; the waiting caller has its deadlines.
   if (error != 0 && error != ETIME && error != EINTR && error != EAGAIN && error != EBUSY &&
       error != ENOMEM && error != EBADR) {
     throw std::system_error(error, std::generic_category(), "io_uring_enter");

@@ -1,21 +1,21 @@
-// An io_uring(7) by its system calls: a queue of submissions, a queue of completions, and buffers
-// that the kernel takes from when data arrives.
+// An io_uring(7) on its plain system calls: a queue of submissions, a queue of completions, and
+// buffers that the kernel uses when data arrives.
 //
 // Interface:
-//  * Next() is an empty submission to fill in; Enter() hands all of them over, and waits.
-//  * Reap() visits what has come in.
-//  * Buffer() is what a receive was given; GiveBack() lets the kernel use it again.
-//  * Withdraw() takes back a submission that was not handed over yet.
+//  * Next() returns an empty submission to fill in; Enter() submits all of them, and waits.
+//  * Reap() visits the completions.
+//  * Buffer() returns the bytes of a receive; GiveBack() lets the kernel use the buffer again.
+//  * Withdraw() takes back a submission that has not been submitted yet.
 //
-// Both queues are in memory that is shared with the kernel. Of each, one side writes the entries
-// and the tail, and the other the head. So a store that releases and a load that acquires are all
-// it takes; no system call is needed to look.
+// Both queues are in memory shared with the kernel. In each, one side writes the entries and the
+// tail, and the other the head. So a releasing store and an acquiring load are all it takes; no
+// system call is needed to look.
 //
 // The kernel works on a ring only while the thread that owns it is in Enter()
-// (IORING_SETUP_DEFER_TASKRUN): nothing happens unseen by the loop, and no completion comes between
-// two looks at the queue. This takes Linux 6.1.
+// (IORING_SETUP_DEFER_TASKRUN): nothing happens unseen by the loop, and no completion arrives
+// between two looks at the queue. This requires Linux 6.1.
 //
-// Thread: that of the first Enter(), which owns it from then on. Before, one thread at a time.
+// Thread: that of the first Enter(), which owns it from then on. Before that, one at a time.
 #pragma once
 
 #include <linux/io_uring.h>
@@ -30,7 +30,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Memory that is shared with the kernel, mmap(2).
+/// Memory shared with the kernel, mmap(2).
 class Mapping {
  public:
   /// Maps `size` bytes of `fd` from `offset`, or new memory where `fd` is -1. Throws
@@ -40,7 +40,7 @@ class Mapping {
   Mapping(const Mapping&) = delete;
   auto operator=(const Mapping&) -> Mapping& = delete;
 
-  /// The object at `offset` bytes from the start.
+  /// Returns the object at `offset` bytes from the start.
   template <typename T>
   [[nodiscard]] auto At(std::size_t offset) const noexcept -> T* {
     return reinterpret_cast<T*>(start_ + offset);
@@ -54,44 +54,44 @@ class Mapping {
 /// One ring, for one thread.
 class Ring {
  public:
-  static constexpr unsigned kSubmissions = 1024;    ///< That can wait to be handed over.
-  static constexpr unsigned kCompletions = 8192;    ///< That can wait to be looked at.
-  static constexpr unsigned kBufferCount = 1024;    ///< Buffers for what is received.
-  static constexpr std::size_t kBufferSize = 4096;  ///< Bytes of each.
+  static constexpr unsigned kSubmissions = 1024;    ///< Those that may wait to be submitted.
+  static constexpr unsigned kCompletions = 8192;    ///< Those that may wait to be reaped.
+  static constexpr unsigned kBufferCount = 1024;    ///< Buffers for received bytes.
+  static constexpr std::size_t kBufferSize = 4096;  ///< The size of each, in bytes.
 
-  /// Throws std::system_error that names the call: "io_uring_setup: Operation not permitted". The
-  /// kernel may be too old, or a sandbox may forbid it.
+  /// Sets up the ring. Throws std::system_error that names the call: "io_uring_setup: Operation not
+  /// permitted". The kernel may be too old, or a sandbox may forbid it.
   Ring();
 
-  /// Room for this many submissions, if need be by handing over those that wait. False: there is
-  /// none, because the kernel takes nothing at present.
+  /// Makes room for this many submissions, by submitting the waiting ones if need be. False: there
+  /// is no room, because the kernel takes nothing at present.
   [[nodiscard]] auto HasRoom(unsigned count) noexcept -> bool;
 
-  /// The next submission, zeroed; handed over by the next Enter(). Only after HasRoom().
+  /// Returns the next submission, zeroed; the next Enter() submits it. Only after HasRoom().
   auto Next() noexcept -> io_uring_sqe&;
 
-  /// The name, for Withdraw(), of the last submission from Next().
+  /// Returns the name, for Withdraw(), of the last submission from Next().
   [[nodiscard]] auto Last() const noexcept -> std::uint32_t { return prepared_ - 1; }
 
-  /// Prepares that a descriptor is closed; a completion, with `user_data` 0, tells only of failure.
-  /// Only after HasRoom().
+  /// Prepares the closing of a descriptor; a completion, with `user_data` 0, reports only a
+  /// failure. Only after HasRoom().
   void Close(int fd) noexcept;
 
-  /// Makes nothing of a submission. False: it has been handed over.
+  /// Turns a submission into a no-op. False: it has already been submitted.
   auto Withdraw(std::uint32_t submission) noexcept -> bool;
 
-  /// Hands over and lets the kernel work, io_uring_enter(2). The first call makes the calling
-  /// thread the owner.
-  /// @param timeout the longest wait for a completion; nullopt: for ever; 0: no wait
-  /// @throws std::system_error; a signal or want of memory just ends the wait
+  /// Submits and lets the kernel work, io_uring_enter(2). The first call makes the calling thread
+  /// the owner.
+  /// @param timeout the longest wait for a completion; nullopt: forever; 0: no wait
+  /// @throws std::system_error; a signal or lack of memory just ends the wait
   void Enter(std::optional<std::chrono::milliseconds> timeout);
 
-  /// Has everything been handed over? Enter() may hand over a part, for want of memory.
+  /// True if everything was submitted. Without memory, Enter() may submit only a part.
   [[nodiscard]] auto HandedOver() const noexcept -> bool {
     return prepared_ == __atomic_load_n(submission_head_, __ATOMIC_ACQUIRE);
   }
 
-  /// Hands over and lets the kernel end what can be ended at once. Only with an owner.
+  /// Submits, and lets the kernel end everything that can end at once. Only with an owner.
   void HandOver() noexcept { Submit(IORING_ENTER_GETEVENTS, 0, nullptr); }
 
   /// Calls `visit(const io_uring_cqe&)` for each completion that is there. It must not throw.
@@ -105,7 +105,7 @@ class Ring {
     __atomic_store_n(completion_head_, head, __ATOMIC_RELEASE);
   }
 
-  /// Calls `visit(io_uring_cqe&)` likewise, for completions that Reap() is still to visit.
+  /// Calls `visit(io_uring_cqe&)` for the completions that Reap() has yet to visit.
   template <typename Visit>
   void Peek(const Visit& visit) {
     const unsigned tail = __atomic_load_n(completion_tail_, __ATOMIC_ACQUIRE);
@@ -114,15 +114,15 @@ class Ring {
     }
   }
 
-  /// The memory of a buffer, kBufferSize bytes.
+  /// Returns the memory of a buffer, kBufferSize bytes.
   [[nodiscard]] auto Buffer(unsigned id) const noexcept -> const char* {
     return memory_.At<char>(id * kBufferSize);
   }
 
-  /// The kernel may use the buffer again.
+  /// Lets the kernel use the buffer again.
   void GiveBack(unsigned id) noexcept;
 
-  /// Does it have an owner? Before, nothing was handed over.
+  /// True once it has an owner. Before, nothing was submitted.
   [[nodiscard]] auto HasOwner() const noexcept -> bool { return has_owner_; }
 
  private:
@@ -140,7 +140,7 @@ class Ring {
   io_uring_sqe* submissions_;
   unsigned* submission_head_;
   unsigned* submission_tail_;
-  std::uint32_t prepared_ = 0;  // the tail, as far as we are
+  std::uint32_t prepared_ = 0;  // the tail, as far as our side is
   io_uring_cqe* completions_;
   unsigned* completion_head_;
   unsigned* completion_tail_;

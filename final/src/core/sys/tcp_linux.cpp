@@ -2,7 +2,7 @@
 // over SO_REUSEPORT and SO_INCOMING_CPU.
 #ifdef __linux__
 
-#include <linux/tcp.h>  // has more in tcp_info than netinet/tcp.h
+#include <linux/tcp.h>  // it has more in tcp_info than netinet/tcp.h
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -22,7 +22,7 @@ auto Set(int socket, int option, int value) noexcept -> bool {
   return ::setsockopt(socket, SOL_SOCKET, option, &value, sizeof value) == 0;
 }
 
-// Before Linux 6.2 the option was heeded as long as no two listeners shared a port.
+// Before Linux 6.2 the option was ignored if two listeners shared a port.
 auto IsHeeded() noexcept -> bool {
   utsname system{};
   int major = 0;

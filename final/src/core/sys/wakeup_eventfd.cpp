@@ -19,9 +19,9 @@ Wakeup::Wakeup() : read_end_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
 }
 
 void Wakeup::Signal() noexcept {
-  const int saved_errno = errno;  // a signal handler may run between a syscall and its check
+  const int saved_errno = errno;  // a signal handler may run between a system call and its check
   const std::uint64_t one = 1;
-  // The one way to fail is a full counter: then the wake-up is already there.
+  // It can fail only if the counter is full: then the wake-up is already there.
   [[maybe_unused]] const auto written = write(read_end_.Get(), &one, sizeof one);
   errno = saved_errno;
 }

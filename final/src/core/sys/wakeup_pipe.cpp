@@ -1,4 +1,4 @@
-// Wakeup where there is no eventfd: a pipe(2). A full pipe is a wake-up as good as any.
+// Wakeup where there is no eventfd: a pipe(2). A full pipe is as good a wake-up as any.
 #ifndef __linux__
 
 #include <fcntl.h>

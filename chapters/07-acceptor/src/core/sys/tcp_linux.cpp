@@ -1,7 +1,7 @@
 // core/tcp.h over Linux's TCP_INFO and TCP_DEFER_ACCEPT.
 #ifdef __linux__
 
-#include <linux/tcp.h>  // has more in tcp_info than netinet/tcp.h
+#include <linux/tcp.h>  // it has more in tcp_info than netinet/tcp.h
 #include <netinet/in.h>
 #include <sys/socket.h>
 

@@ -42,8 +42,8 @@ auto SendFlags(bool more_follows) noexcept -> int {
 
 auto SendFile(int socket, int file, std::uint64_t offset, std::size_t count) -> IoResult {
 #ifdef SO_NOSIGPIPE
-  // Sockets carry it on macOS already, but on FreeBSD only send(2) has been told, and sendfile(2)
-  // has no flag for it. A failure shows as the error of the call below.
+  // On macOS a socket option already prevents SIGPIPE, but on FreeBSD only send(2) has a flag for
+  // that, and sendfile(2) has none. A failure shows as the error of the call below.
   const int on = 1;
   setsockopt(socket, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
 #endif
@@ -52,7 +52,7 @@ auto SendFile(int socket, int file, std::uint64_t offset, std::size_t count) -> 
   do {
     result = KernelSend(socket, file, static_cast<off_t>(offset), count, &sent);
   } while (result != 0 && errno == EINTR && sent == 0);
-  // A call that was interrupted or would block says so and, beside it, what it sent before.
+  // A call that was interrupted or would block also reports what it sent before.
   if (sent > 0 && (result == 0 || errno == EAGAIN || errno == EINTR)) {
     return {IoStatus::kBytes, static_cast<std::size_t>(sent), 0};
   }

@@ -13,7 +13,7 @@ namespace {
 
 thread_local const CpuPin* pin_of_thread = nullptr;
 
-// The number of the CPU with this index among those in the set, which is not empty.
+// Returns the number of the CPU with this index in the set, which is not empty.
 auto CpuAt(const cpu_set_t& set, std::size_t index) noexcept -> int {
   auto left = static_cast<int>(index % static_cast<std::size_t>(CPU_COUNT(&set)));
   int cpu = 0;

@@ -1,4 +1,4 @@
-// CpuPin where the system has no such thing.
+// CpuPin for systems that can't pin threads.
 #ifndef __linux__
 
 #include <cerrno>

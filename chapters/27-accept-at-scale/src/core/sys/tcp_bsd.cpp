@@ -1,6 +1,6 @@
-// core/tcp.h for macOS and FreeBSD. They tell how much was sent for the first time. That count runs
-// ahead of what was acknowledged by one window at most, so it goes on as long as the client reads.
-// They keep no client back, and the listeners of core/reuse_port.h they do not have.
+// core/tcp.h for macOS and FreeBSD. They report how much was sent for the first time. That count is
+// at most one window ahead of the acknowledged bytes, so it grows as long as the client reads. They
+// hold no client back, and don't have the listeners of core/reuse_port.h.
 #ifndef __linux__
 
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-// MakeIoUringEngine() where the library is built without.
+// MakeIoUringEngine() where the library is built without io_uring.
 #ifndef TURTLE_WITH_IO_URING
 
 #include <cerrno>
