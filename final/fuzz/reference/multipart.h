@@ -39,7 +39,7 @@ struct Boundary {
   std::string text;
 };
 
-/// Takes the boundary out of a Content-Type field.
+/// Extracts the boundary from a Content-Type field.
 auto ReadBoundary(std::string_view content_type) -> Boundary;
 
 /// Reads a whole body.

@@ -10,7 +10,7 @@
 
 namespace TURTLE_SERVER::reference {
 
-/// How to answer.
+/// How to respond.
 struct Ranges {
   char answer = 'w';  ///< 'w'hole, 'p'arts, 'u'nsatisfiable
   std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;  ///< first and last byte

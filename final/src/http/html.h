@@ -1,4 +1,4 @@
-// Text inside HTML.
+// Escapes text for HTML.
 //
 // Thread: a pure function.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace TURTLE_SERVER {
 
-/// Appends `text` so that HTML shows it as it is, in an element or in a quoted attribute: names of
-/// files and words of a request can't become markup.
+/// Appends `text` so that HTML shows it as it is, in an element or in a quoted attribute: file
+/// names and words of a request can't become markup.
 inline void AppendEscaped(std::string_view text, std::string& out) {
   for (const char c : text) {
     switch (c) {

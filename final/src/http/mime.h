@@ -1,4 +1,4 @@
-// The Content-Type of a file by its name (RFC 9110, section 8.3).
+// Maps a file's name to its Content-Type (RFC 9110, section 8.3).
 //
 // Thread: a pure function.
 #pragma once
@@ -9,11 +9,11 @@
 
 namespace TURTLE_SERVER {
 
-/// The media type for a file, by the extension of its name in any case, with the character set
-/// where a browser would guess otherwise: Turtle's text is UTF-8.
+/// Returns the media type of a file by the extension of its name, in any case. It includes the
+/// character set if a browser would guess otherwise: Turtle's text is UTF-8.
 /// @param path a name or a path; only what follows the last slash counts
-/// @return such as "text/html; charset=utf-8"; "application/octet-stream" for an unknown or no
-///     extension, and ".html" has none. A literal: valid for ever.
+/// @return such as "text/html; charset=utf-8"; "application/octet-stream" for an unknown extension
+///     or none, and ".html" has none. A literal: valid forever.
 [[nodiscard]] auto MimeType(std::string_view path) noexcept -> std::string_view;
 
 }  // namespace TURTLE_SERVER

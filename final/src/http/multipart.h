@@ -8,17 +8,17 @@
 //     --boundary--\r\n
 //
 // Interface:
-//  * MultipartBoundary() takes the boundary out of Content-Type.
-//  * MultipartParser::Read() is given what has arrived and says what comes next in it: a part
+//  * MultipartBoundary() extracts the boundary from Content-Type.
+//  * MultipartParser::Read() takes the bytes that have arrived and returns the next event: a part
 //    begins, bytes of it, it ends. Finish() says whether the body was complete.
 //
 // Nothing of a part is kept here but the fields of its header, and no byte of its content is
-// copied. Of a delimiter that is cut by the end of a piece only the number of bytes is remembered.
-// Should it turn out to be content, those bytes are the beginning of the delimiter, which is known.
+// copied. If the end of a piece cuts a delimiter, only the number of its bytes is remembered. If
+// they turn out to be content, they are the beginning of the delimiter, which is known.
 //
-// Input that two programs might read in two ways is refused: a bare LF, a folded field, a field or
-// parameter twice, a second boundary. So is a line that begins with the boundary and goes on (it
-// must not occur in content). Parts that may be there and mean nothing are passed over: preamble,
+// Input that two programs might read in two ways is refused: a bare LF, a folded field, a repeated
+// field or parameter, a second boundary. So is a line that begins with the boundary and goes on (it
+// must not occur in content). Parts that are allowed but mean nothing are skipped: preamble,
 // epilogue, white space after a boundary, other fields, and `filename*`, which RFC 7578 forbids
 // here.
 //
@@ -34,70 +34,70 @@
 
 namespace TURTLE_SERVER {
 
-/// How much of a body is accepted; each is inclusive. Beyond it: 413.
+/// Limits how much of a body is accepted; each is inclusive. Above it: 413.
 struct MultipartLimits {
   std::size_t max_parts = 1000;                            ///< fields and files
   std::size_t max_header_bytes = std::size_t{8} * 1024;    ///< of one part, line ends included
   std::uint64_t max_part_bytes = std::uint64_t{8} << 20;   ///< of the content of one part
-  std::uint64_t max_body_bytes = std::uint64_t{32} << 20;  ///< of all that is read
+  std::uint64_t max_body_bytes = std::uint64_t{32} << 20;  ///< of everything that is read
 };
 
-/// The head of a part. All of it is the client's word, none of it a fact.
+/// The head of a part. All of it is the client's word, not fact.
 struct MultipartPart {
   std::string name;      ///< of the form's field; may be empty, or hold any byte
-  bool is_file = false;  ///< there is a file name, if only an empty one: no file was chosen
-  /// The client's name for the file, to be shown to people: its last segment, which has no '/', no
-  /// '\' and no control character and is neither "." nor "..". It may be empty, or not UTF-8. Never
-  /// make a path of it: two clients may choose the same, and some names mean devices.
+  bool is_file = false;  ///< there is a file name; if it is empty, no file was chosen
+  /// The client's name for the file, to be shown to people: its last segment, which contains no
+  /// '/', no '\' and no control character and is neither "." nor "..". It may be empty, or not
+  /// UTF-8. Never make a path of it: two clients may choose the same, and some names mean devices.
   std::string filename;
-  std::string content_type;  ///< as it was sent; "" for none, which means text/plain
+  std::string content_type;  ///< as sent; "" for none, which means text/plain
 };
 
 /// The event that Read() returns.
 enum class MultipartEvent : std::uint8_t {
-  kMore,     ///< nothing more in this piece, all of it is consumed: go on with the next
+  kMore,     ///< no more in this piece, all of it is consumed: go on with the next
   kPart,     ///< a part begins: see Part()
   kData,     ///< bytes of its content: `data`
   kPartEnd,  ///< its content is complete
-  kBad,      ///< answer with `status`; the input so far is no complete form
+  kBad,      ///< respond with `status`; the input so far is no complete form
 };
 
-/// One step.
+/// The result of one step.
 struct [[nodiscard]] MultipartStep {
-  MultipartEvent event = MultipartEvent::kMore;  ///< what it is
-  std::size_t consumed = 0;                      ///< bytes of the input that are used up
+  MultipartEvent event = MultipartEvent::kMore;  ///< which event it is
+  std::size_t consumed = 0;                      ///< how many bytes of the input were used up
   std::string_view data{};  ///< with kData, never empty: a view into the input or the parser
   int status = 0;           ///< with kBad: 400 or 413
   const char* reason = "";  ///< with kBad: what is wrong, for a person; a literal
 };
 
-/// Takes the boundary out of a Content-Type field.
+/// Extracts the boundary from a Content-Type field.
 /// @param content_type the field's value
-/// @param boundary where it is put: 1 to 70 characters that MultipartParser accepts
-/// @return no fault; 415: not multipart/form-data; 400: no boundary, two, or one that can't be
+/// @param boundary is set to 1 to 70 characters that MultipartParser accepts
+/// @return no fault; 415: not multipart/form-data; 400: no boundary, two, or an invalid one
 auto MultipartBoundary(std::string_view content_type, std::string& boundary) -> HeadFault;
 
-/// The state of one body.
+/// Parses one body.
 class MultipartParser {
  public:
-  /// Stands at the start of a body. Throws std::invalid_argument if `boundary` is none.
+  /// Starts at the beginning of a body. Throws std::invalid_argument if `boundary` is not valid.
   /// @param boundary from MultipartBoundary()
   /// @param limits how much is accepted
   explicit MultipartParser(std::string_view boundary, const MultipartLimits& limits = {});
 
-  /// Reads on, up to the next event. To be repeated with what is left of the input until it says
-  /// kMore. Events come in the order kPart, any number of kData, kPartEnd, for each part, and do
-  /// not depend on how the body was cut into pieces, but for the number of kData.
-  /// @param input what follows the bytes consumed so far
+  /// Reads up to the next event. Repeat it with the rest of the input until it returns kMore. For
+  /// each part come kPart, any number of kData, and kPartEnd, in this order. Apart from the number
+  /// of kData, they do not depend on how the body was cut into pieces.
+  /// @param input the bytes that follow those consumed so far
   /// @return see MultipartStep. kData and kPartEnd may consume nothing; after kBad every further
-  ///     call says the same.
+  ///     call returns the same.
   auto Read(std::string_view input) -> MultipartStep;
 
-  /// Says whether a body that ends here is complete.
-  /// @return no fault, the status and reason of a kBad that came before, or 400
+  /// Reports whether a body that ends here is complete.
+  /// @return no fault, the status and reason of an earlier kBad, or 400
   [[nodiscard]] auto Finish() const noexcept -> HeadFault;
 
-  /// The part that began last. Valid until the next kPart; empty before the first.
+  /// Returns the part that began last. Valid until the next kPart; empty before the first.
   [[nodiscard]] auto Part() const noexcept -> const MultipartPart& { return part_; }
 
  private:
@@ -129,12 +129,12 @@ class MultipartParser {
 
   MultipartLimits limits_;
   std::string delimiter_;  // CR LF, "--" and the boundary; a CR only at its front
-  std::string line_;       // of a header, as far as it has come
+  std::string line_;       // of a header, as far as it has arrived
   MultipartPart part_;
-  std::size_t matched_;  // bytes of the delimiter that were seen, in search of it
-  std::size_t given_;    // bytes of these that are no content, or were given out already
+  std::size_t matched_;  // bytes of the delimiter that were seen while searching for it
+  std::size_t given_;    // how many of these are no content, or were already returned
   std::size_t parts_ = 0;
-  std::size_t header_left_ = 0;  // bytes that are still allowed; so the others
+  std::size_t header_left_ = 0;  // bytes still allowed; likewise the others
   std::uint64_t part_left_ = 0;
   std::uint64_t body_left_;
   HeadFault fault_;  // with Place::kBad

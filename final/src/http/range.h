@@ -1,17 +1,17 @@
 // Byte ranges: the part of a representation that a client asks for (RFC 9110, section 14).
 //
 // Interface:
-//  * ParseRange() turns a Range field into the parts to send, or says 416, or says "send it all".
+//  * ParseRange() turns a Range field into the parts to send, or into 416, or into "send it all".
 //  * AppendContentRange() and AppendUnsatisfiedRange() write Content-Range for 206 and for 416.
-//  * AppendPartHead() and AppendPartsEnd() write what stands around the parts of a
+//  * AppendPartHead() and AppendPartsEnd() write the text around the parts of a
 //    multipart/byteranges body.
 //
 // A Range may always be ignored, and one that is malformed or greedy is. A few bytes of
 // "0-,0-,0-,..." must not make a server send a file a thousand times. Parts that overlap or nearly
-// touch are joined, so no byte is ever sent twice, and more parts than kMaxRanges are not served as
+// touch are joined, so no byte is ever sent twice. More than kMaxRanges parts are not served as
 // parts at all.
 //
-// Thread: pure functions; nothing is allocated but by appending.
+// Thread: pure functions; only appending allocates.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ struct ByteRange {
   }
 };
 
-/// The parts that a Range field asks for, measured against a representation.
+/// The parts that a Range field requests of a representation.
 class RangeSet {
  public:
   /// The most parts that are served.
@@ -43,29 +43,29 @@ class RangeSet {
   /// Parts with a smaller gap, in bytes, are joined: the head of another part would cost more.
   static constexpr std::uint64_t kMinGap = 80;
 
-  /// How to answer.
+  /// How to respond.
   enum class State : std::uint8_t {
     kWhole,          ///< as if there were no Range: 200
-    kParts,          ///< 206 with the parts, in the order in which they were asked for
+    kParts,          ///< 206 with the parts, in the order in which they were requested
     kUnsatisfiable,  ///< 416
   };
 
-  /// See State.
+  /// Returns how to respond.
   [[nodiscard]] auto GetState() const noexcept -> State { return state_; }
 
-  /// With kParts how many there are, at least 1; else 0. One is sent by itself, several as
-  /// multipart/byteranges.
+  /// Returns the number of parts: with kParts at least 1, otherwise 0. One part is sent by itself,
+  /// several as multipart/byteranges.
   [[nodiscard]] auto Size() const noexcept -> std::size_t { return size_; }
 
-  /// A part; `index` is less than Size().
+  /// Returns a part; `index` is less than Size().
   [[nodiscard]] auto operator[](std::size_t index) const noexcept -> const ByteRange& {
     return ranges_[index];
   }
 
-  /// The first part, for range-based loops.
+  /// Returns the first part, for range-based loops.
   [[nodiscard]] auto begin() const noexcept -> const ByteRange* { return ranges_.data(); }
 
-  /// Past the last part.
+  /// Returns the end of the parts.
   [[nodiscard]] auto end() const noexcept -> const ByteRange* { return begin() + size_; }
 
  private:
@@ -80,8 +80,8 @@ class RangeSet {
 
 /// Reads a Range field.
 /// @param value such as "bytes=0-499,-500"
-/// @param size of the representation, in bytes
-/// @return how to answer. kWhole for another unit than bytes, for a malformed value and for too
+/// @param size the size of the representation, in bytes
+/// @return how to respond. kWhole for a unit other than bytes, for a malformed value and for too
 ///     many parts.
 [[nodiscard]] auto ParseRange(std::string_view value, std::uint64_t size) -> RangeSet;
 
@@ -91,17 +91,17 @@ void AppendContentRange(const ByteRange& range, std::uint64_t size, std::string&
 /// Appends the value of Content-Range for 416: "bytes *" and "/1234".
 void AppendUnsatisfiedRange(std::uint64_t size, std::string& out);
 
-/// Appends what precedes a part of a multipart/byteranges body: boundary line, Content-Type,
+/// Appends the head of a part of a multipart/byteranges body: boundary line, Content-Type,
 /// Content-Range, empty line.
 /// @param boundary as in the response's Content-Type; must not occur in the parts
 /// @param content_type of the whole representation; "" for none
 /// @param range the part
-/// @param size of the representation, in bytes
+/// @param size the size of the representation, in bytes
 /// @param out is appended to
 void AppendPartHead(std::string_view boundary, std::string_view content_type,
                     const ByteRange& range, std::uint64_t size, std::string& out);
 
-/// Appends what follows the last part.
+/// Appends the text after the last part.
 void AppendPartsEnd(std::string_view boundary, std::string& out);
 
 }  // namespace TURTLE_SERVER

@@ -1,4 +1,4 @@
-// The paths of a route, as they are written: "/users/{id:int}/files/{path...}".
+// The path patterns of routes: "/users/{id:int}/files/{path...}".
 //
 // Every segment is one of these:
 //
@@ -8,12 +8,12 @@
 //   {name}       any segment that is not empty
 //   {path...}    all that is left, perhaps nothing, slashes and all; the last segment only
 //
-// "/users" and "/users/" are two paths: a link that is relative to one leads elsewhere from the
+// "/users" and "/users/" are two paths: a link relative to one leads elsewhere from the
 // other.
 //
 // Interface:
-//  * ParseRoutePattern() understands such a text, or says what is wrong with it.
-//  * FitsSegment() tells whether a segment of a path is of a kind.
+//  * ParseRoutePattern() parses such a text, or says what is wrong with it.
+//  * FitsSegment() checks whether a segment of a path is of a given kind.
 //
 // Thread: pure functions.
 #pragma once
@@ -28,7 +28,7 @@
 
 namespace TURTLE_SERVER {
 
-/// The kind of a segment; the ones that come first count more.
+/// The kind of a segment; earlier kinds take precedence.
 enum class SegmentKind : std::uint8_t {
   kLiteral,  ///< itself
   kInteger,  ///< {id:int}
@@ -42,16 +42,16 @@ inline constexpr std::size_t kMaxParameters = 8;
 
 /// One segment of a pattern.
 struct PatternSegment {
-  SegmentKind kind = SegmentKind::kLiteral;  ///< what it stands for
+  SegmentKind kind = SegmentKind::kLiteral;  ///< what it matches
   std::string text;                          ///< the literal, or the parameter's name
 };
 
-/// Understands a pattern.
-/// @return its segments; "/" is one, of kind kLiteral, that is empty
-/// @throws std::invalid_argument when it is none; the text says what is wrong, not in which pattern
+/// Parses a pattern.
+/// @return its segments; "/" has one, an empty kLiteral
+/// @throws std::invalid_argument if it is not valid; the text says why, but not in which pattern
 [[nodiscard]] auto ParseRoutePattern(std::string_view pattern) -> std::vector<PatternSegment>;
 
-/// Is `segment`, of a path that is decoded, of a kind other than kLiteral and kRest?
+/// True if `segment`, of a decoded path, is of a kind other than kLiteral and kRest.
 [[nodiscard]] auto FitsSegment(SegmentKind kind, std::string_view segment) noexcept -> bool;
 
 }  // namespace TURTLE_SERVER

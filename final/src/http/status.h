@@ -9,12 +9,12 @@
 
 namespace TURTLE_SERVER {
 
-/// The phrase for `status`, such as "Not Found"; "" for a code that is not registered, which is a
-/// legal phrase (RFC 9112, section 4).
+/// Returns the phrase for `status`, such as "Not Found"; "" for a code that is not registered,
+/// which is a legal phrase (RFC 9112, section 4).
 [[nodiscard]] auto ReasonPhrase(int status) noexcept -> std::string_view;
 
-/// False for the responses that never have a body, nor a Content-Length that would announce one:
-/// 1xx, 204 and 304 (RFC 9110, section 6.4.1).
+/// False for responses that never have a body, nor a Content-Length that announces one: 1xx, 204
+/// and 304 (RFC 9110, section 6.4.1).
 [[nodiscard]] constexpr auto StatusAllowsBody(int status) noexcept -> bool {
   return status >= 200 && status != 204 && status != 304;
 }

@@ -2,17 +2,17 @@
 //
 // Path() is what a server looks up: percent-decoded exactly once, without dot segments and without
 // empty segments. Decoding twice, or checking first and decoding afterwards, is how "%2e%2e" has
-// left many a document root. So there is one place that decodes, and it refuses what could mean
-// something else to the next reader: an encoded slash, a backslash, a control character, NUL.
+// escaped from many a document root. So only one place decodes, and it refuses anything that could
+// mean something else to the next reader: an encoded slash, a backslash, a control character, NUL.
 //
 // Interface:
-//  * Parse() takes the target; the views then look into it.
-//  * Form(), Path(), RawPath(), Query(), Authority() tell what was in it.
+//  * Parse() takes the target; the views then refer to it.
+//  * Form(), Path(), RawPath(), Query(), Authority() return its parts.
 //
 // A path that needs no change is a view into the target; otherwise it is kept here, in a string
-// whose memory is used again for the next target.
+// whose memory is reused for the next target.
 //
-// Thread: as a std::string: one thread at a time.
+// Thread: like a std::string, one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -37,35 +37,35 @@ enum class TargetForm : std::uint8_t {
 class Uri {
  public:
   /// Parses `target`, which consists of visible ASCII only (the parser has checked that).
-  /// @param target the text between method and version; must outlive the views given out
+  /// @param target the text between method and version; must outlive the returned views
   /// @param method Decides which forms are allowed.
   /// @return No fault, or 400: unknown form, bad authority, bad or refused percent-encoding, a
   ///     backslash in the path, a fragment, a path that climbs above the root.
   auto Parse(std::string_view target, Method method) -> HeadFault;
 
-  /// Which of the four forms the target had.
+  /// Returns which of the four forms the target has.
   [[nodiscard]] auto Form() const -> TargetForm { return form_; }
 
-  /// The path to look up: begins with '/', holds no "//", no "." and no ".." segment, no NUL or
-  /// other control character, no backslash. "*" in asterisk-form, "" in authority-form. Valid
-  /// until the next Parse(), as long as the target's bytes live, and not across a move of the Uri.
+  /// Returns the path to look up: it begins with '/', contains no "//", no "." and no ".." segment,
+  /// no NUL or other control character, no backslash. "*" in asterisk-form, "" in authority-form.
+  /// Valid until the next Parse(), while the target's bytes live, and not across a move.
   [[nodiscard]] auto Path() const -> std::string_view {
     return is_rewritten_ ? std::string_view(rewritten_) : raw_path_;
   }
 
-  /// The path as it was sent, for logs; "" if an absolute-form target has none.
+  /// Returns the path as sent, for logs; "" if an absolute-form target has none.
   [[nodiscard]] auto RawPath() const -> std::string_view { return raw_path_; }
 
-  /// The text after the '?', as it was sent; "" without one.
+  /// Returns the text after the '?', as sent; "" without one.
   [[nodiscard]] auto Query() const -> std::string_view { return query_; }
 
   /// True if there is a '?', even with nothing after it.
   [[nodiscard]] auto HasQuery() const -> bool { return query_.data() != nullptr; }
 
-  /// "host" or "host:port" of an absolute-form or authority-form target; else "".
+  /// Returns "host" or "host:port" of an absolute-form or authority-form target; otherwise "".
   [[nodiscard]] auto Authority() const -> std::string_view { return authority_; }
 
-  /// Makes all views look into a copy of the text that they look at.
+  /// Makes all views refer to a copy of their text.
   void Rebase(const ViewShift& shift);
 
  private:

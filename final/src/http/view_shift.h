@@ -14,7 +14,7 @@ struct ViewShift {
   const char* from;  ///< First byte of the text that the views look at.
   const char* to;    ///< First byte of its copy.
 
-  /// Shifts `view`, which has to be within the text at `from`; an unset view stays unset.
+  /// Shifts `view`, which must be within the text at `from`; an unset view stays unset.
   void operator()(std::string_view& view) const {
     if (view.data() != nullptr) {
       view = {to + (view.data() - from), view.size()};

@@ -1,6 +1,6 @@
-// The header fields that somebody in this server asks for, as small numbers.
+// The header fields that this server looks for, as small numbers.
 //
-// A name is recognised once, when the field is parsed; after that "is there a Range?" is an array
+// A name is recognised once, when the field is parsed; after that, "is there a Range?" is an array
 // access instead of a search with string comparisons.
 //
 // Thread: pure functions.
@@ -14,7 +14,7 @@
 
 namespace TURTLE_SERVER {
 
-/// A field name that is looked up often. kNone is every other name.
+/// A field name that is often looked up. kNone is every other name.
 enum class KnownField : std::uint8_t {
   kNone,
   kAccept,
@@ -47,14 +47,14 @@ enum class KnownField : std::uint8_t {
   kXForwardedFor,
 };
 
-/// How many values KnownField has, kNone among them.
+/// The number of values of KnownField, including kNone.
 inline constexpr std::size_t kKnownFieldCount =
     static_cast<std::size_t>(KnownField::kXForwardedFor) + 1;
 
-/// The known field named `name` in any case, or KnownField::kNone.
+/// Returns the known field named `name` in any case, or KnownField::kNone.
 [[nodiscard]] auto KnownFieldOf(std::string_view name) -> KnownField;
 
-/// The name in lower case; "" for KnownField::kNone.
+/// Returns the name in lower case; "" for KnownField::kNone.
 [[nodiscard]] auto NameOf(KnownField field) -> std::string_view;
 
 }  // namespace TURTLE_SERVER

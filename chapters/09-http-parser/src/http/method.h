@@ -10,8 +10,8 @@
 
 namespace TURTLE_SERVER {
 
-/// The method of a request. A method that the parser doesn't know is kOther, not an error: whether
-/// it is 501 or served by somebody is not for a parser to say.
+/// The method of a request. A method that the parser doesn't know is kOther, not an error: the
+/// parser does not decide whether it is 501 or is served.
 enum class Method : std::uint8_t {
   kGet,
   kHead,
@@ -25,7 +25,7 @@ enum class Method : std::uint8_t {
   kOther,
 };
 
-/// The method named by `text`. Methods have a case: "get" is kOther.
+/// Returns the method named by `text`. Methods are case-sensitive: "get" is kOther.
 [[nodiscard]] inline auto MethodOf(std::string_view text) -> Method {
   switch (text.size()) {
     case 3:

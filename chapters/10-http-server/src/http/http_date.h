@@ -20,23 +20,23 @@
 
 namespace TURTLE_SERVER {
 
-/// A moment as HTTP knows it: whole seconds since 1970-01-01 00:00:00 UTC, leap seconds not
-/// counted (what time(2) returns and struct stat holds).
+/// A time as in HTTP: whole seconds since 1970-01-01 00:00:00 UTC, leap seconds not counted (what
+/// time(2) returns and struct stat holds).
 using HttpTime = std::chrono::seconds;
 
-/// The latest moment that has a form: the last second of the year 9999.
+/// The latest time that can be written: the last second of the year 9999.
 inline constexpr HttpTime kMaxHttpTime{253402300799};
-/// The earliest moment that has a form: the first second of the year 0.
+/// The earliest time that can be written: the first second of the year 0.
 inline constexpr HttpTime kMinHttpTime{-62167219200};
 
-/// Appends the form that is sent, IMF-fixdate: 29 characters. Moments that have none become the
-/// nearest one that has.
+/// Appends the form that is sent, IMF-fixdate: 29 characters. Times out of its range become the
+/// nearest one within.
 void AppendHttpDate(HttpTime time, std::string& out);
 
-/// The text of the current second.
+/// Caches the text of the current second.
 class CachedDate {
  public:
-  /// The text for `now`; written again only when `now` differs from the last call's. Valid until
+  /// Returns the text for `now`; rewritten only if `now` differs from the last call's. Valid until
   /// the next call.
   [[nodiscard]] auto At(HttpTime now) -> std::string_view;
 

@@ -3,10 +3,10 @@
 // Interface:
 //  * Set() and Add() give it fields, Body() its content.
 //  * AppendHead() writes the head. How the body's end is marked, and whether the connection is
-//    kept, belongs to the connection and not to the response: it comes in by a HeadContext.
+//    kept, concerns the connection and not the response: a HeadContext says it.
 //  * TextResponse() and ErrorResponse() are the two that everybody needs.
 //
-// A Response to HEAD is the same one: its head is sent as it is, its body is left away.
+// A Response to HEAD is the same: its head is sent as it is, without its body.
 //
 // Thread: one at a time.
 #pragma once
@@ -20,10 +20,10 @@
 
 namespace TURTLE_SERVER {
 
-/// How the client is told where the body ends (RFC 9112, section 6).
+/// How the client learns where the body ends (RFC 9112, section 6).
 enum class BodyEnd : std::uint8_t {
   kLength,   ///< by Content-Length: the size of the Response's body
-  kChunked,  ///< by the last chunk; the body is written piece by piece, to HTTP/1.1 only
+  kChunked,  ///< by the last chunk; the body is written piece by piece, only for HTTP/1.1
   kClose,    ///< by the end of the connection
 };
 
@@ -35,31 +35,31 @@ struct HeadContext {
   BodyEnd body_end = BodyEnd::kLength;  ///< with kClose, `keep_alive` counts as false
 };
 
-/// Status, fields and body of one answer.
+/// The status, fields and body of one response.
 class Response {
  public:
-  /// @param status 100 to 999; throws std::invalid_argument for another one
+  /// @param status 100 to 999; throws std::invalid_argument for any other
   explicit Response(int status);
 
-  /// The status code.
+  /// Returns the status code.
   [[nodiscard]] auto Status() const noexcept -> int { return status_; }
 
-  /// Gives field `name` the one value `value`; earlier ones are dropped.
+  /// Sets field `name` to the one value `value`; earlier ones are dropped.
   ///
-  /// Throws std::invalid_argument, and changes nothing, when `name` is no token or `value` has a
+  /// Throws std::invalid_argument, and changes nothing, if `name` is not a token or `value` has a
   /// control character other than tab. A CR LF in a value would start a field, or a response, of
-  /// somebody else's choice. The same for the fields that AppendHead() writes by itself:
+  /// somebody else's choice. It also throws for fields that AppendHead() writes by itself:
   /// Connection, Content-Length, Transfer-Encoding.
   /// @param name in any case
-  /// @param value without whitespace around it
+  /// @param value without surrounding whitespace
   /// @return this
   auto Set(std::string_view name, std::string_view value) -> Response&;
 
-  /// Adds a field line, whether or not there is one of this name. Throws as Set() does.
+  /// Adds a field line, even if there already is one of this name. Throws like Set().
   auto Add(std::string_view name, std::string_view value) -> Response&;
 
-  /// The value of the first field `name`, in any case; nullopt if there is none. Valid until the
-  /// next change.
+  /// Returns the value of the first field `name`, in any case; nullopt if there is none. Valid
+  /// until the next change.
   [[nodiscard]] auto Find(std::string_view name) const -> std::optional<std::string_view>;
 
   /// Makes `text` the whole body.
@@ -68,21 +68,21 @@ class Response {
   /// The body. To be sent unless the request is HEAD or HasBody() is false.
   [[nodiscard]] auto Text() const noexcept -> const std::string& { return text_; }
 
-  /// False for a status that never has a body: what Body() was given is then not sent.
+  /// False for a status that never has a body: content given to Body() is then not sent.
   [[nodiscard]] auto HasBody() const noexcept -> bool;
 
   /// Appends the status line, Date (unless the fields have one; never in 1xx), the body's end
-  /// (nothing without a body), Connection unless the version's default is meant, the fields, and
-  /// the empty line.
+  /// (nothing without a body), Connection unless it is the version's default, the fields, and the
+  /// empty line.
   void AppendHead(const HeadContext& context, std::string& out) const;
 
  private:
   int status_;
-  std::string fields_;  // as they are sent: "Name: value\r\n" for each
+  std::string fields_;  // as sent: "Name: value\r\n" for each
   std::string text_;
 };
 
-/// A response with a body of plain text in UTF-8.
+/// Makes a response with a body of plain text in UTF-8.
 [[nodiscard]] auto TextResponse(int status, std::string_view text) -> Response;
 
 /// A response with a small page that shows the status and `detail`, which is escaped; "" for none.

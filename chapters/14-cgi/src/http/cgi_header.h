@@ -1,14 +1,14 @@
 // The header block with which a CGI program begins its output (RFC 3875, section 6).
 //
 // Interface:
-//  * Parse() is given all output so far and says: need more, done (and where the body starts), bad.
-//  * CgiHeader is what a program may say: a document, a local or a client redirect, other fields.
+//  * Parse() takes all output so far and returns: need more, done (and where the body starts), bad.
+//  * CgiHeader holds what a program may send: a document, a local or client redirect, other fields.
 //
-// Nothing of the program is trusted: the size of the block and the number of fields are bounded,
-// and a field that could break the framing of our reply never gets through. Programs that write
-// the whole HTTP reply themselves ("nph-") are not supported; their status line is a bad header.
+// Nothing from the program is trusted: the size of the block and the number of fields are limited,
+// and a field that could break the framing of our response never gets through. Programs that write
+// the whole HTTP response themselves ("nph-") are not supported; their status line is a bad header.
 //
-// Thread: pure, one parser per reply. No input, no output.
+// Thread: pure, one parser per response. No I/O.
 #pragma once
 
 #include <cstddef>
@@ -25,28 +25,28 @@ namespace TURTLE_SERVER {
 /// One header field that the program wants the client to see.
 struct CgiField {
   std::string name;   ///< As the program spelled it.
-  std::string value;  ///< Without the white space around it; no control characters but tab.
+  std::string value;  ///< Without surrounding white space; no control characters but tab.
 };
 
 /// The kind of the program's response (RFC 3875, 6.2).
 enum class CgiReplyKind {
   kDocument,       ///< A response with the body that follows.
   kLocalRedirect,  ///< `Location: /path` and no status: the server answers with that path instead.
-  kClientRedirect  ///< The client is sent to `location` (302 unless the program said otherwise).
+  kClientRedirect  ///< The client is sent to `location` (302 unless the program set a status).
 };
 
 /// A complete and valid header block.
 struct CgiHeader {
-  CgiReplyKind kind = CgiReplyKind::kDocument;  ///< Which of the three replies it is.
+  CgiReplyKind kind = CgiReplyKind::kDocument;  ///< The kind of response.
   int status = 200;                             ///< 200..599; 302 for a redirect without a status.
   std::string reason;                           ///< The program's reason phrase; may be empty.
   std::string location;      ///< A path with query, or an absolute URI; empty: none.
   std::string content_type;  ///< Empty: none (a response without a body).
-  std::optional<std::uint64_t> content_length;  ///< What the program promises; nullopt: nothing.
-  std::vector<CgiField> fields;  ///< All others but those that belong to the connection.
+  std::optional<std::uint64_t> content_length;  ///< As the program promised; nullopt: none.
+  std::vector<CgiField> fields;  ///< All others, except those that belong to the connection.
 };
 
-/// How much of a program's output may be header.
+/// How much header a program may send.
 struct CgiHeaderLimits {
   std::size_t max_bytes = std::size_t{32} * 1024;  ///< The whole block with its empty line.
   std::size_t max_fields = 100;                    ///< Fields of every kind.
@@ -56,25 +56,25 @@ struct CgiHeaderLimits {
 enum class CgiHeaderState {
   kNeedMore,  ///< Valid so far. If the output ends here, the header is incomplete: 502.
   kDone,      ///< Complete; the body starts at `head_bytes`.
-  kBad        ///< Not a header block: 502, or in the short form plain text.
+  kBad        ///< Not a header block: 502, or plain text in the short form.
 };
 
 /// The result of Parse().
 struct [[nodiscard]] CgiHeaderResult {
-  CgiHeaderState state;    ///< Whether the other two members count.
-  std::size_t head_bytes;  ///< kDone: bytes of the block with its empty line; else 0.
-  const char* reason;      ///< kBad: why, for the log, a literal; else "".
+  CgiHeaderState state;    ///< Tells whether the other two members are valid.
+  std::size_t head_bytes;  ///< kDone: bytes of the block with its empty line; otherwise 0.
+  const char* reason;      ///< kBad: why, for the log, a literal; otherwise "".
 };
 
-/// Incremental parser of a CGI header block.
+/// Parses a CGI header block incrementally.
 class CgiHeaderParser {
  public:
-  /// A parser for one reply, with the given limits.
+  /// Makes a parser for one response, with the given limits.
   explicit CgiHeaderParser(CgiHeaderLimits limits = {}) : limits_(limits) {}
 
-  /// Looks at the program's output. Each line is read once, when its end is there, so feeding byte
-  /// by byte costs no more than feeding all at once. Lines end in LF or CRLF. After kDone or kBad
-  /// the result stays the same until Reset().
+  /// Examines the program's output. Each line is read once, when its end has arrived, so feeding
+  /// byte by byte costs no more than feeding all at once. Lines end in LF or CRLF. After kDone or
+  /// kBad the result stays the same until Reset().
   /// @param output everything that the program has written so far, from its first byte: the same
   ///        bytes as in the last call, and perhaps more after them.
   /// @param header a new one for each response, filled line by line; complete when the result is
@@ -82,7 +82,7 @@ class CgiHeaderParser {
   /// @return the state; RFC 3875, 6.2 and 6.3.
   auto Parse(std::string_view output, CgiHeader& header) -> CgiHeaderResult;
 
-  /// Ready for another reply; a local redirect leads to one.
+  /// Gets ready for another response; a local redirect leads to one.
   void Reset();
 
  private:

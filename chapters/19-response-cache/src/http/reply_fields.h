@@ -1,12 +1,12 @@
-// The fields of a response, taken apart from the text in which they are sent.
+// The fields of a response, parsed from the text in which they are sent.
 //
-// Not Headers: those of a request are read a hundred thousand times a second and know the names
-// that somebody asks for; here a name is compared when it is asked for.
+// It is not Headers: those of a request are read a hundred thousand times a second and recognise
+// frequently used names; here a name is compared when it is looked up.
 //
 // Interface:
-//  * Find() gives the first value of a name, ForEach() all of them; begin() and end() every field.
+//  * Find() returns the first value of a name, ForEach() visits all; begin() and end() delimit all.
 //
-// Thread: as an std::vector: one thread at a time.
+// Thread: like a std::vector, one thread at a time.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ namespace TURTLE_SERVER {
 
 /// One field line of a response.
 struct ReplyField {
-  std::string_view name;   ///< as it is sent
-  std::string_view value;  ///< without the whitespace around it
+  std::string_view name;   ///< as sent
+  std::string_view value;  ///< without surrounding whitespace
 };
 
 /// The fields of a response, in order. They are views into its text.
 class ReplyFields {
  public:
-  /// None.
+  /// Holds no fields.
   ReplyFields() = default;
 
   /// @param lines "Name: value\r\n" for each, as a Response writes them, and perhaps an empty line
@@ -41,7 +41,7 @@ class ReplyFields {
     }
   }
 
-  /// The value of the first field `name` in any case; nullopt if there is none.
+  /// Returns the value of the first field `name` in any case; nullopt if there is none.
   [[nodiscard]] auto Find(std::string_view name) const -> std::optional<std::string_view> {
     for (const ReplyField& field : fields_) {
       if (ascii::EqualIgnoreCase(field.name, name)) {
@@ -61,10 +61,10 @@ class ReplyFields {
     }
   }
 
-  /// The first field, for range-based loops.
+  /// Returns the first field, for range-based loops.
   [[nodiscard]] auto begin() const { return fields_.begin(); }
 
-  /// Past the last field.
+  /// Returns the end of the fields.
   [[nodiscard]] auto end() const { return fields_.end(); }
 
  private:

@@ -4,21 +4,21 @@
 //     name=Ada+Lovelace&tag=a&tag=b&note=50%25
 //
 // Interface:
-//  * Parse() reads the text; the fields are then there in the order in which they came.
-//  * Find() gives the first value of a name; ForEach() visits all of them.
+//  * Parse() reads the text; the fields then keep the order in which they came.
+//  * Find() returns the first value of a name; ForEach() visits all of them.
 //  * begin() and end() visit every field.
 //
-// Most names and values mean themselves and are views into the text. One with a '+' or an escape
-// is decoded into memory of the Form, which is used again for the next text.
+// Most names and values mean themselves and are views into the text. One with a '+' or an escape is
+// decoded into memory of the Form, which is reused for the next text.
 //
-// No text is malformed. A '%' without two hexadecimal digits after it stands for itself, as the
-// standard has it and browsers read it: people type "?q=100%". A path refuses that (http/uri.h),
-// because a path decides what is opened; a value is only data. For the same reason nothing that
-// comes out of an escape is refused: a value may hold any byte, line ends and NUL among them, and
-// need not be UTF-8. Code that puts it into a page, a path or a query of a database escapes it
-// there.
+// No text is malformed. A '%' without two hexadecimal digits after it means itself, as
+// the standard and browsers have it: people type "?q=100%". A path refuses that
+// (http/uri.h), because a path decides what is opened; a value is only data. For the same
+// reason no decoded byte is refused: a value may hold any byte, even line ends and NUL,
+// and need not be UTF-8. Code that puts it into a page, a path or a database query
+// escapes it there.
 //
-// Thread: as a std::vector: one thread at a time.
+// Thread: like a std::vector, one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -33,12 +33,12 @@ namespace TURTLE_SERVER {
 /// One field of a form.
 struct FormField {
   std::string_view name;   ///< Decoded; may be empty ("=value").
-  std::string_view value;  ///< Decoded; "" also for a name without '='.
+  std::string_view value;  ///< Decoded; "" for a name without '=', too.
 };
 
-/// How much of a form is accepted. Its size is bounded by the limits of the head or the body.
+/// Limits how much of a form is accepted. The limits of the head or the body bound its size.
 struct FormLimits {
-  std::size_t max_fields = 1000;  ///< So many are still accepted.
+  std::size_t max_fields = 1000;  ///< The most that are accepted.
 };
 
 /// The fields of one form.
@@ -46,24 +46,24 @@ class Form {
  public:
   Form() = default;
   Form(const Form&) = delete;
-  /// Views that were given out stay valid and belong to the new Form.
+  /// Moves the fields. Views returned earlier stay valid and belong to the new Form.
   Form(Form&&) noexcept = default;
   auto operator=(const Form&) -> Form& = delete;
-  /// As the move constructor; the fields that were here are gone.
+  /// Does the same; the previous fields are gone.
   auto operator=(Form&&) noexcept -> Form& = default;
   ~Form() = default;
 
-  /// Reads `text` in place of what was read before.
-  /// @param text a query without its '?', or a whole body; must outlive the views given out
+  /// Reads `text`, replacing earlier fields.
+  /// @param text a query without its '?', or a whole body; must outlive the returned views
   /// @param limits how many fields are accepted
-  /// @return no fault, or 400: too many fields; there is none then. To drop only what is beyond the
-  ///     limit would be to answer another question than the one that was asked.
+  /// @return no fault, or 400: too many fields; then there are none. To drop only the excess would
+  ///     be to answer a different question from the one asked.
   auto Parse(std::string_view text, const FormLimits& limits = {}) -> HeadFault;
 
-  /// Forgets all fields and keeps the memory.
+  /// Drops all fields and keeps the memory.
   void Clear() noexcept;
 
-  /// The value of the first field named exactly `name`; nullopt if there is none.
+  /// Returns the value of the first field named exactly `name`; nullopt if there is none.
   [[nodiscard]] auto Find(std::string_view name) const -> std::optional<std::string_view>;
 
   /// Calls `visit(std::string_view value)` for each field named exactly `name`, in order.
@@ -76,13 +76,13 @@ class Form {
     }
   }
 
-  /// How many fields there are.
+  /// Returns the number of fields.
   [[nodiscard]] auto Size() const noexcept -> std::size_t { return fields_.size(); }
 
-  /// The first field, for range-based loops.
+  /// Returns the first field, for range-based loops.
   [[nodiscard]] auto begin() const noexcept { return fields_.begin(); }
 
-  /// Past the last field.
+  /// Returns the end of the fields.
   [[nodiscard]] auto end() const noexcept { return fields_.end(); }
 
  private:

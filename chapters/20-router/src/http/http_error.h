@@ -1,4 +1,4 @@
-// An exception by which a handler answers with an error.
+// An exception by which a handler responds with an error.
 //
 // Thread: a value.
 #pragma once
@@ -11,10 +11,10 @@
 namespace TURTLE_SERVER {
 
 /// Ends a handler: the client gets `status` and a page with the text. Nothing is logged: it is the
-/// client's mistake, and told to the client.
+/// client's mistake, and the client is told.
 class HttpError : public std::runtime_error {
  public:
-  /// @param status 400 to 599; throws std::invalid_argument for another, which is no error
+  /// @param status 400 to 599; throws std::invalid_argument for any other, which is no error
   /// @param detail for the page, which escapes it; "" for none
   explicit HttpError(int status, const std::string& detail = {})
       : std::runtime_error(detail), status_(status) {
@@ -23,14 +23,14 @@ class HttpError : public std::runtime_error {
     }
   }
 
-  /// The status to answer by.
+  /// Returns the status to respond with.
   [[nodiscard]] auto Status() const noexcept -> int { return status_; }
 
  private:
   int status_;
 };
 
-/// Throws an HttpError for `fault`, if it is one.
+/// Throws an HttpError for `fault`, if there is one.
 inline void Require(const HeadFault& fault) {
   if (fault) {
     throw HttpError(fault.status, fault.reason);

@@ -1,24 +1,24 @@
-// JSON that comes from strangers (RFC 8259).
+// JSON from strangers (RFC 8259).
 //
 // Interface:
-//  * ParseJson() understands a body, or throws what becomes a 400 with the place of the mistake.
+//  * ParseJson() parses a body, or throws an HttpError 400 with the place of the mistake.
 //  * FormatJson() writes a value.
 //  * RequestJson is the JSON of a request, for a handler to take apart. Its at(), value() and get()
-//    are those of nlohmann::json. Value(), and the conversion, give the plain value: from there on
-//    mistakes are the handler's.
+//    are those of nlohmann::json. Value(), and the conversion, return the plain value: from there
+//    on mistakes are the handler's.
 //
 //   const int n = req.Json().at("n").get<int>();  // 400: "n is missing", or
 //                                                 // "n: an integer is wanted, not a string"
 //
 // An exception of nlohmann::json does not say whose JSON it is about. If a handler parses a
-// database's JSON or its own file, a member that is missing there is the server's mistake, and has
-// to be a logged 500. So what a client has sent is read by way of this class, whose functions throw
-// HttpError 400; every exception of nlohmann::json that a handler lets through is the server's own.
+// database's JSON or its own file, a missing member is the server's mistake, and must be a logged
+// 500. So a client's JSON is read through this class, whose functions throw HttpError 400; every
+// nlohmann::json exception that leaves a handler is the server's own.
 //
-// Callers include <nlohmann/json.hpp>; here its name will do.
+// Callers include <nlohmann/json.hpp>; this header only declares its name.
 //
-// Thread: pure functions. Copies of a RequestJson may be used by several threads: they share what
-// they look at, which never changes.
+// Thread: pure functions. Several threads may use copies of a RequestJson: they share data that
+// never changes.
 #pragma once
 
 #include <cstddef>
@@ -37,16 +37,16 @@
 
 namespace TURTLE_SERVER {
 
-/// How deep arrays and objects may be nested. The parser needs no stack for that, but many a
-/// function that walks through a value does.
+/// How deep arrays and objects may be nested. The parser needs no stack for that, but many
+/// functions that walk through a value do.
 inline constexpr int kMaxJsonDepth = 64;
 
-/// Understands `text`.
-/// @throws HttpError 400 when it is no JSON, or too deep; the text names line and column, and what
-///     was found there
+/// Parses `text`.
+/// @throws HttpError 400 if it is not JSON, or nested too deep; the text names line and column, and
+///     what was found there
 [[nodiscard]] auto ParseJson(std::string_view text) -> nlohmann::json;
 
-/// Writes `value`, on one line. Bytes in it that are no UTF-8 come out as U+FFFD.
+/// Writes `value` on one line. Bytes that are not valid UTF-8 become U+FFFD.
 [[nodiscard]] auto FormatJson(const nlohmann::json& value) -> std::string;
 
 /// A value within a request's JSON.
@@ -55,18 +55,18 @@ class RequestJson {
   /// Takes over `root`.
   explicit RequestJson(nlohmann::json root);
 
-  /// The plain value. Valid as long as this object, or a copy of it.
+  /// Returns the plain value. Valid as long as this object, or a copy of it.
   [[nodiscard]] auto Value() const& noexcept -> const nlohmann::json& { return *value_; }
 
-  /// The same of an object that is about to go: a copy.
+  /// Returns a copy of the value, for an object that is about to be destroyed.
   [[nodiscard]] auto Value() const&& -> nlohmann::json;
 
-  /// A copy of the plain value, where one is asked for.
+  /// Converts to a copy of the plain value.
   operator nlohmann::json() const;  // NOLINT: it is used so
 
   // NOLINTBEGIN(readability-identifier-naming): the names of nlohmann::json
 
-  /// The member or element `key`. Throws HttpError 400 if there is none.
+  /// Returns the member or element `key`. Throws HttpError 400 if there is none.
   template <typename Key, typename Json = nlohmann::json>
   [[nodiscard]] auto at(const Key& key) const -> RequestJson {
     const Json& node = *value_;
@@ -83,9 +83,9 @@ class RequestJson {
     }
   }
 
-  /// The value as a `Wanted`. Throws HttpError 400 if it is of another type, or a number that does
-  /// not fit: 3.7 and 1e300 are no `int`, nor an element of a std::vector<int>. Within your own
-  /// types and other containers, nlohmann::json cuts such numbers short: take them one by one.
+  /// Returns the value as a `Wanted`. Throws HttpError 400 if it has another type, or is a number
+  /// that does not fit: 3.7 and 1e300 are no `int`, nor an element of a std::vector<int>. In your
+  /// own types and other containers, nlohmann::json truncates such numbers: take them one by one.
   template <typename Wanted, typename Json = nlohmann::json>
   [[nodiscard]] auto get() const -> Wanted {
     const Json& node = *value_;
@@ -103,8 +103,8 @@ class RequestJson {
     }
   }
 
-  /// The member `key` as a `Wanted`, or `otherwise` if there is none. Throws HttpError 400 if it is
-  /// of another type, or if this is no object.
+  /// Returns the member `key` as a `Wanted`, or `otherwise` if there is none. Throws HttpError 400
+  /// if it has another type, or if this is no object.
   template <typename Wanted, typename Json = nlohmann::json>
   [[nodiscard]] auto value(const std::string& key, const Wanted& otherwise) const -> Wanted {
     if (contains<Json>(key)) {
@@ -117,7 +117,7 @@ class RequestJson {
     }
   }
 
-  /// The same, for a text.
+  /// Does the same, for a text.
   template <typename Json = nlohmann::json>
   [[nodiscard]] auto value(const std::string& key, const char* otherwise) const -> std::string {
     return value<std::string, Json>(key, otherwise);
@@ -160,7 +160,7 @@ class RequestJson {
     return elements;
   }
 
-  // A number that does not fit is none: nlohmann::json would cut it short without a word.
+  // A number that does not fit is refused: nlohmann::json would truncate it silently.
   template <typename Wanted, typename Json>
   void RequireFit(const Json& node) const {
     using Limits = std::numeric_limits<Wanted>;
@@ -192,17 +192,17 @@ class RequestJson {
 
   [[nodiscard]] auto IsRoot() const noexcept -> bool { return value_ == root_.get(); }
 
-  // Where this is in the root, such as "items[2].from".
+  // Returns the position of this value in the root, such as "items[2].from".
   [[nodiscard]] auto Path() const -> std::string;
 
   [[noreturn]] void RefuseInteger(const std::string& min, const std::string& max) const;
 
-  // Within a catch block these throw on, an exception of nlohmann::json as HttpError 400.
+  // Within a catch block these rethrow, an exception of nlohmann::json as HttpError 400.
   [[noreturn]] void RefuseMember(std::string_view name) const;
   [[noreturn]] void RefuseElement(std::size_t index) const;
   [[noreturn]] void Refuse(std::string_view wanted) const;
 
-  std::shared_ptr<const nlohmann::json> root_;  // shared with the copies, and with what is inside
+  std::shared_ptr<const nlohmann::json> root_;  // shared with the copies and the values inside
   const nlohmann::json* value_;
 };
 

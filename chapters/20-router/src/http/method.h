@@ -13,8 +13,8 @@
 
 namespace TURTLE_SERVER {
 
-/// The method of a request. A method that the parser doesn't know is kOther, not an error: whether
-/// it is 501 or served by somebody is not for a parser to say.
+/// The method of a request. A method that the parser doesn't know is kOther, not an error: the
+/// parser does not decide whether it is 501 or is served.
 enum class Method : std::uint8_t {
   kGet,
   kHead,
@@ -28,7 +28,7 @@ enum class Method : std::uint8_t {
   kOther,
 };
 
-/// The method named by `text`. Methods have a case: "get" is kOther.
+/// Returns the method named by `text`. Methods are case-sensitive: "get" is kOther.
 [[nodiscard]] inline auto MethodOf(std::string_view text) -> Method {
   switch (text.size()) {
     case 3:
@@ -48,8 +48,8 @@ enum class Method : std::uint8_t {
   }
 }
 
-/// The name of a method that has routes, as it is sent; "" for those that have none: TRACE, CONNECT
-/// and what is unknown.
+/// Returns the name, as sent, of a method that can have routes; "" for the others: TRACE, CONNECT
+/// and unknown ones.
 [[nodiscard]] constexpr auto RoutableName(Method method) noexcept -> std::string_view {
   switch (method) {
     case Method::kGet:
@@ -74,28 +74,28 @@ enum class Method : std::uint8_t {
   return {};
 }
 
-/// Some of the methods that routes can have.
+/// A set of methods that can have routes.
 class MethodSet {
  public:
-  /// How many methods there are, routable or not.
+  /// The number of methods, with or without routes.
   static constexpr std::size_t kMethods = static_cast<std::size_t>(Method::kOther) + 1;
 
   /// Adds `method`.
   constexpr void Add(Method method) noexcept { bits_ |= BitOf(method); }
 
-  /// Adds those of `other`.
+  /// Adds the methods of `other`.
   constexpr void Add(MethodSet other) noexcept { bits_ |= other.bits_; }
 
-  /// Is `method` one of them?
+  /// True if it contains `method`.
   [[nodiscard]] constexpr auto Has(Method method) const noexcept -> bool {
     return (bits_ & BitOf(method)) != 0;
   }
 
-  /// Is there none?
+  /// True if it contains none.
   [[nodiscard]] constexpr auto Empty() const noexcept -> bool { return bits_ == 0; }
 
-  /// The value of an Allow field (RFC 9110, section 10.2.1): "GET, HEAD, OPTIONS". HEAD goes with
-  /// GET, and OPTIONS is always answered.
+  /// Returns the value of an Allow field (RFC 9110, section 10.2.1): "GET, HEAD, OPTIONS". HEAD
+  /// comes with GET, and OPTIONS is always answered.
   [[nodiscard]] auto AllowField() const -> std::string {
     constexpr std::array kOrder = {Method::kGet,   Method::kHead,   Method::kPost,   Method::kPut,
                                    Method::kPatch, Method::kDelete, Method::kOptions};

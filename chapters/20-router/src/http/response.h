@@ -1,16 +1,16 @@
 // The response to a request, as a value: status, fields, body.
 //
 // Interface:
-//  * Set() and Add() give it fields, Body() and AddBody() its content: text, parts of files, or a
-//    row of both. A file is not read here; it is sent from where it is.
+//  * Set() and Add() add fields, Body() and AddBody() add content: text, parts of files, or both in
+//    a row. A file is not read here; it is sent from where it is.
 //  * AppendHead() writes the head. How the body's end is marked, and whether the connection is
-//    kept, belongs to the connection and not to the response: it comes in by a HeadContext.
-//  * Reset() makes it an empty answer again, which uses the memory of the one before.
+//    kept, concerns the connection and not the response: a HeadContext says it.
+//  * Reset() makes it an empty response again, which reuses the memory.
 //  * TextResponse() and ErrorResponse() are the two that everybody needs.
 //
-// A Response to HEAD is the same one: its head is sent as it is, its body is left away.
+// A Response to HEAD is the same: its head is sent as it is, without its body.
 //
-// Thread: one at a time, as its Pins (base/pin.h).
+// Thread: one at a time, like its Pins (base/pin.h).
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@
 
 namespace TURTLE_SERVER {
 
-/// How the client is told where the body ends (RFC 9112, section 6).
+/// How the client learns where the body ends (RFC 9112, section 6).
 enum class BodyEnd : std::uint8_t {
   kLength,   ///< by Content-Length: the size of the Response's body
-  kChunked,  ///< by the last chunk; the body is written piece by piece, to HTTP/1.1 only
+  kChunked,  ///< by the last chunk; the body is written piece by piece, only for HTTP/1.1
   kClose,    ///< by the end of the connection
 };
 
@@ -38,45 +38,45 @@ struct HeadContext {
   int minor_version = 1;                ///< of the request
   bool keep_alive = true;               ///< another request may follow on this connection
   BodyEnd body_end = BodyEnd::kLength;  ///< with kClose, `keep_alive` counts as false
-  /// With kLength: the size in bytes of a body that follows by other means than the Response's.
+  /// With kLength: the size in bytes of a body that the Response does not hold.
   std::optional<std::uint64_t> length{};
 };
 
 /// A piece of a body.
 using BodyPiece = std::variant<std::string, FileSlice>;
 
-/// Status, fields and body of one answer.
+/// The status, fields and body of one response.
 class Response {
  public:
-  /// @param status 100 to 999; throws std::invalid_argument for another one
+  /// @param status 100 to 999; throws std::invalid_argument for any other
   explicit Response(int status);
 
   /// Makes it a response without fields and body again, and keeps the memory.
-  /// @param status as the constructor's; throws like it, and changes nothing then
+  /// @param status as for the constructor; if it throws, nothing has changed
   void Reset(int status);
 
-  /// Changes the status alone. Throws like the constructor.
+  /// Changes only the status. Throws like the constructor.
   void SetStatus(int status);
 
-  /// The status code.
+  /// Returns the status code.
   [[nodiscard]] auto Status() const noexcept -> int { return status_; }
 
-  /// Gives field `name` the one value `value`; earlier ones are dropped.
+  /// Sets field `name` to the one value `value`; earlier ones are dropped.
   ///
-  /// Throws std::invalid_argument, and changes nothing, when `name` is no token or `value` has a
+  /// Throws std::invalid_argument, and changes nothing, if `name` is not a token or `value` has a
   /// control character other than tab. A CR LF in a value would start a field, or a response, of
-  /// somebody else's choice. The same for the fields that AppendHead() writes by itself:
+  /// somebody else's choice. It also throws for fields that AppendHead() writes by itself:
   /// Connection, Content-Length, Transfer-Encoding.
   /// @param name in any case
-  /// @param value without whitespace around it
+  /// @param value without surrounding whitespace
   /// @return this
   auto Set(std::string_view name, std::string_view value) -> Response&;
 
-  /// Adds a field line, whether or not there is one of this name. Throws as Set() does.
+  /// Adds a field line, even if there already is one of this name. Throws like Set().
   auto Add(std::string_view name, std::string_view value) -> Response&;
 
-  /// The value of the first field `name`, in any case; nullopt if there is none. Valid until the
-  /// next change.
+  /// Returns the value of the first field `name`, in any case; nullopt if there is none. Valid
+  /// until the next change.
   [[nodiscard]] auto Find(std::string_view name) const -> std::optional<std::string_view>;
 
   /// Makes `text` the whole body.
@@ -85,51 +85,51 @@ class Response {
   /// Makes a part of a file the whole body.
   auto Body(FileSlice slice) -> Response&;
 
-  /// Adds a piece to the end of the body, as for several ranges of one file. One without a byte is
-  /// none, here as in Body().
+  /// Adds a piece to the end of the body, for example one of several ranges of a file. An empty
+  /// piece is ignored, here as in Body().
   auto AddBody(BodyPiece piece) -> Response&;
 
-  /// The body, in order. To be sent unless the request is HEAD or HasBody() is false.
+  /// Returns the body, in order. It is sent unless the request is HEAD or HasBody() is false.
   [[nodiscard]] auto Pieces() const noexcept -> const std::vector<BodyPiece>& { return pieces_; }
 
-  /// Makes a small page the body, which shows the status and `detail`, escaped; "" for none.
+  /// Makes a small page the body, which shows the status and `detail`, escaped; "": none.
   auto ErrorPage(std::string_view detail) -> Response&;
 
-  /// The detail of ErrorPage(), while that page is the body; nullopt for any other body.
+  /// Returns the detail of ErrorPage(), while that page is the body; nullopt for any other body.
   [[nodiscard]] auto ErrorDetail() const noexcept -> const std::optional<std::string>& {
     return error_detail_;
   }
 
-  /// The same, once: the page stays, and counts as any other body.
+  /// Returns it once: the page stays, and then counts as any other body.
   [[nodiscard]] auto TakeErrorDetail() noexcept -> std::optional<std::string> {
     return std::exchange(error_detail_, std::nullopt);
   }
 
-  /// The size of the body in bytes.
+  /// Returns the size of the body in bytes.
   [[nodiscard]] auto BodySize() const noexcept -> std::uint64_t;
 
-  /// False for a status that never has a body: what Body() was given is then not sent.
+  /// False for a status that never has a body: content given to Body() is then not sent.
   [[nodiscard]] auto HasBody() const noexcept -> bool;
 
   /// Appends the status line, Date (unless the fields have one; never in 1xx), the body's end
-  /// (nothing without a body), Connection unless the version's default is meant, the fields, and
-  /// the empty line.
+  /// (nothing without a body), Connection unless it is the version's default, the fields, and the
+  /// empty line.
   void AppendHead(const HeadContext& context, std::string& out) const;
 
  private:
   void MakeLine(std::string_view name, std::string_view value);
 
   int status_;
-  std::string fields_;  // as they are sent: "Name: value\r\n" for each
-  std::string line_;    // the one that is being added
+  std::string fields_;  // as sent: "Name: value\r\n" for each
+  std::string line_;    // the line that is being added
   std::vector<BodyPiece> pieces_;
   std::optional<std::string> error_detail_;
 };
 
-/// A response with a body of plain text in UTF-8.
+/// Makes a response with a body of plain text in UTF-8.
 [[nodiscard]] auto TextResponse(int status, std::string_view text) -> Response;
 
-/// A response with an ErrorPage().
+/// Makes a response with an ErrorPage().
 [[nodiscard]] auto ErrorResponse(int status, std::string_view detail = {}) -> Response;
 
 }  // namespace TURTLE_SERVER

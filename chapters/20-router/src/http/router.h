@@ -1,20 +1,20 @@
-// Which route answers a path: a tree of segments, then regular expressions.
+// Finds the route of a path: a tree of segments, then regular expressions.
 //
 // Interface:
-//  * Add() takes a method and a pattern, and refuses what is no pattern or is there already.
-//  * Find() gives the route for a method and a path, with the values of its parameters; or the
+//  * Add() takes a method and a pattern, and refuses a pattern that is invalid or already there.
+//  * Find() returns the route for a method and a path, with the values of its parameters; or the
 //    methods that the path has; or nothing.
 //
 // A pattern is that of http/route_pattern.h, or a regular expression after a '~':
 // "~/archive/(?P<year>\d{4})/.*", which must match the whole path. Its groups are the parameters,
-// by their names, or by their numbers: "1".
+// by name or by number: "1".
 //
-// Of several routes for one path that counts which is more precise in the first segment where they
-// differ: a literal before a typed parameter, before a plain one, before a rest. Regular
-// expressions come last, in the order in which they were added. A route that lacks the method is
-// passed over: it only adds to what is allowed.
+// Among several routes for one path, the one that is more precise in the first differing segment
+// wins: a literal before a typed parameter, before a plain one, before a rest. Regular expressions
+// come last, in the order in which they were added. A route without the method is skipped: it only
+// adds to the allowed methods.
 //
-// The tree is walked without allocation, and no node of it twice, whatever the path is. Regular
+// A look-up allocates nothing, and visits no node of the tree twice, whatever the path. Regular
 // expressions are RE2's, whose time is linear in the path; std::regex may take exponential time, or
 // all of the stack. RE2 locks its cache, so every loop has its own Router.
 //
@@ -40,10 +40,10 @@ class RE2;
 
 namespace TURTLE_SERVER {
 
-/// The parameters of a route and what a path says for them. Valid as long as router and path.
+/// The parameters of a route and their values in a path. Valid as long as router and path.
 class RouteParameters {
  public:
-  /// The value of parameter `name`, decoded; nullopt: the route has no such parameter.
+  /// Returns the value of parameter `name`, decoded; nullopt: the route has no such parameter.
   [[nodiscard]] auto Find(std::string_view name) const noexcept -> std::optional<std::string_view>;
 
  private:
@@ -54,7 +54,7 @@ class RouteParameters {
   std::size_t count_ = 0;
 };
 
-/// The result of looking a path up.
+/// The result of a look-up.
 enum class RouteResult : std::uint8_t {
   kFound,     ///< there is a route
   kNoMethod,  ///< the path has routes, but not for this method
@@ -63,11 +63,11 @@ enum class RouteResult : std::uint8_t {
 
 /// A route, or why there is none.
 struct RouteMatch {
-  RouteResult result = RouteResult::kNoPath;  ///< what came of it
-  /// As Add() said: which, with kFound; the most precise one of the path, with kNoMethod.
+  RouteResult result = RouteResult::kNoPath;  ///< whether there is a route
+  /// The number from Add(): the found route, or with kNoMethod the most precise one of the path.
   std::size_t route = 0;
   RouteParameters parameters{};  ///< with kFound
-  MethodSet allowed{};           ///< with kNoMethod: those that the path has
+  MethodSet allowed{};           ///< with kNoMethod: the methods that the path has
 };
 
 /// Routes by path and method.
@@ -75,23 +75,23 @@ class Router {
  public:
   Router();
   ~Router();
-  Router(Router&&) noexcept;                     ///< The other one is not to be used any more.
+  Router(Router&&) noexcept;                     ///< The other one can't be used any more.
   auto operator=(Router&&) noexcept -> Router&;  ///< As above.
 
   /// Adds a route.
   /// @return its number: 0 for the first, then 1
-  /// @throws std::invalid_argument, and adds nothing, when `method` can't have routes (TRACE,
-  ///     CONNECT), `pattern` is none, or the same paths have a route for this method; the text
+  /// @throws std::invalid_argument, and adds nothing, if `method` can't have routes (TRACE,
+  ///     CONNECT), `pattern` is invalid, or the same paths have a route for this method; the text
   ///     names both
   auto Add(Method method, std::string_view pattern) -> std::size_t;
 
-  /// Looks up `path`. HEAD is found where GET is.
+  /// Looks up `path`. HEAD finds the routes of GET.
   /// @param method of the request
-  /// @param path decoded once, as Uri::Path() gives it: an encoded slash was refused there, so no
-  ///     parameter holds one, or ends at one
+  /// @param path decoded once, as Uri::Path() returns it: it refuses an encoded slash, so no
+  ///     parameter contains a slash, or ends at one
   [[nodiscard]] auto Find(Method method, std::string_view path) const -> RouteMatch;
 
-  /// The methods of all routes.
+  /// Returns the methods of all routes.
   [[nodiscard]] auto Methods() const noexcept -> MethodSet { return methods_; }
 
  private:

@@ -4,7 +4,7 @@
 //     form-data; name="photo"; filename="C:\photo.jpg"
 //
 // Interface:
-//  * WithoutParameters() is what stands before them.
+//  * WithoutParameters() returns the text before them.
 //  * TakeParameter() reads one after the other.
 //
 // Thread: pure functions; nothing is allocated.
@@ -19,31 +19,31 @@ namespace TURTLE_SERVER {
 
 /// One parameter, as it was sent.
 struct Parameter {
-  std::string_view name;   ///< A token; compared without regard to case.
-  std::string_view value;  ///< Without the quotes around it, but with the backslashes.
+  std::string_view name;   ///< A token; compared case-insensitively.
+  std::string_view value;  ///< Without the surrounding quotes, but with the backslashes.
 };
 
 /// The result of TakeParameter().
 enum class ParameterState : std::uint8_t {
   kTaken,  ///< A parameter.
-  kEnd,    ///< There is none left.
-  kBad,    ///< Something else than parameters.
+  kEnd,    ///< There are none left.
+  kBad,    ///< Something other than parameters.
 };
 
 /// The meaning of a backslash in a quoted value.
 enum class Backslash : std::uint8_t {
-  kEscape,  ///< It protects the byte after it, a quote for one (RFC 9110, section 5.6.4).
+  kEscape,  ///< It protects the byte after it, such as a quote (RFC 9110, section 5.6.4).
   kForm,    ///< In a part of a form: before a quote that does not end the value it protects that
-          ///< quote, as programs write it; else it is a byte like any other, as browsers write it.
+          ///< quote, as programs write it; otherwise it is an ordinary byte, as browsers write it.
 };
 
-/// The value of a field up to its first ';', without the whitespace around it: "text/html" of
+/// Returns the value of a field up to its first ';', without surrounding whitespace: "text/html" of
 /// "text/html; charset=utf-8".
 [[nodiscard]] auto WithoutParameters(std::string_view value) -> std::string_view;
 
 /// Cuts the first parameter off.
-/// @param rest a field's value from its first ';' on; becomes what follows the parameter
-/// @param parameter where it is put, if the result is kTaken
+/// @param rest a field's value from its first ';' on; becomes the text after the parameter
+/// @param parameter is set if the result is kTaken
 /// @param backslash decides where a quoted value ends
 /// @return see ParameterState
 [[nodiscard]] auto TakeParameter(std::string_view& rest, Parameter& parameter,
