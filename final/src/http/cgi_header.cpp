@@ -13,7 +13,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// A CR in a value would let a program (or the source of its data) forge fields of our reply.
+// With a CR in a value, a program (or the source of its data) could forge fields of our response.
 auto HasControl(std::string_view value) -> bool {
   return std::any_of(value.begin(), value.end(),
                      [](char c) { return ascii::IsControl(c) && c != '\t'; });
@@ -28,7 +28,7 @@ auto IsAbsoluteUri(std::string_view text) -> bool {
          });
 }
 
-// These describe the connection to the client or are the server's own to say (RFC 3875, 6.3.4).
+// These describe the connection to the client, or only the server may set them (RFC 3875, 6.3.4).
 auto BelongsToServer(std::string_view name) -> bool {
   static constexpr std::array<std::string_view, 10> kNames = {
       "Connection", "Keep-Alive", "Proxy-Connection",  "TE",     "Trailer",
@@ -37,7 +37,7 @@ auto BelongsToServer(std::string_view name) -> bool {
                      [&](std::string_view known) { return ascii::EqualIgnoreCase(known, name); });
 }
 
-// No lists: of two, clients and caches choose differently.
+// These are not lists: if there are two, clients and caches choose differently.
 auto MayBeThereOnce(std::string_view name) -> bool {
   static constexpr std::array<std::string_view, 7> kNames = {
       "Age",     "Content-Location", "Content-Range", "ETag",
@@ -46,7 +46,7 @@ auto MayBeThereOnce(std::string_view name) -> bool {
                      [&](std::string_view known) { return ascii::EqualIgnoreCase(known, name); });
 }
 
-// Of the fields that are passed on, those that would be false in a response without content.
+// True for the fields that would be false in a response without content.
 auto DescribesContent(std::string_view name) -> bool {
   return ascii::EqualIgnoreCase(name, "Content-Encoding") ||
          ascii::EqualIgnoreCase(name, "Content-Language") ||
@@ -95,7 +95,7 @@ auto CgiHeaderParser::Bad(const char* reason) -> CgiHeaderResult {
   return result_;
 }
 
-// Returns what is wrong with the line, nullptr if nothing is.
+// Returns the fault of the line, or nullptr if there is none.
 auto CgiHeaderParser::ReadLine(std::string_view line, CgiHeader& header) -> const char* {
   if (line.substr(0, 5) == "HTTP/") {
     return "a status line instead of a header field (nph programs are not supported)";
@@ -106,7 +106,7 @@ auto CgiHeaderParser::ReadLine(std::string_view line, CgiHeader& header) -> cons
   }
   const std::string_view name = line.substr(0, colon);
   const std::string_view value = ascii::TrimOws(line.substr(colon + 1));
-  // This refuses folded lines too: they begin with white space, which no name contains.
+  // This refuses folded lines, too: they begin with white space, which no name contains.
   if (!std::all_of(name.begin(), name.end(), ascii::IsToken)) {
     return "a header field's name has a character that no name may have";
   }
@@ -140,7 +140,7 @@ auto CgiHeaderParser::ReadLine(std::string_view line, CgiHeader& header) -> cons
   return nullptr;
 }
 
-// Status = "Status:" status-code SP reason-phrase; many programs leave the phrase out.
+// Status = "Status:" status-code SP reason-phrase; many programs omit the phrase.
 auto CgiHeaderParser::ReadStatus(std::string_view value, CgiHeader& header) -> const char* {
   if (value.size() < 3 || !std::all_of(value.begin(), value.begin() + 3, ascii::IsDigit) ||
       (value.size() > 3 && value[3] != ' ')) {
@@ -189,7 +189,7 @@ auto CgiHeaderParser::Finish(CgiHeader& header) const -> const char* {
       header.location.find_first_of(" \t") != std::string::npos) {
     return "Location is neither a path nor an absolute URI";
   }
-  // With its own status, even a path is meant for the client: "303, see /done".
+  // With an explicit status, even a path is meant for the client: "303, see /done".
   if (is_path && !has_status_) {
     header.kind = CgiReplyKind::kLocalRedirect;
     header.status = 302;

@@ -68,7 +68,7 @@ auto Cookies::Add(std::string_view list, const CookieLimits& limits) -> HeadFaul
     const std::size_t equals = pair.find('=');
     const std::string_view name = ascii::TrimOws(pair.substr(0, equals));
     if (equals == std::string_view::npos || name.empty()) {
-      continue;  // a cookie without a name: nobody can ask for it
+      continue;  // a cookie without a name: no handler can look it up
     }
     if (cookies_.size() == limits.max_cookies) {
       return {431, "too many cookies"};
@@ -103,7 +103,7 @@ SetCookie::SetCookie(std::string_view name, std::string_view value) : name_bytes
 auto SetCookie::Path(std::string_view path) -> SetCookie& {
   const bool is_text = std::all_of(path.begin(), path.end(),
                                    [](char c) { return c >= ' ' && c < '\x7f' && c != ';'; });
-  // A browser trims the value, so a space at its end would make it another path.
+  // A browser trims the value, so a space at its end would make it a different path.
   if (path.empty() || path.front() != '/' || path.back() == ' ' || !is_text ||
       path.size() > kMaxAttributeBytes) {
     Refuse("the path does not begin with '/', or has a character that no path may have");
@@ -154,7 +154,7 @@ auto SetCookie::Partitioned() -> SetCookie& {
   return *this;
 }
 
-// The reason why a browser would drop the cookie, or nullptr (RFC 6265bis, section 4.1.3).
+// Returns why a browser would drop the cookie, or nullptr (RFC 6265bis, section 4.1.3).
 auto SetCookie::Contradiction() const -> const char* {
   const std::string_view name = std::string_view(pair_).substr(0, name_bytes_);
   const bool is_of_host = BeginsWith(name, "__Host-");

@@ -14,11 +14,11 @@ auto HasLineEnd(std::string_view text) -> bool {
 }
 
 void AppendField(std::string_view name, std::string_view value, std::string& out) {
-  // A reader drops one space, so that a second one, which belongs to the value, stays.
+  // A reader drops one space; a second one, which belongs to the value, stays.
   out.append(name).append(": ").append(value).append("\n");
 }
 
-// A field for each line of `text`: one more than it has line ends.
+// Appends a field for each line of `text`: one more than it has line ends.
 void AppendLines(std::string_view name, std::string_view text, std::string& out) {
   std::size_t end = text.find_first_of(kLineEnds);
   while (end != std::string_view::npos) {

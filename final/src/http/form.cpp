@@ -8,7 +8,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// The byte that the escape at the front of `text` stands for, or -1 if it is none.
+// Returns the byte that the escape at the front of `text` stands for, or -1 if there is none.
 auto EscapedByte(std::string_view text) -> int {
   if (text.size() < 3) {
     return -1;
@@ -53,8 +53,8 @@ auto Form::Find(std::string_view name) const -> std::optional<std::string_view> 
   return std::nullopt;
 }
 
-// `room` is what the text has left: decoding shortens, so one reservation, made when the first
-// escape is met, holds all that may follow.
+// `room` is the length of the remaining text: decoding shortens, so one reservation, made at the
+// first escape, holds everything that may follow.
 auto Form::Decode(std::string_view text, std::size_t room) -> std::string_view {
   constexpr std::string_view kEncoded = "+%";
   std::size_t end = text.find_first_of(kEncoded);

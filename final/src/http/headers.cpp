@@ -2,7 +2,7 @@
 
 namespace TURTLE_SERVER {
 
-// Flat: with calls of KnownFieldOf a request with the head of a browser costs 3 % more.
+// Flattened: with calls of KnownFieldOf, a request with a browser's head costs 3 % more.
 [[gnu::flatten]] void Headers::Add(std::string_view name, std::string_view value) {
   const KnownField known = KnownFieldOf(name);
   if (known != KnownField::kNone) {

@@ -23,8 +23,8 @@ struct Date {
   int day;    // 1 to 31
 };
 
-// Days since 1970-01-01 in the Gregorian calendar. The year is counted from March, so that the
-// leap day is its last one and the lengths of the months follow one line: 153 days in 5 months.
+// Returns the days since 1970-01-01 in the Gregorian calendar. The year is counted from March, so
+// that the leap day is its last one and the months' lengths follow a line: 153 days in 5 months.
 constexpr auto DaysOf(Date date) -> std::int64_t {
   const int year = date.month > 2 ? date.year : date.year - 1;
   const int era = (year >= 0 ? year : year - 399) / 400;
@@ -64,7 +64,7 @@ void PutNumber(char* to, int width, int value) {
   }
 }
 
-// Takes one date apart, from the front. After the first mismatch everything fails.
+// Parses one date from the front. After the first mismatch everything fails.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
@@ -80,7 +80,7 @@ class Scanner {
     return *this;
   }
 
-  // Exactly `width` digits.
+  // Takes exactly `width` digits.
   auto Number(std::size_t width, int& value) -> Scanner& {
     good_ = good_ && rest_.size() >= width &&
             std::all_of(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(width),
@@ -95,7 +95,7 @@ class Scanner {
     return *this;
   }
 
-  // One of `names`; `index` counts from 0.
+  // Takes one of `names`; `index` counts from 0.
   template <std::size_t kSize>
   auto OneOf(const std::array<std::string_view, kSize>& names, int& index) -> Scanner& {
     for (std::size_t i = 0; good_ && i < kSize; ++i) {
@@ -113,7 +113,7 @@ class Scanner {
     return Number(2, hour).Literal(":").Number(2, minute).Literal(":").Number(2, second);
   }
 
-  // Two digits, of which the first may be a space, as asctime(3) writes the day.
+  // Takes two digits, of which the first may be a space, as asctime(3) writes the day.
   auto PaddedNumber(int& value) -> Scanner& {
     if (good_ && !rest_.empty() && rest_.front() == ' ') {
       rest_.remove_prefix(1);
@@ -127,7 +127,7 @@ class Scanner {
   bool good_ = true;
 };
 
-// "More than 50 years in the future" means the past century (RFC 9110, section 5.6.7).
+// "More than 50 years in the future" means the previous century (RFC 9110, section 5.6.7).
 auto YearOf(int two_digits, HttpTime now) -> int {
   std::int64_t days = now.count() / kSecondsPerDay;
   const int this_year = DateOf(days).year;
@@ -142,7 +142,7 @@ auto YearOf(int two_digits, HttpTime now) -> int {
 
 void AppendHttpDate(HttpTime time, std::string& out) {
   const std::int64_t seconds = std::clamp(time, kMinHttpTime, kMaxHttpTime).count();
-  // Rounded down, also before 1970.
+  // Rounded down, even before 1970.
   const std::int64_t days =
       (seconds >= 0 ? seconds : seconds - (kSecondsPerDay - 1)) / kSecondsPerDay;
   const int second_of_day = static_cast<int>(seconds - days * kSecondsPerDay);

@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Says whether some place of `text` may be too deep. As long as the text is JSON, the scan counts
-// as the parser does. After a mistake it may err in both directions, but the parser stops there.
+// True if some place of `text` may be too deep. As long as the text is JSON, the scan counts as the
+// parser does. After a mistake it may err in either direction, but the parser stops there.
 auto LooksTooDeep(std::string_view text) noexcept -> bool {
   std::ptrdiff_t depth = 0;
   bool in_string = false;
@@ -43,7 +43,7 @@ auto LooksTooDeep(std::string_view text) noexcept -> bool {
   return false;
 }
 
-// Called with each array and object that begins, before the parser goes on into it.
+// Called for each array and object that begins, before the parser enters it.
 auto CheckDepth(int depth, Json::parse_event_t event, const Json& parsed) -> bool {
   static_cast<void>(parsed);
   const bool begins =
@@ -54,8 +54,8 @@ auto CheckDepth(int depth, Json::parse_event_t event, const Json& parsed) -> boo
   return true;  // keep it
 }
 
-// With a callback the parser notes every level and every key. So it gets one only when it has to
-// find out what comes first, the depth or another mistake.
+// With a callback, the parser records every level and every key. So it gets one only when it must
+// find out which comes first, the depth or another mistake.
 auto Parse(std::string_view text) -> Json {
   return LooksTooDeep(text) ? Json::parse(text.begin(), text.end(), CheckDepth)
                             : Json::parse(text.begin(), text.end());
@@ -66,8 +66,8 @@ auto WrongAt(const JsonFault& fault) -> HttpError {
                             std::to_string(fault.column) + ": " + fault.reason + ".");
 }
 
-// Appends the steps from `from` to `to`, one of the values in it, to `path`. It is looked for when
-// something is wrong with it, so that values that are right need not remember where they are.
+// Appends the steps from `from` to `to`, one of the values in it, to `path`. The path is searched
+// for when something is wrong with the value, so that good values need not know where they are.
 auto FindPath(const Json& from, const Json* to, std::string& path) -> bool {
   if (&from == to) {
     return true;

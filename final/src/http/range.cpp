@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
-// Takes digits from the front. A number that is too large for 64 bits becomes the largest one that
-// is not: no file reaches it, so it means the same.
+// Takes digits from the front. A number that is too large for 64 bits becomes the largest one: no
+// file reaches it, so it means the same.
 auto TakeNumber(std::string_view& text) -> std::optional<std::uint64_t> {
   if (text.empty() || !ascii::IsDigit(text.front())) {
     return std::nullopt;
@@ -30,10 +30,10 @@ auto TakeNumber(std::string_view& text) -> std::optional<std::uint64_t> {
 
 struct Spec {
   bool valid = false;
-  ByteRange range{};  // length 0: nothing of the representation is in it
+  ByteRange range{};  // length 0: no part of the representation is in it
 };
 
-// "first-", "first-last" or "-suffix", measured against `size` > 0 bytes.
+// Parses "first-", "first-last" or "-suffix", relative to `size` > 0 bytes.
 auto ParseSpec(std::string_view text, std::uint64_t size) -> Spec {
   const auto first = TakeNumber(text);
   if (text.empty() || text.front() != '-') {
@@ -73,9 +73,9 @@ void AppendNumber(std::uint64_t number, std::string& out) { out += std::to_strin
 
 }  // namespace
 
-// Takes out what the new range touches, joins it, and puts the result where the first of them
-// stood. One pass will do: the ranges in the set don't touch each other, so whatever touches the
-// joined range touched the new one. False when there is no room.
+// Takes out the ranges that the new one touches, joins them, and puts the result where the first of
+// them was. One pass is enough: the ranges in the set don't touch each other, so any range that
+// touches the joined range touched the new one. False if there is no room.
 auto RangeSet::Add(ByteRange range) noexcept -> bool {
   ByteRange* const first = ranges_.data();
   std::size_t place = size_;
@@ -120,7 +120,7 @@ auto ParseRange(std::string_view value, std::uint64_t size) -> RangeSet {
       return whole;
     }
   }
-  // Nothing of an empty representation can be sent as a part.
+  // No part of an empty representation can be sent.
   if (specs == 0 || size == 0) {
     return whole;
   }

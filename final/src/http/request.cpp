@@ -10,7 +10,7 @@ namespace TURTLE_SERVER {
 
 auto Request::Title(const char* what) const noexcept -> std::array<char, 256> {
   constexpr std::size_t kMaxMethod = 20;
-  constexpr std::size_t kMaxPath = 180;  // the line has to hold the reason, too
+  constexpr std::size_t kMaxPath = 180;  // the line must hold the reason, too
   const auto length = [](std::string_view text, std::size_t most) {
     return static_cast<int>(std::min(text.size(), most));
   };
@@ -21,8 +21,8 @@ auto Request::Title(const char* what) const noexcept -> std::array<char, 256> {
 }
 
 void Request::Clear() {
-  // Member by member: assigning a fresh Request would free the memory of headers and path. The
-  // Uri is left to its own Parse(), which forgets the one before.
+  // Member by member: assigning a fresh Request would free the memory of headers and path. The Uri
+  // is left to its own Parse(), which drops the previous one.
   method = Method::kOther;
   method_text = target = host = head = {};
   minor_version = 1;

@@ -18,7 +18,7 @@ constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::array<std::string_view, 3> kOwnFields{"Connection", "Content-Length",
                                                      "Transfer-Encoding"};
 
-// The place of a field in the text of all: its line, without the end.
+// The place of a field in the text of all fields: its line, without the end.
 struct FieldLine {
   std::size_t start;
   std::size_t length;
@@ -80,7 +80,7 @@ void Response::Reset(int status) {
 
 void Response::SetStatus(int status) { status_ = Checked(status); }
 
-// Apart from fields_, for the arguments may look into that; in memory that is kept.
+// Separate from fields_, since the arguments may refer to that; its memory is kept.
 void Response::MakeLine(std::string_view name, std::string_view value) {
   Check(name, value);
   line_.clear();
@@ -132,7 +132,7 @@ auto Response::AddBody(BodyPiece piece) -> Response& {
 }
 
 auto Response::ErrorPage(std::string_view detail) -> Response& {
-  std::string kept(detail);  // it may be a part of what goes now
+  std::string kept(detail);  // it may be a part of the old page
   std::string title = std::to_string(status_);
   if (const std::string_view phrase = ReasonPhrase(status_); !phrase.empty()) {
     title.append(" ").append(phrase);
@@ -161,7 +161,7 @@ auto Response::BodySize() const noexcept -> std::uint64_t {
 auto Response::HasBody() const noexcept -> bool { return StatusAllowsBody(status_); }
 
 void Response::AppendHead(const HeadContext& context, std::string& out) const {
-  // The version is what this server speaks, also to a client of 1.0 (RFC 9110, section 6.2).
+  // The version that the server speaks, even to a client of 1.0 (RFC 9110, section 6.2).
   out.append("HTTP/1.1 ").append(std::to_string(status_)).append(" ");
   out.append(ReasonPhrase(status_)).append(kLineEnd);
   const bool interim = status_ < 200;

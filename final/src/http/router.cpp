@@ -20,7 +20,7 @@ auto NamesOf(const std::vector<PatternSegment>& segments) -> std::vector<std::st
   return names;
 }
 
-// A group without a name has its number for one.
+// The name of a group without a name is its number.
 auto NamesOf(const re2::RE2& expression) -> std::vector<std::string> {
   std::vector<std::string> names;
   const auto& named = expression.CapturingGroupNames();
@@ -60,7 +60,7 @@ auto RouteParameters::Find(std::string_view name) const noexcept
   return std::nullopt;
 }
 
-// One look-up: where it is in the tree, and what it has gathered on the way there.
+// One look-up: where it is in the tree, and what it has collected on the way there.
 class Router::Search {
  public:
   Search(Method method, std::string_view path, RouteMatch& match) noexcept
@@ -69,7 +69,7 @@ class Router::Search {
   auto Walk(const Node& node, std::string_view rest) noexcept -> bool;
   auto Try(const Expression& expression) -> bool;
 
-  // The first route that the search met and that lacks the method.
+  // Returns the first route that the search met but that lacks the method.
   [[nodiscard]] auto PassedOver() const noexcept -> std::size_t { return passed_over_; }
 
  private:
@@ -89,8 +89,8 @@ class Router::Search {
   std::size_t passed_over_ = kNoRoute;
 };
 
-// `rest` begins with the segment that the children of `node` are to be compared with. @return
-// found. A child that leads nowhere is left again, for the next in precedence.
+// `rest` begins with the segment to compare with the children of `node`. @return found. If a child
+// leads nowhere, the search goes back and tries the next in precedence.
 auto Router::Search::Walk(const Node& node, std::string_view rest) noexcept -> bool {
   const std::size_t slash = rest.find('/');
   const std::string_view segment = rest.substr(0, slash);
@@ -126,7 +126,7 @@ auto Router::Search::Enter(const Node& child, std::string_view rest, std::size_t
 }
 
 auto Router::Search::Try(const Expression& expression) -> bool {
-  std::array<re2::StringPiece, kMaxParameters + 1> groups;  // the first is the whole
+  std::array<re2::StringPiece, kMaxParameters + 1> groups;  // the first is the whole match
   const int count = expression.compiled->NumberOfCapturingGroups();
   const re2::StringPiece path(path_.data(), path_.size());
   if (!expression.compiled->Match(path, 0, path_.size(), re2::RE2::ANCHOR_BOTH, groups.data(),
@@ -136,7 +136,7 @@ auto Router::Search::Try(const Expression& expression) -> bool {
   }
   for (int group = 1; group <= count; ++group) {
     const re2::StringPiece& value = groups[static_cast<std::size_t>(group)];
-    Push({value.data(), value.size()});  // of a group that took no part: ""
+    Push({value.data(), value.size()});  // "": a group that took no part
   }
   return true;
 }
@@ -193,7 +193,7 @@ auto Router::Add(Method method, std::string_view pattern) -> std::size_t {
   }
 }
 
-// Where the walk along `segments` ends, which is made on the way.
+// Returns the end of the walk along `segments`, and creates the path on the way.
 auto Router::EndpointFor(const std::vector<PatternSegment>& segments) -> Endpoint& {
   Node* node = &root_;
   for (const PatternSegment& segment : segments) {

@@ -13,7 +13,7 @@ namespace {
 constexpr auto Bad(const char* reason) -> HeadFault { return {400, reason}; }
 
 // RFC 9112, section 3.2: exactly one Host in HTTP/1.1, at most one in HTTP/1.0, always valid. A
-// target in absolute-form wins, but a wrong Host beside it, or none, is still wrong.
+// target in absolute-form wins, but an invalid or missing Host is still wrong.
 auto ApplyHost(Request& request) -> HeadFault {
   const std::optional<std::string_view> host = request.headers.Find(KnownField::kHost);
   if (!host && request.minor_version > 0) {
@@ -30,8 +30,8 @@ auto ApplyHost(Request& request) -> HeadFault {
   return {};
 }
 
-// RFC 9110, section 8.6. "5, 5" and two equal lines may be accepted or refused: refused, since a
-// client that is sure of its length says it once. Digits alone, up to 2^63 - 1.
+// RFC 9110, section 8.6. "5, 5" and two equal lines may be accepted or refused. They are refused,
+// since a client that is sure of its length sends it once. Digits alone, up to 2^63 - 1.
 auto ParseContentLength(const Headers& headers, std::uint64_t& length) -> HeadFault {
   if (headers.IsRepeated(KnownField::kContentLength)) {
     return Bad("more than one Content-Length");
@@ -40,7 +40,7 @@ auto ParseContentLength(const Headers& headers, std::uint64_t& length) -> HeadFa
   if (text.empty()) {
     return Bad("invalid Content-Length");
   }
-  // Signed, since a length becomes an off_t sooner or later.
+  // Signed, since sooner or later a length becomes an off_t.
   constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
   length = 0;
   for (char c : text) {
@@ -56,16 +56,16 @@ auto ParseContentLength(const Headers& headers, std::uint64_t& length) -> HeadFa
   return {};
 }
 
-// Could it be a coding, with or without parameters (RFC 9112, section 7)?
+// True if it could be a coding, with or without parameters (RFC 9112, section 7).
 auto IsCoding(std::string_view element) -> bool {
   const std::string_view name = ascii::TrimOws(element.substr(0, element.find(';')));
   return !name.empty() && std::all_of(name.begin(), name.end(), ascii::IsToken);
 }
 
 // RFC 9112, sections 6.1 and 6.3. The only coding is chunked, once. A request whose last coding is
-// something else has no end that could be found: 400. So has one whose list two readers could read
-// differently, such as one with an empty element, even as the last. Something else below chunked
-// could be framed but not decoded: 501.
+// another one has no detectable end: 400. So has one whose list two readers could read differently,
+// such as one with an empty element, even as the last. Another coding under chunked could be framed
+// but not decoded: 501.
 auto CheckTransferEncoding(const Headers& headers) -> HeadFault {
   std::size_t codings = 0;
   std::size_t chunked = 0;
@@ -122,8 +122,8 @@ void ApplyConnection(Request& request) {
   request.keep_alive = keep && !close;
 }
 
-// RFC 9110, section 10.1.1. From HTTP/1.0 it is ignored: such a client can't understand a 100.
-// An empty element of a list stands for nothing (section 5.6.1.2).
+// RFC 9110, section 10.1.1. From HTTP/1.0 it is ignored: such a client can't understand a 100. An
+// empty element of a list means nothing (section 5.6.1.2).
 void ApplyExpect(Request& request) {
   if (request.minor_version == 0) {
     return;

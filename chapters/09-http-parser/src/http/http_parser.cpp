@@ -15,14 +15,14 @@ namespace {
 // RFC 9112, section 2.2: old clients send an empty line after a body. One is usual.
 constexpr int kMaxEmptyLines = 4;
 
-// No method comes near it; a longer one is 501 (RFC 9112, section 3).
+// No method is nearly as long; a longer one is 501 (RFC 9112, section 3).
 constexpr std::ptrdiff_t kMaxMethodBytes = 32;
 
-// Where reading stands: everything fine so far, out of bytes, or a fault.
+// The state of reading: everything fine so far, out of bytes, or a fault.
 enum class Progress { kGoOn, kShort, kBad };
 
-// Reads one head from its first byte on. A short input ends it; it is not continued, the next input
-// gets its own reader.
+// Reads one head from its first byte on. A short input ends it; it is not continued, and the next
+// input gets its own reader.
 class HeadReader {
  public:
   HeadReader(std::string_view input, const ParserLimits& limits, Request& out)
@@ -50,7 +50,7 @@ class HeadReader {
   auto At() const -> const char* { return at_; }
   auto Fault() const -> const HeadFault& { return fault_; }
 
-  // Out of bytes within the target: where it would become too long. Else nullptr.
+  // When out of bytes within the target: where it would become too long. Otherwise nullptr.
   auto EndOfTarget() const -> const char* { return end_of_target_; }
 
  private:
@@ -68,8 +68,8 @@ class HeadReader {
     return fault ? Progress::kBad : Progress::kGoOn;
   }
 
-  // Takes the CRLF at at_. RFC 9112, section 2.2, allows to take a bare LF for a line end, and
-  // forbids to take a bare CR for one; two readers that choose differently see different requests.
+  // Takes the CRLF at at_. RFC 9112, section 2.2, allows a bare LF as a line end and forbids a bare
+  // CR; two readers that choose differently see different requests.
   auto TakeLineEnd(const char* otherwise) -> Progress {
     if (at_ == end_) {
       return Progress::kShort;
@@ -100,7 +100,7 @@ class HeadReader {
   }
 
   // method SP target SP version CRLF, with single spaces (RFC 9112, section 3). The version is
-  // judged before the target: what a target of another version may be, we don't know.
+  // checked before the target: the targets of another version are unknown to us.
   auto ReadRequestLine() -> Progress {
     const char* space = scan::SkipToken(at_, end_);
     if (space - at_ > kMaxMethodBytes) {
@@ -144,7 +144,7 @@ class HeadReader {
   // "HTTP/1.1" CRLF, in upper case (RFC 9112, section 2.3).
   auto ReadVersion() -> Progress {
     constexpr std::string_view kUsual = "HTTP/1.1\r\n";
-    // Of a constant size, memcmp(3) is two comparisons; that of string_views is two calls.
+    // With a constant size, memcmp(3) is two comparisons; comparing string_views is two calls.
     if (end_ - at_ >= static_cast<std::ptrdiff_t>(kUsual.size()) &&
         std::memcmp(at_, kUsual.data(), kUsual.size()) == 0) {
       at_ += kUsual.size();
@@ -163,7 +163,7 @@ class HeadReader {
     if (at_[-3] != '1') {
       return Bad(505, "HTTP version not supported");
     }
-    // RFC 9110, section 2.5: a higher minor version is read as the highest that we know.
+    // RFC 9110, section 2.5: a higher minor version is read as the highest one known here.
     out_.minor_version = at_[-1] == '0' ? 0 : 1;
     return TakeLineEnd("invalid request line");
   }
@@ -206,7 +206,7 @@ class HeadReader {
 
   static auto FaultOfName(char stop, bool at_line_start) -> const char* {
     if (ascii::IsOws(stop)) {
-      // The first was a folded line once, the second a way to hide a field from a proxy.
+      // The first used to be a folded line, the second is a way to hide a field from a proxy.
       return at_line_start ? "header line begins with whitespace" : "whitespace in a header name";
     }
     return "invalid header name";
@@ -252,7 +252,7 @@ auto HttpParser::Parse(std::string_view input, Request& out) -> ParseResult {
   return {};
 }
 
-// True if a head may end in the bytes not yet looked at, or enough bytes have come to try without.
+// True if a head may end in the bytes not yet examined, or enough have come to try without.
 auto HttpParser::IsWorthATry(std::string_view input) -> bool {
   std::size_t at = seen_;
   seen_ = static_cast<std::uint32_t>(input.size());

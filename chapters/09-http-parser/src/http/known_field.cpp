@@ -44,7 +44,7 @@ constexpr std::array<std::string_view, kKnownFieldCount> kNames = {
 
 constexpr std::size_t kSlots = 64;
 
-// Length, first and last letter tell all the names apart: a perfect hash, so that a name is
+// Length, first and last letter distinguish all the names: a perfect hash, so that a name is
 // compared with one candidate at most. 0x20 makes letters lower case.
 constexpr auto SlotOf(std::string_view name) -> std::size_t {
   const std::size_t first = static_cast<unsigned char>(name.front()) | 0x20U;
@@ -93,8 +93,8 @@ auto Load(const char* at) -> Word {
   return word;
 }
 
-// Compares a word of `text`, in any case, with one of a name. Names are made of lower-case letters
-// and hyphens: of the two only letters have the bit 0x40, and the cases of a letter differ in 0x20.
+// Compares a word of `text`, in any case, with one of a name. Names consist of lower-case letters
+// and hyphens: of these, only letters have the bit 0x40, and the cases of a letter differ in 0x20.
 template <class Word>
 auto IsSame(const char* text, const char* name) -> bool {
   constexpr Word kLetterBits = static_cast<Word>(~Word{0}) / 0xff * 0x40;
@@ -102,7 +102,7 @@ auto IsSame(const char* text, const char* name) -> bool {
   return (Load<Word>(text) | ((wanted & kLetterBits) >> 1)) == wanted;
 }
 
-// Whole words from the front; the last one ends where the name ends and may overlap the others.
+// Compares whole words from the front; the last one ends with the name and may overlap others.
 template <class Word>
 auto IsSameInWords(std::string_view text, std::string_view name) -> bool {
   const std::size_t last = name.size() - sizeof(Word);

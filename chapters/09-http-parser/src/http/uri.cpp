@@ -11,11 +11,11 @@ namespace {
 
 constexpr auto Bad(const char* reason) -> HeadFault { return {400, reason}; }
 
-// The bytes to look for while a host or a path is passed: one load and one branch for each of the
-// many that mean nothing.
+// The bytes to look for while a host or a path is scanned: one load and one branch for each of the
+// many bytes that mean nothing.
 using ByteTable = std::array<bool, 256>;
 
-// The characters of a host's name: RFC 3986, section 3.2.2.
+// The characters of a host name: RFC 3986, section 3.2.2.
 constexpr auto MakeHostTable() -> ByteTable {
   ByteTable table{};
   for (std::size_t c = 0; c < 128; ++c) {
@@ -27,7 +27,7 @@ constexpr auto MakeHostTable() -> ByteTable {
   return table;
 }
 
-// The characters of a path that stand for themselves, wherever they are.
+// The characters of a path that mean themselves, wherever they are.
 constexpr auto MakePathTable() -> ByteTable {
   ByteTable table{};
   for (bool& is_plain : table) {
@@ -42,7 +42,7 @@ constexpr auto MakePathTable() -> ByteTable {
 constexpr ByteTable kHostTable = MakeHostTable();
 constexpr ByteTable kPathTable = MakePathTable();
 
-// The index of the first byte from `at` on that is not in `table`, or the size of `text`.
+// Returns the index of the first byte from `at` on that is not in `table`, or the size of `text`.
 auto Skip(const ByteTable& table, std::string_view text, std::size_t at) -> std::size_t {
   while (at < text.size() && table[static_cast<unsigned char>(text[at])]) {
     ++at;
@@ -50,7 +50,7 @@ auto Skip(const ByteTable& table, std::string_view text, std::size_t at) -> std:
   return at;
 }
 
-// Where the name or IPv4 address at the beginning of `text` ends, percent-encoding included.
+// Returns the end of the name or IPv4 address at the beginning of `text`, escapes included.
 auto EndOfHostName(std::string_view text) -> std::size_t {
   std::size_t at = Skip(kHostTable, text, 0);
   while (text.size() - at > 2 && text[at] == '%' && ascii::HexValue(text[at + 1]) >= 0 &&
@@ -72,7 +72,7 @@ auto IsHex(std::string_view text) -> bool {
          std::all_of(text.begin(), text.end(), [](char c) { return ascii::HexValue(c) >= 0; });
 }
 
-// 0 to 255, without a leading zero.
+// True for 0 to 255, without a leading zero.
 auto IsOctet(std::string_view text) -> bool {
   return !text.empty() && text.size() <= 3 &&
          std::all_of(text.begin(), text.end(), ascii::IsDigit) &&
@@ -89,7 +89,7 @@ auto IsIpv4(std::string_view text) -> bool {
   return three_points;
 }
 
-// Eight groups; the last two may be an IPv4 address, and "::" stands once for one or more.
+// True for eight groups; the last two may be an IPv4 address, and one "::" for one or more groups.
 auto IsIpv6(std::string_view text) -> bool {
   std::size_t groups = 0;
   bool gap = text.substr(0, 2) == "::";
@@ -116,7 +116,7 @@ auto IsIpv6(std::string_view text) -> bool {
   return gap ? groups < 8 : groups == 8;
 }
 
-// "v1.x": an address of a kind that is still to come.
+// True for "v1.x": an address of a future kind.
 auto IsFutureIp(std::string_view text) -> bool {
   if (text.empty() || ascii::ToLower(text.front()) != 'v' ||
       text.find('.') == std::string_view::npos) {
@@ -128,9 +128,9 @@ auto IsFutureIp(std::string_view text) -> bool {
                      [](char c) { return c == ':' || kHostTable[static_cast<unsigned char>(c)]; });
 }
 
-// True if `text` may be between the brackets of "[::1]". Nobody resolves it, but a proxy that reads
-// the grammar (RFC 3986, section 3.2.2) must not see a host where there is none, or the other way
-// round.
+// True if `text` may be between the brackets of "[::1]". Nobody resolves it, but a proxy that
+// follows the grammar (RFC 3986, section 3.2.2) must not see a host where there is none, or the
+// other way round.
 auto IsBracketed(std::string_view literal) -> bool {
   return IsIpv6(literal) || IsFutureIp(literal);
 }
@@ -149,8 +149,8 @@ auto IsPort(std::string_view port) -> bool {
   return true;
 }
 
-// Appends `segment`, decoded once, to `out`. The result of an escape is refused if the next reader
-// of the path could take it for something else than a character of a name.
+// Appends `segment`, decoded once, to `out`. An escape is refused if the next reader of the path
+// could take its result for anything other than a character of a name.
 auto AppendDecoded(std::string_view segment, std::string& out) -> HeadFault {
   for (std::size_t i = 0; i < segment.size(); ++i) {
     char c = segment[i];
@@ -225,7 +225,7 @@ auto Uri::ParseAbsolute(std::string_view target) -> HeadFault {
   const std::string_view rest = target.substr(colon + 3);
   const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());
   authority_ = rest.substr(0, end);
-  // '@' is no character of a host: user:password@host is refused as RFC 9110, 4.2.4, suggests.
+  // '@' is not a character of a host: user:password@host is refused, as RFC 9110, 4.2.4, suggests.
   if (authority_.empty() || authority_.front() == ':' || !IsValidHost(authority_)) {
     return Bad("invalid authority in the target");
   }

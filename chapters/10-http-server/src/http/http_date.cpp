@@ -47,7 +47,7 @@ void PutNumber(char* to, int width, int value) {
 
 void AppendHttpDate(HttpTime time, std::string& out) {
   const std::int64_t seconds = std::clamp(time, kMinHttpTime, kMaxHttpTime).count();
-  // Rounded down, also before 1970.
+  // Rounded down, even before 1970.
   const std::int64_t days =
       (seconds >= 0 ? seconds : seconds - (kSecondsPerDay - 1)) / kSecondsPerDay;
   const int second_of_day = static_cast<int>(seconds - days * kSecondsPerDay);

@@ -18,7 +18,7 @@ constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::array<std::string_view, 3> kOwnFields{"Connection", "Content-Length",
                                                      "Transfer-Encoding"};
 
-// The place of a field in the text of all: its line, without the end.
+// The place of a field in the text of all fields: its line, without the end.
 struct FieldLine {
   std::size_t start;
   std::size_t length;
@@ -101,7 +101,7 @@ auto Response::Body(std::string text) -> Response& {
 auto Response::HasBody() const noexcept -> bool { return StatusAllowsBody(status_); }
 
 void Response::AppendHead(const HeadContext& context, std::string& out) const {
-  // The version is what this server speaks, also to a client of 1.0 (RFC 9110, section 6.2).
+  // The version that the server speaks, even to a client of 1.0 (RFC 9110, section 6.2).
   out.append("HTTP/1.1 ").append(std::to_string(status_)).append(" ");
   out.append(ReasonPhrase(status_)).append(kLineEnd);
   const bool interim = status_ < 200;

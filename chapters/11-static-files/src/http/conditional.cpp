@@ -15,8 +15,8 @@ struct EntityTag {
   std::string_view opaque;  // with its quotes
 };
 
-// Takes [ "W/" ] DQUOTE *etagc DQUOTE off the front (RFC 9110, section 8.8.3). Commas may occur
-// inside, so a list of tags can't be cut at its commas.
+// Takes [ "W/" ] DQUOTE *etagc DQUOTE off the front (RFC 9110, section 8.8.3). The tag may contain
+// commas, so a list of tags can't be split at its commas.
 auto TakeTag(std::string_view& text) -> std::optional<EntityTag> {
   const bool weak = text.substr(0, 2) == "W/";
   const std::size_t start = weak ? 2 : 0;
@@ -41,8 +41,8 @@ auto Matches(const EntityTag& tag, const Validators& current, Comparison compari
   return comparable && !current.opaque_tag.empty() && tag.opaque == current.opaque_tag;
 }
 
-// One field line of If-Match or If-None-Match: "*" or a list of tags. The rest after a malformed
-// element is not understood, and matches nothing.
+// Checks one field line of If-Match or If-None-Match: "*" or a list of tags. The text after a
+// malformed element is ignored, and matches nothing.
 auto ListMatches(std::string_view list, const Validators& current, Comparison comparison) -> bool {
   if (list == "*") {
     return current.exists;
@@ -74,7 +74,7 @@ auto AnyLineMatches(const Headers& fields, KnownField field, const Validators& c
   return matches;
 }
 
-// The date of a field that counts: one line, valid, and something to compare it with.
+// Returns the date of a field that counts: one line, valid, and comparable with a known date.
 auto DateToCompare(const Headers& fields, KnownField field, const Validators& current, HttpTime now)
     -> std::optional<HttpTime> {
   if (!current.last_modified || fields.Count(field) != 1) {
@@ -83,13 +83,13 @@ auto DateToCompare(const Headers& fields, KnownField field, const Validators& cu
   return ParseHttpDate(*fields.Find(field), now);
 }
 
-// A date whose second is not over proves nothing: the next write may have it too.
+// A date whose second is not over proves nothing: the next write may have the same one.
 auto IsModifiedSince(const Validators& current, HttpTime date) -> bool {
   return *current.last_modified > date || (!current.second_over && *current.last_modified == date);
 }
 
-// Is the state that If-Range names the current one, beyond doubt? A date proves it only if nobody
-// was told that date while the file could still change within its second (RFC 9110, section
+// True if the state that If-Range names is certainly the current one. A date proves that only if no
+// client was given that date while the file could still change within its second (RFC 9110, section
 // 8.8.2.2).
 auto IfRangeHolds(std::string_view value, const Validators& current, HttpTime now) -> bool {
   std::string_view rest = value;
@@ -111,7 +111,7 @@ auto HasConditions(const Headers& fields) -> bool {
 auto EvaluateConditions(Method method, const Headers& fields, const Validators& validators,
                         HttpTime now) -> ConditionResult {
   const bool reads = method == Method::kGet || method == Method::kHead;
-  // Steps 1 and 2: may the request be carried out at all?
+  // Steps 1 and 2: may the request be performed at all?
   if (fields.Has(KnownField::kIfMatch)) {
     if (!AnyLineMatches(fields, KnownField::kIfMatch, validators, Comparison::kStrong)) {
       return {Action::kPreconditionFailed, false};
@@ -121,7 +121,7 @@ auto EvaluateConditions(Method method, const Headers& fields, const Validators& 
              date && IsModifiedSince(validators, *date)) {
     return {Action::kPreconditionFailed, false};
   }
-  // Steps 3 and 4: does the client have it already?
+  // Steps 3 and 4: does the client already have it?
   if (fields.Has(KnownField::kIfNoneMatch)) {
     if (AnyLineMatches(fields, KnownField::kIfNoneMatch, validators, Comparison::kWeak)) {
       return {reads ? Action::kNotModified : Action::kPreconditionFailed, false};
@@ -132,7 +132,7 @@ auto EvaluateConditions(Method method, const Headers& fields, const Validators& 
       return {Action::kNotModified, false};
     }
   }
-  // Step 5: is the part of it that the client has a part of this?
+  // Step 5: does the client's part belong to this representation?
   if (method != Method::kGet) {
     return {Action::kServe, false};
   }

@@ -253,7 +253,7 @@ static_assert(IsSorted(), "the binary search needs the table in order");
 auto MimeType(std::string_view path) noexcept -> std::string_view {
   const std::string_view name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
   const std::size_t dot = name.rfind('.');
-  // A name that only starts with a dot, ".profile", is hidden and has no extension.
+  // A name with a dot only at its start, ".profile", is hidden and has no extension.
   if (dot == std::string_view::npos || dot == 0 || name.size() - dot - 1 > kMaxExtension) {
     return kUnknown;
   }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint8_t kMaxDigits = 16;
 
-// Field text: anything but control characters, of which tab is allowed.
+// True for field text: anything but control characters, of which tab is allowed.
 auto IsText(char c) -> bool { return !ascii::IsControl(c) || c == '\t'; }
 
 }  // namespace
@@ -29,7 +29,7 @@ auto ChunkedDecoder::Read(std::string_view input) noexcept -> BodyResult {
       continue;
     }
     if (!data.empty()) {
-      break;  // the lines around the first run are read along with it, a second run is not
+      break;  // the lines around the first run are read with it, a second run is not
     }
     const std::size_t count =
         static_cast<std::size_t>(std::min<std::uint64_t>(chunk_left_, input.size() - used));
@@ -47,7 +47,7 @@ auto ChunkedDecoder::Read(std::string_view input) noexcept -> BodyResult {
   return {place_ == Place::kDone ? BodyState::kDone : BodyState::kMore, used, data};
 }
 
-// Takes one byte of what surrounds the content. False: refused.
+// Takes one byte of the framing around the content. False: refused.
 auto ChunkedDecoder::Step(char c) noexcept -> bool {
   const auto expect = [&](char wanted, Place next, const char* reason) {
     place_ = next;
@@ -116,8 +116,8 @@ auto ChunkedDecoder::AddExtensionByte(char c) noexcept -> bool {
   return ++extensions_ <= max_extensions_ || Fail(400, "the chunk extensions are too long");
 }
 
-// Where a byte after a size leads: *( BWS ";" BWS name [ BWS "=" BWS value ] ), then CR. Space
-// before CR is not in the grammar; some read "5 " as 5 and some as an error.
+// The place after a byte that follows a size: *( BWS ";" BWS name [ BWS "=" BWS value ] ), then CR.
+// The grammar has no space before CR; some read "5 " as 5 and some as an error.
 auto ChunkedDecoder::PlaceBehind(Place place, char c) noexcept -> Place {
   switch (place) {
     case Place::kNameStart:
@@ -162,7 +162,7 @@ auto ChunkedDecoder::PlaceBehind(Place place, char c) noexcept -> Place {
   return c == '\r' && may_end ? Place::kSizeEnd : Place::kBad;
 }
 
-// The size is known. It is judged before the content is there, so that nobody waits for it.
+// The size is known. It is checked before the content arrives, so that nobody waits for it.
 auto ChunkedDecoder::StartChunk() noexcept -> bool {
   if (chunk_left_ > body_left_) {
     return Fail(413, "the body is too large");
@@ -189,7 +189,7 @@ auto ChunkedDecoder::AddTrailerByte(char c) noexcept -> bool {
     }
     return IsText(c) || Fail(400, "a trailer has a control character");
   }
-  // A name has at least one character, and a line that begins with a space, a folded one, none.
+  // A name has at least one character; a folded line, which begins with a space, has none.
   if (c == ':' && place_ == Place::kTrailerName) {
     place_ = Place::kTrailerValue;
     return true;

@@ -14,11 +14,11 @@ using std::chrono::seconds;
 
 constexpr seconds kForEver{CacheAsk::kMaxSpan};
 
-// The statuses that may be kept without a word about it (RFC 9110, section 15.1). 206 is a part,
-// and nobody here puts parts together.
+// The statuses that may be kept without explicit permission (RFC 9110, section 15.1). 206 is a
+// part, and this cache does not combine parts.
 constexpr std::array<int, 11> kKeptByItself{200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501};
 
-// Further ones of which it is known here what keeping them means (RFC 9111, section 5.2.2.3).
+// Further statuses that this cache knows how to keep (RFC 9111, section 5.2.2.3).
 constexpr std::array<int, 8> kAlsoUnderstood{302, 303, 307, 400, 403, 500, 502, 503};
 
 template <std::size_t kCount>
@@ -26,7 +26,7 @@ auto Holds(const std::array<int, kCount>& all, int status) -> bool {
   return std::find(all.begin(), all.end(), status) != all.end();
 }
 
-// The byte that "%41" stands for; -1 if `text` does not begin with such a one.
+// Returns the byte that "%41" stands for; -1 if `text` does not begin with an escape.
 auto EncodedByte(std::string_view text) -> int {
   if (text.size() < 3 || text[0] != '%') {
     return -1;
@@ -36,13 +36,13 @@ auto EncodedByte(std::string_view text) -> int {
   return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-// Needs no percent-encoding anywhere (RFC 3986, section 2.3).
+// True for characters that never need percent-encoding (RFC 3986, section 2.3).
 auto IsUnreserved(int byte) -> bool {
   const char c = static_cast<char>(byte);
   return ascii::IsLetter(c) || ascii::IsDigit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
-// A delimiter (RFC 3986, section 2.2), unless it is encoded.
+// True for a delimiter (RFC 3986, section 2.2), which it is unless encoded.
 auto IsReserved(int byte) -> bool {
   return std::string_view(":/?#[]@!$&'()*+,;=").find(static_cast<char>(byte)) !=
          std::string_view::npos;
@@ -60,7 +60,7 @@ auto HasEncoded(std::string_view text, bool (*kind)(int byte)) -> bool {
   return false;
 }
 
-// Appends `text` as its simplest equivalent (RFC 3986, section 6.2.2).
+// Appends `text` in its simplest equivalent form (RFC 3986, section 6.2.2).
 void AppendPlainly(std::string_view text, std::string& to) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -80,7 +80,7 @@ void AppendPlainly(std::string_view text, std::string& to) {
   }
 }
 
-// "a.example:80" and "a.example:" are "a.example" (RFC 9110, section 4.2.3).
+// Makes "a.example" of "a.example:80" and "a.example:" (RFC 9110, section 4.2.3).
 auto WithoutDefaultPort(const Request& request) -> std::string_view {
   const std::string_view host = request.host;
   const std::size_t colon = host.rfind(':');
@@ -96,10 +96,10 @@ auto WithoutDefaultPort(const Request& request) -> std::string_view {
 // One directive of Cache-Control (RFC 9111, section 5.2).
 struct Directive {
   std::string_view name;
-  std::string_view value;  // without its quotes; "" if there is none
+  std::string_view value;  // without its quotes; "": none
 };
 
-// Where an element of a list ends: at its comma, but not at one within quotes.
+// Returns the end of a list element: its comma, but not a comma within quotes.
 auto ElementEnd(std::string_view list) -> std::size_t {
   bool quoted = false;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -129,7 +129,7 @@ auto TakeDirective(std::string_view& rest) -> Directive {
   return {element.substr(0, equals), value};
 }
 
-// A number of seconds, at most kForEver; nullopt: it is none.
+// Parses a number of seconds, at most kForEver; nullopt: it is not a number.
 auto ParseSpan(std::string_view digits) -> std::optional<seconds> {
   std::int64_t count = 0;
   for (const char c : digits) {
@@ -152,7 +152,7 @@ void Heed(const Directive& directive, CacheAsk& ask) {
     ask.wants_new = true;
   } else if (Is(directive, "only-if-cached")) {
     ask.only_if_cached = true;
-  } else if (Is(directive, "max-age")) {  // what is no number asks for the strictest
+  } else if (Is(directive, "max-age")) {  // an invalid number asks for the strictest
     ask.max_age = std::min(ask.max_age, ParseSpan(directive.value).value_or(seconds(0)));
   } else if (Is(directive, "min-fresh")) {
     ask.min_fresh = std::max(ask.min_fresh, ParseSpan(directive.value).value_or(kForEver));
@@ -169,7 +169,7 @@ struct ReplyDirectives {
   std::optional<seconds> s_maxage;
 };
 
-// The first of several counts; one that is no number means "stale" (RFC 9111, section 4.2.1).
+// The first of several counts; an invalid number means "stale" (RFC 9111, section 4.2.1).
 void SetSpan(std::string_view value, std::optional<seconds>& span) {
   if (!span) {
     span = ParseSpan(value).value_or(seconds(0));
@@ -180,7 +180,7 @@ void Heed(const Directive& directive, ReplyDirectives& said) {
   if (Is(directive, "no-store")) {
     said.no_store = true;
   } else if (Is(directive, "private") || Is(directive, "no-cache")) {
-    said.forbidden = true;  // also where it names fields only: more than that is allowed
+    said.forbidden = true;  // even if it names only some fields: to forbid more is allowed
   } else if (Is(directive, "public")) {
     said.is_public = true;
   } else if (Is(directive, "must-understand")) {
@@ -199,7 +199,7 @@ void HeedAll(std::string_view list, Said& said) {
   }
 }
 
-// The value of Expires; an invalid date is in the past (RFC 9111, section 5.3).
+// Evaluates Expires; an invalid date is in the past (RFC 9111, section 5.3).
 auto SpanOfExpires(const ReplyFields& fields, HttpTime now) -> std::optional<seconds> {
   const auto expires = fields.Find("Expires");
   if (!expires) {
@@ -210,7 +210,7 @@ auto SpanOfExpires(const ReplyFields& fields, HttpTime now) -> std::optional<sec
   return end ? std::clamp(*end - date.value_or(now), seconds(0), kForEver) : seconds(0);
 }
 
-// @return false: it varies by what can't be seen in a request, or by too much.
+// @return false: it varies by something that is not in the request, or by too much
 auto ReadVary(const ReplyFields& fields, std::vector<std::string>& names) -> bool {
   bool readable = true;
   fields.ForEach("Vary", [&](std::string_view rest) {
@@ -253,8 +253,8 @@ auto AskOf(const Request& request) -> CacheAsk {
     return ask;
   }
   ask.has_cookie = fields.Has(KnownField::kCookie);
-  // Another's reply would answer none of these: the one to HEAD has no body, the one to a condition
-  // perhaps neither, and a cookie may change it.
+  // Another request's response would fit none of these: that of HEAD has no body, that of a
+  // conditional request perhaps none either, and a cookie may change it.
   const bool alone =
       request.method == Method::kHead || ask.has_cookie || fields.Has(KnownField::kIfNoneMatch) ||
       fields.Has(KnownField::kIfModifiedSince) || fields.Has(KnownField::kCacheControl);

@@ -34,7 +34,7 @@ auto KindOf(std::string_view type) -> SegmentKind {
   return SegmentKind::kUuid;
 }
 
-// The text between the braces.
+// Parses the text between the braces.
 auto ParseParameter(std::string_view text) -> PatternSegment {
   constexpr std::string_view kDots = "...";
   PatternSegment segment;
@@ -51,7 +51,7 @@ auto ParseParameter(std::string_view text) -> PatternSegment {
   return segment;
 }
 
-// Other routers write a parameter differently. Taken for literals, such patterns would be routes
+// Other routers write a parameter differently. Taken as literals, such patterns would be routes
 // that no request can reach.
 void RequireOwnSpelling(std::string_view text) {
   const auto write = [&](const std::string& ours) {
@@ -65,8 +65,8 @@ void RequireOwnSpelling(std::string_view text) {
           write("{name}, {name:int} or {name:uuid}"));
 }
 
-// A literal is compared with a path that the client's escapes and dots are gone from (http/uri.h):
-// one that can't equal any is a mistake.
+// A literal is compared with a path without the client's escapes and dots (http/uri.h): one that
+// can't equal any path is a mistake.
 auto ParseLiteral(std::string_view text) -> PatternSegment {
   const auto foreign = [](char c) { return ascii::IsControl(c) || c == '\\'; };
   Require(text != "." && text != "..", "no path has a segment " + Quoted(text));

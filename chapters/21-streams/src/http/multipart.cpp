@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxBoundaryBytes = 70;
 constexpr std::size_t kLineEndBytes = 2;  // at the front of a delimiter
 
-// bcharsnospace, and space but at the end (RFC 2046, section 5.1.1)
+// bcharsnospace, and space except at the end (RFC 2046, section 5.1.1)
 auto IsBoundary(std::string_view text) -> bool {
   return !text.empty() && text.size() <= kMaxBoundaryBytes && text.back() != ' ' &&
          std::all_of(text.begin(), text.end(), [](char c) {
@@ -25,8 +25,8 @@ auto IsBoundary(std::string_view text) -> bool {
 
 auto IsText(char c) -> bool { return !ascii::IsControl(c) || c == '\t'; }
 
-// The byte that a browser has written as "%22", "%0D" or "%0A", or -1. It escapes nothing else, not
-// even '%', so nothing else is an escape (WHATWG HTML, section 4.10.21.8).
+// Returns the byte that a browser has written as "%22", "%0D" or "%0A", or -1. It escapes nothing
+// else, not even '%', so nothing else is an escape (WHATWG HTML, section 4.10.21.8).
 auto BrowserEscape(std::string_view text) -> int {
   const std::string_view escape = text.substr(0, 3);
   if (escape == "%22") {
@@ -54,9 +54,9 @@ void AppendMeant(std::string_view value, std::string& out) {
   }
 }
 
-// Makes of what a client calls its file a name that leads nowhere.
+// Turns the client's name for its file into a name that leads nowhere.
 void ReduceToName(std::string& filename) {
-  // No path to a file ends with a backslash, so there it belongs to a name, as Linux allows.
+  // No path to a file ends with a backslash, so it belongs to a name there, as Linux allows.
   const std::size_t end = filename.find_last_not_of('\\') + 1;  // npos + 1 is 0
   filename.replace(end, filename.size() - end, filename.size() - end, '_');
   filename.erase(0, filename.find_last_of("/\\") + 1);  // npos + 1 is 0
@@ -66,8 +66,8 @@ void ReduceToName(std::string& filename) {
   }
 }
 
-// The first place in `text` where `delimiter` is, or begins and is cut off; else the end. A CR
-// stands only at the front of a delimiter, so no byte of the text is compared twice.
+// Returns the first place in `text` where `delimiter` is, or begins and is cut off; otherwise the
+// end. A CR is only at the front of a delimiter, so no byte of the text is compared twice.
 auto FindDelimiter(std::string_view text, std::string_view delimiter) -> std::size_t {
   std::size_t at = text.find('\r');
   while (at != std::string_view::npos &&
@@ -106,8 +106,8 @@ auto MultipartBoundary(std::string_view content_type, std::string& boundary) -> 
   return boundary.empty() ? HeadFault{400, "Content-Type has no boundary"} : HeadFault{};
 }
 
-// At the start, and where the content of a part begins, the line end before a delimiter has been
-// there already, as that of the line before.
+// At the start, and where the content of a part begins, the line end before a delimiter has already
+// been read, as the end of the previous line.
 MultipartParser::MultipartParser(std::string_view boundary, const MultipartLimits& limits)
     : limits_(limits),
       delimiter_("\r\n--"),
@@ -167,7 +167,7 @@ auto MultipartParser::Finish() const noexcept -> HeadFault {
   }
 }
 
-// Reads up to the next delimiter: content if a part is open, else preamble.
+// Reads up to the next delimiter: content if a part is open, otherwise preamble.
 void MultipartParser::Search(std::string_view& rest, MultipartStep& step) {
   if (matched_ == 0) {
     const std::size_t end = FindDelimiter(rest, delimiter_);
@@ -191,7 +191,7 @@ void MultipartParser::Search(std::string_view& rest, MultipartStep& step) {
   }
 }
 
-// Returns how many bytes of `content` are dealt with: all, or as many as the part may still have.
+// Returns how many bytes of `content` are consumed: all, or as many as the part may still have.
 auto MultipartParser::TakeContent(std::string_view content, MultipartStep& step) -> std::size_t {
   if (content.empty() || place_ == Place::kPreamble) {
     return content.size();
@@ -215,7 +215,7 @@ void MultipartParser::EndContent(MultipartStep& step) {
   place_ = Place::kAfterDelimiter;
 }
 
-// Takes one byte of what follows a boundary on its line.
+// Takes one byte after a boundary on its line.
 void MultipartParser::ReadMark(char c) {
   const bool is_closed = place_ == Place::kClosed;
   if (place_ == Place::kPaddingLf || place_ == Place::kClosedLf) {
@@ -294,11 +294,11 @@ void MultipartParser::EndHeader(MultipartStep& step) {
   place_ = Place::kContent;
 }
 
-// Returns what is wrong with the line, nullptr if nothing is.
+// Returns the fault of the line, or nullptr if there is none.
 auto MultipartParser::ReadField(std::string_view line) -> const char* {
   const std::size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
-  // This refuses folded lines too: they begin with white space, which no name contains.
+  // This refuses folded lines, too: they begin with white space, which no name contains.
   if (colon == std::string_view::npos || name.empty() ||
       !std::all_of(name.begin(), name.end(), ascii::IsToken)) {
     return "a line of a part's header is not a field";
@@ -315,8 +315,8 @@ auto MultipartParser::ReadField(std::string_view line) -> const char* {
     part_.content_type = value;
     return std::exchange(has_content_type_, true) ? "a part has Content-Type twice" : nullptr;
   }
-  // RFC 7578, section 4.7, has done away with it. A client that still means it would have its
-  // Base64 taken for its file.
+  // RFC 7578, section 4.7, has deprecated it. If a client still used it, its Base64 would be taken
+  // for its file.
   const bool is_coded = ascii::EqualIgnoreCase(name, "Content-Transfer-Encoding") &&
                         !ascii::EqualIgnoreCase(value, "binary") &&
                         !ascii::EqualIgnoreCase(value, "8bit") &&
@@ -332,8 +332,8 @@ auto MultipartParser::ReadDisposition(std::string_view value) -> const char* {
   bool has_name = false;
   Parameter parameter;
   ParameterState state = ParameterState::kEnd;
-  // Browsers escape no backslash (RFC 7578, section 4.2): "x\" is the name of a file. Other
-  // programs write \" for a quote.
+  // Browsers escape no backslash (RFC 7578, section 4.2): "x\" is a file name. Other programs write
+  // \" for a quote.
   while ((state = TakeParameter(rest, parameter, Backslash::kForm)) == ParameterState::kTaken) {
     if (ascii::EqualIgnoreCase(parameter.name, "name")) {
       AppendMeant(parameter.value, part_.name);

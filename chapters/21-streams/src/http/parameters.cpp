@@ -15,7 +15,7 @@ void SkipOws(std::string_view& text) {
   }
 }
 
-// Cuts the token at the front off; "" if there is none.
+// Cuts off the token at the front; "" if there is none.
 auto TakeToken(std::string_view& text) -> std::string_view {
   const auto end = std::find_if_not(text.begin(), text.end(), ascii::IsToken);
   const std::string_view token = text.substr(0, static_cast<std::size_t>(end - text.begin()));
@@ -23,7 +23,7 @@ auto TakeToken(std::string_view& text) -> std::string_view {
   return token;
 }
 
-// Does a quoted value end before `rest`? If so, the next parameter follows, or nothing.
+// True if a quoted value ends before `rest`: then the next parameter follows, or nothing.
 auto EndsBefore(std::string_view rest) -> bool {
   SkipOws(rest);
   return rest.empty() || rest.front() == ';';

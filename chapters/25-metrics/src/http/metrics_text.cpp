@@ -19,7 +19,7 @@ auto IsName(std::string_view text, bool colon) -> bool {
          std::all_of(text.begin(), text.end(), fits);
 }
 
-// In help a quote stands for itself.
+// In help texts, a quote is not escaped.
 void AppendEscaped(std::string_view text, bool quoted, std::string& out) {
   for (const char c : text) {
     if (c == '\n') {
@@ -34,7 +34,7 @@ void AppendEscaped(std::string_view text, bool quoted, std::string& out) {
 
 auto TextOf(std::uint64_t number) -> std::string { return std::to_string(number); }
 
-// The shortest text that means this very number, in whatever locale the program is.
+// Returns the shortest text that means this very number, independently of the locale.
 auto TextOf(double number) -> std::string {
   if (std::isnan(number)) {
     return "NaN";
@@ -97,7 +97,7 @@ void MetricsText::AddHistogram(const MetricLabels& labels, const MetricHistogram
   AddSample("_count", labels, "", TextOf(count));
 }
 
-// @param bound of a bucket, which is a label, too; "": it is none
+// @param bound of a bucket, which is a label, too; "": none
 void MetricsText::AddSample(std::string_view suffix, const MetricLabels& labels,
                             std::string_view bound, std::string_view value) {
   for (const auto& [name, unused] : labels) {
