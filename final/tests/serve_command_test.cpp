@@ -64,7 +64,7 @@ TEST(ServeCommandTest, KeepsSilentClientsBackIfItIsToldTo) {
 #else
     const bool kept_back = false;
 #endif
-    // An accepted client has seen the end. One that was kept back learns it when it sends
+    // An accepted client has seen the end. One that was held back learns it when it sends
     // something.
     EXPECT_EQ(silent.HasInput(std::chrono::milliseconds(0)), !kept_back) << seconds;
     if (kept_back) {

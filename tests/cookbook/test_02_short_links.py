@@ -50,8 +50,8 @@ def test_no_visit_is_lost_among_many_at_once(links):
     ("body", "told"),
     [
         ('{"url": ', "1"),  # the place of the mistake
-        ("[]", "the JSON: an object is wanted, not an array"),
-        ('{"url": 7}', "url: a string is wanted, not a number"),
+        ("[]", "the JSON: expected an object, not an array"),
+        ('{"url": 7}', "url: expected a string, not a number"),
         ('{"url": "ftp://example.org/"}', "url must begin with"),
         ('{"url": "https://example.org/\\r\\nSet-Cookie: a=b"}', "url must begin with"),
         ('{"url": "https://"}', "url must begin with"),

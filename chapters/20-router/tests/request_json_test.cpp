@@ -57,7 +57,7 @@ TEST(RequestJsonTest, AnotherFormThanIsWantedIsARefusal) {
   EXPECT_EQ(StatusOf([&] { static_cast<void>(sent.at("list").value("n", 1)); }), 400);
 }
 
-// "The JSON is not of the form that is wanted here" helps no client.
+// "The JSON does not have the expected form" helps no client.
 TEST(RequestJsonTest, ARefusalNamesTheMemberAndWhatIsWrong) {
   const RequestJson sent(json::parse(
       R"({"n":3.7,"text":7,"none":null,"items":[{},{"from":1},{"from":[],"on":{"a.b":"x"}}]})"));
@@ -74,25 +74,25 @@ TEST(RequestJsonTest, ARefusalNamesTheMemberAndWhatIsWrong) {
   EXPECT_EQ(at(sent, "m"), "m is missing");
   EXPECT_EQ(at(sent.at("items"), 3), "items[3] is missing");
   EXPECT_EQ(at(item, std::string("to")), "items[2].to is missing");
-  EXPECT_EQ(at(sent.at("text"), "x"), "text: an object is wanted, not a number");
+  EXPECT_EQ(at(sent.at("text"), "x"), "text: expected an object, not a number");
   EXPECT_EQ(at(RequestJson(json::array()), 0), "[0] is missing");
-  EXPECT_EQ(at(sent, 0), "the JSON: an array is wanted, not an object");
-  EXPECT_EQ(at(sent, json::json_pointer("/m")), "the JSON is not of the form that is wanted");
-  EXPECT_EQ(text(sent), "the JSON: a string is wanted, not an object");
-  EXPECT_EQ(text(sent.at("text")), "text: a string is wanted, not a number");
-  EXPECT_EQ(text(sent.at("none")), "none: a string is wanted, not null");
-  EXPECT_EQ(text(item.at("from")), "items[2].from: a string is wanted, not an array");
-  EXPECT_EQ(number(item.at("from")), "items[2].from: an integer is wanted, not an array");
-  EXPECT_EQ(number(item.at("on").at("a.b")), "items[2].on.a.b: an integer is wanted, not a string");
-  EXPECT_EQ(number(sent.at("n")), "n: an integer from -128 to 127 is wanted");
+  EXPECT_EQ(at(sent, 0), "the JSON: expected an array, not an object");
+  EXPECT_EQ(at(sent, json::json_pointer("/m")), "the JSON does not have the expected form");
+  EXPECT_EQ(text(sent), "the JSON: expected a string, not an object");
+  EXPECT_EQ(text(sent.at("text")), "text: expected a string, not a number");
+  EXPECT_EQ(text(sent.at("none")), "none: expected a string, not null");
+  EXPECT_EQ(text(item.at("from")), "items[2].from: expected a string, not an array");
+  EXPECT_EQ(number(item.at("from")), "items[2].from: expected an integer, not an array");
+  EXPECT_EQ(number(item.at("on").at("a.b")), "items[2].on.a.b: expected an integer, not a string");
+  EXPECT_EQ(number(sent.at("n")), "n: expected an integer from -128 to 127");
   EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.value("text", "x")); }),
-            "text: a string is wanted, not a number");
+            "text: expected a string, not a number");
   EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.at("items").value("n", 1)); }),
-            "items: an object is wanted, not an array");
+            "items: expected an object, not an array");
   EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.at("none").get<bool>()); }),
-            "none: a boolean is wanted, not null");
+            "none: expected a boolean, not null");
   EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.at("none").get<std::vector<int>>()); }),
-            "none: an array is wanted, not null");
+            "none: expected an array, not null");
 }
 
 TEST(RequestJsonTest, ANumberThatDoesNotFitIsARefusal) {
@@ -117,10 +117,10 @@ TEST(RequestJsonTest, ANumberThatDoesNotFitIsARefusalInAListToo) {
   const RequestJson sent(json::parse(R"({"right":[3,-4],"list":[1,3.7],"lists":[[1],[2,1e300]]})"));
   EXPECT_EQ(sent.at("right").get<std::vector<int>>(), (std::vector<int>{3, -4}));
   EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.at("list").get<std::vector<int>>()); }),
-            "list[1]: an integer from -2147483648 to 2147483647 is wanted");
+            "list[1]: expected an integer from -2147483648 to 2147483647");
   using Lists = std::vector<std::vector<std::int8_t>>;
   EXPECT_EQ(DetailOf([&] { static_cast<void>(sent.at("lists").get<Lists>()); }),
-            "lists[1][1]: an integer from -128 to 127 is wanted");
+            "lists[1][1]: expected an integer from -128 to 127");
 }
 
 TEST(RequestJsonTest, ThePlainValueIsTheHandlersBusiness) {

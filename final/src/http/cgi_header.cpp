@@ -118,21 +118,21 @@ auto CgiHeaderParser::ReadLine(std::string_view line, CgiHeader& header) -> cons
   }
 
   if (ascii::EqualIgnoreCase(name, "Status")) {
-    return std::exchange(has_status_, true) ? "Status is there twice" : ReadStatus(value, header);
+    return std::exchange(has_status_, true) ? "Status appears twice" : ReadStatus(value, header);
   }
   if (ascii::EqualIgnoreCase(name, "Location")) {
     header.location = value;
-    return std::exchange(has_location_, true) ? "Location is there twice" : nullptr;
+    return std::exchange(has_location_, true) ? "Location appears twice" : nullptr;
   }
   if (ascii::EqualIgnoreCase(name, "Content-Type")) {
     header.content_type = value;
-    return std::exchange(has_content_type_, true) ? "Content-Type is there twice" : nullptr;
+    return std::exchange(has_content_type_, true) ? "Content-Type appears twice" : nullptr;
   }
   if (ascii::EqualIgnoreCase(name, "Content-Length")) {
     return ReadLength(value, header);
   }
   if (MayBeThereOnce(name) && HasField(header, name)) {
-    return "a field that is no list is there twice";
+    return "a field that is not a list appears twice";
   }
   if (!BelongsToServer(name)) {
     header.fields.push_back({std::string(name), std::string(value)});
@@ -148,7 +148,7 @@ auto CgiHeaderParser::ReadStatus(std::string_view value, CgiHeader& header) -> c
   }
   std::from_chars(value.data(), value.data() + 3, header.status);
   if (header.status < 200 || header.status > 599) {
-    return "Status is not that of a final reply";  // 1xx would leave the client waiting
+    return "Status is not that of a final response";  // 1xx would leave the client waiting
   }
   header.reason = ascii::TrimOws(value.substr(3));
   return nullptr;
@@ -164,7 +164,7 @@ auto CgiHeaderParser::ReadLength(std::string_view value, CgiHeader& header) -> c
     return "Content-Length is longer than anything can be";
   }
   if (header.content_length && *header.content_length != length) {
-    return "Content-Length is there twice with different values";
+    return "Content-Length appears twice with different values";
   }
   header.content_length = length;
   return nullptr;

@@ -90,7 +90,7 @@ auto FindPath(const Json& from, const Json* to, std::string& path) -> bool {
 auto Mismatch(const std::string& path, std::string_view wanted, const Json& found) -> std::string {
   const std::string type = found.type_name();
   const char* const article = found.is_null() ? "" : found.is_structured() ? "an " : "a ";
-  return path + ": " + std::string(wanted) + " is wanted, not " + article + type;
+  return path + ": expected " + std::string(wanted) + ", not " + article + type;
 }
 
 [[noreturn]] void ThrowRefusal(const std::string& detail) {
@@ -135,7 +135,7 @@ auto RequestJson::Path() const -> std::string {
 
 void RequestJson::RefuseInteger(const std::string& min, const std::string& max) const {
   throw HttpError(400, value_->is_number()
-                           ? Path() + ": an integer from " + min + " to " + max + " is wanted"
+                           ? Path() + ": expected an integer from " + min + " to " + max
                            : Mismatch(Path(), "an integer", *value_));
 }
 
@@ -152,7 +152,7 @@ void RequestJson::RefuseElement(std::size_t index) const {
 }
 
 void RequestJson::Refuse(std::string_view wanted) const {
-  ThrowRefusal(wanted.empty() ? Path() + " is not of the form that is wanted"
+  ThrowRefusal(wanted.empty() ? Path() + " does not have the expected form"
                               : Mismatch(Path(), wanted, *value_));
 }
 

@@ -83,7 +83,7 @@ void MetricsText::AddHistogram(const MetricLabels& labels, const MetricHistogram
   if (histogram.counts.size() != histogram.bounds.size() + 1) {
     throw std::invalid_argument(name_ + ": " + std::to_string(histogram.counts.size()) +
                                 " counts for " + std::to_string(histogram.bounds.size()) +
-                                " bounds, it takes one more");
+                                " bounds: there must be one more");
   }
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < histogram.bounds.size(); ++i) {

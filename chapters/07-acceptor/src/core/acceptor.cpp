@@ -91,7 +91,7 @@ Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& ta
   SendAtOnce(listener_);
   const std::chrono::seconds longest = options_.defer_accept;
   if (longest.count() != 0 && !DeferAccept(listener_.GetFd(), longest)) {
-    Log(LogLevel::kWarning, "silent clients can't be kept back for " +
+    Log(LogLevel::kWarning, "silent clients can't be held back for " +
                                 std::to_string(longest.count()) +
                                 " s here: they are accepted at once");
   }

@@ -93,7 +93,7 @@ auto ApplyFraming(Request& request) -> HeadFault {
   const bool has_length = request.headers.Has(KnownField::kContentLength);
   if (request.headers.Has(KnownField::kTransferEncoding)) {
     if (has_length) {
-      return Bad("Content-Length beside Transfer-Encoding");
+      return Bad("both Content-Length and Transfer-Encoding");
     }
     if (request.minor_version == 0) {
       return Bad("Transfer-Encoding in HTTP/1.0");

@@ -89,7 +89,7 @@ auto Cookies::Find(std::string_view name) const -> std::optional<std::string_vie
 
 SetCookie::SetCookie(std::string_view name, std::string_view value) : name_bytes_(name.size()) {
   if (name.empty() || !std::all_of(name.begin(), name.end(), ascii::IsToken)) {
-    Refuse("the name is no token");
+    Refuse("the name is not a token");
   }
   if (!IsCookieValue(value)) {
     Refuse("a character that no value may have, in " + std::string(name));
@@ -118,7 +118,7 @@ auto SetCookie::Domain(std::string_view domain) -> SetCookie& {
   });
   if (domain.empty() || domain.front() == '.' || domain.back() == '.' || !is_name ||
       domain.size() > kMaxAttributeBytes) {
-    Refuse("the domain is no name of a host");
+    Refuse("the domain is not a host name");
   }
   domain_ = domain;
   return *this;
@@ -162,19 +162,19 @@ auto SetCookie::Contradiction() const -> const char* {
   const bool has_secure_name = is_of_host || is_hidden || BeginsWith(name, "__Secure-");
   if (!secure_) {
     if (has_secure_name) {
-      return "the prefix of the name wants Secure";
+      return "the prefix of the name requires Secure";
     }
     if (same_site_ == SameSitePolicy::kNone) {
-      return "SameSite=None wants Secure";
+      return "SameSite=None requires Secure";
     }
     if (partitioned_) {
-      return "Partitioned wants Secure";
+      return "Partitioned requires Secure";
     }
   }
   if (is_of_host && (path_ != "/" || !domain_.empty())) {
-    return "the prefix of the name wants Path=/ and no Domain";
+    return "the prefix of the name requires Path=/ and no Domain";
   }
-  return is_hidden && !http_only_ ? "the prefix of the name wants HttpOnly" : nullptr;
+  return is_hidden && !http_only_ ? "the prefix of the name requires HttpOnly" : nullptr;
 }
 
 auto SetCookie::Text() const -> std::string {

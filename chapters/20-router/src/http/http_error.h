@@ -19,7 +19,7 @@ class HttpError : public std::runtime_error {
   explicit HttpError(int status, const std::string& detail = {})
       : std::runtime_error(detail), status_(status) {
     if (status < 400 || status > 599) {
-      throw std::invalid_argument("HttpError: " + std::to_string(status) + " is no error");
+      throw std::invalid_argument("HttpError: " + std::to_string(status) + " is not an error");
     }
   }
 

@@ -8,7 +8,7 @@
 //    on mistakes are the handler's.
 //
 //   const int n = req.Json().at("n").get<int>();  // 400: "n is missing", or
-//                                                 // "n: an integer is wanted, not a string"
+//                                                 // "n: expected an integer, not a string"
 //
 // An exception of nlohmann::json does not say whose JSON it is about. If a handler parses a
 // database's JSON or its own file, a missing member is the server's mistake, and must be a logged

@@ -46,7 +46,7 @@ auto ParseParameter(std::string_view text) -> PatternSegment {
     segment.kind = SegmentKind::kRest;
     text.remove_suffix(kDots.size());
   }
-  Require(IsName(text), Quoted(text) + " is no name for a parameter");
+  Require(IsName(text), Quoted(text) + " is not a parameter name");
   segment.text = text;
   return segment;
 }

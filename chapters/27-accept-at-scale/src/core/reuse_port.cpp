@@ -29,7 +29,7 @@ void OpenSiblings(std::vector<Socket>& listeners, std::size_t count, int backlog
   const NetAddress address = listeners.front().LocalAddress();
   if (count > 1 && !SharePort(listeners.front().GetFd())) {
     Log(LogLevel::kWarning, "accept: no listener for each loop at " + address.ToString() +
-                                ", this system deals no clients out: the first loop does");
+                                ": this system distributes no clients, the first loop does");
     return;
   }
   while (listeners.size() < count) {

@@ -95,7 +95,7 @@ Acceptor::Acceptor(Looper& home, Socket listener, const std::vector<Looper*>& ta
   const std::chrono::seconds longest = options_.defer_accept;
   // For 0, too: an inherited listener may have another setting.
   if (!DeferAccept(listener_.GetFd(), longest) && longest.count() != 0) {
-    Log(LogLevel::kWarning, "silent clients can't be kept back for " +
+    Log(LogLevel::kWarning, "silent clients can't be held back for " +
                                 std::to_string(longest.count()) +
                                 " s here: they are accepted at once");
   }
