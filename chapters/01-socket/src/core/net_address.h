@@ -44,17 +44,17 @@ class NetAddress {
   ///     name has no such address; the text names the value.
   NetAddress(const std::string& host, int port, Protocol protocol = Protocol::Any);
 
-  /// AF_INET, AF_INET6, or AF_UNSPEC when empty.
+  /// Returns AF_INET, AF_INET6, or AF_UNSPEC when empty.
   [[nodiscard]] auto Family() const -> int;
 
   /// Returns the port in host byte order, or 0.
   [[nodiscard]] auto Port() const -> int;
 
-  /// The address alone, "127.0.0.1" or "fe80::1%eth0"; "" when empty.
+  /// Returns the address alone, "127.0.0.1" or "fe80::1%eth0"; "" when empty.
   [[nodiscard]] auto Ip() const -> std::string;
 
-  /// Address and port, "127.0.0.1:80" or "[::1]:80" (RFC 3986, section 3.2.2); "(no address)" when
-  /// empty.
+  /// Returns address and port, "127.0.0.1:80" or "[::1]:80" (RFC 3986, section 3.2.2); "(no
+  /// address)" when empty.
   [[nodiscard]] auto ToString() const -> std::string;
 
   /// Returns the bytes, for a system call that fills the address in.
@@ -67,7 +67,7 @@ class NetAddress {
   /// room, as it does in an empty NetAddress.
   [[nodiscard]] auto Length() -> socklen_t* { return &length_; }
 
-  /// How many bytes at Data() count.
+  /// Returns how many bytes at Data() are valid.
   [[nodiscard]] auto Size() const -> socklen_t { return length_; }
 
   /// True for the same family, address, port and, with IPv6, scope.

@@ -38,8 +38,8 @@ class Socket {
   /// Gives the descriptor away; this object has none afterwards.
   [[nodiscard]] auto Release() noexcept -> UniqueFd { return std::move(fd_); }
 
-  /// Connects to `server` and waits until the connection stands or has failed. A signal does not
-  /// cut the wait short.
+  /// Connects to `server` and waits until the connection is established or has failed. A signal
+  /// does not cut the wait short.
   ///
   /// @throws std::system_error, "connect 127.0.0.1:80: Connection refused". The socket then has no
   ///     descriptor and may be used for another try.
@@ -69,13 +69,13 @@ class Socket {
   [[nodiscard]] auto LocalAddress() const -> NetAddress;
 
   /// Waits for a client and takes it. Interruptions (EINTR) and clients that left while they were
-  /// waiting (ECONNABORTED) are passed over.
+  /// waiting (ECONNABORTED) are skipped.
   ///
   /// @param client is replaced by the client's address.
   /// @return a descriptor that the caller owns, or -1 with the reason in errno, such as EMFILE.
   [[nodiscard]] auto Accept(NetAddress& client) -> int;
 
-  /// Waits for bytes and reads them: whatever is there, at least one.
+  /// Waits for bytes and reads those that have arrived, at least one.
   ///
   /// @param into where the bytes go.
   /// @param room how many fit, at least 1.
@@ -86,7 +86,7 @@ class Socket {
   ///
   /// @param bytes what to send.
   /// @param flags for send(2); the one against SIGPIPE is always added.
-  /// @return kBytes and how many were taken, or kError: EPIPE or ECONNRESET when the peer has gone.
+  /// @return kBytes and how many were taken, or kError: EPIPE or ECONNRESET if the peer is gone.
   auto Send(std::string_view bytes, int flags = 0) -> IoResult;
 
   /// Tells the peer that nothing more will be sent (FIN); receiving goes on.

@@ -2,7 +2,7 @@
 //
 // Interface:
 //  * Recv() reads what has arrived, by one recv(2); Read() returns it, Consume() drops used bytes.
-//  * Write() queues bytes, Send() sends what the kernel takes and keeps the rest.
+//  * Write() queues bytes, Send() sends as much as the kernel takes and keeps the rest.
 //  * Above the high-water mark of unsent bytes the connection is Paused(): Recv() takes nothing
 //    more until the client has read the queue down to the low-water mark. So a client that sends
 //    and never reads costs a bounded amount of memory, and TCP makes it wait.
@@ -65,17 +65,17 @@ class Connection {
   /// Takes over `socket`, which must be connected and non-blocking.
   explicit Connection(Socket socket) noexcept;
 
-  /// The descriptor, borrowed.
+  /// Returns the descriptor, borrowed.
   [[nodiscard]] auto GetFd() const noexcept -> int { return socket_.GetFd(); }
 
-  /// Takes what has arrived, by at most one recv(2) of kRecvSize bytes.
+  /// Reads what has arrived, by at most one recv(2) of kRecvSize bytes.
   ///
   /// Data comes before the end: bytes that the client sent before its FIN are reported first, by
   /// {n, false}, and the end by a later call. With {0, false} there is nothing to do: nothing has
   /// arrived, or the connection is paused.
   auto Recv() -> RecvResult;
 
-  /// The input that was not consumed; valid until the next Recv() or Consume().
+  /// Returns the input that was not consumed; valid until the next Recv() or Consume().
   [[nodiscard]] auto Read() const noexcept -> std::string_view { return input_.View(); }
 
   /// Returns a copy of Read().
@@ -93,11 +93,11 @@ class Connection {
   /// Does the same as Write().
   void WriteToWriteBuffer(std::string_view bytes);
 
-  /// Sends what the kernel takes of the queue and keeps the rest. Call it again when the socket is
-  /// writable; a call with nothing to send does nothing.
+  /// Sends as much of the queue as the kernel takes and keeps the rest. Call it again when the
+  /// socket is writable; a call with nothing to send does nothing.
   void Send();
 
-  /// Bytes queued that the kernel has not taken yet.
+  /// Returns the number of queued bytes that the kernel has not taken yet.
   [[nodiscard]] auto UnsentBytes() const noexcept -> std::size_t { return output_.Size(); }
 
   /// True while too much is unsent to read more.

@@ -90,7 +90,7 @@ constexpr auto MayMove(LineState from, LineState to) noexcept -> bool {
 ///     kOpen <──> kPaused
 ///       └───────────┴──────> kDeleted
 enum class ConnectionPhase : std::uint8_t {
-  kOpen,     ///< its handler is called when there is something to do
+  kOpen,     ///< its handler is called when there is work to do
   kPaused,   ///< too much is unsent: no handler is called, and Recv() takes nothing
   kDeleted,  ///< by Looper::DeleteConnection(); destroyed at the end of the round
 };
@@ -146,15 +146,15 @@ class Connection {
   /// Returns the state given to SetState(), or nullptr.
   [[nodiscard]] auto State() const noexcept -> ConnectionState* { return state_.get(); }
 
-  /// Takes what has arrived, by at most one recv(2) of kRecvSize bytes.
+  /// Reads what has arrived, by at most one recv(2) of kRecvSize bytes.
   ///
   /// Data comes before the end: bytes that the client sent before its FIN are reported first, by
   /// {n, false}, and the end by a later call. With {0, false} there is nothing to do: nothing has
   /// arrived, or the connection is paused. The rest stays in the kernel until the next round of the
-  /// loop, after the neighbours had theirs.
+  /// loop, after the other connections had their turn.
   auto Recv() -> RecvResult;
 
-  /// The input that was not consumed; valid until the next Recv() or Consume().
+  /// Returns the input that was not consumed; valid until the next Recv() or Consume().
   [[nodiscard]] auto Read() const noexcept -> std::string_view { return input_.View(); }
 
   /// Returns a copy of Read().
@@ -175,20 +175,20 @@ class Connection {
   /// Does the same as Write().
   void WriteToWriteBuffer(std::string_view bytes);
 
-  /// Sends what the kernel takes of the queue and keeps the rest, which the loop sends as soon as
-  /// there is room. A handler need not call it; a watch must.
+  /// Sends as much of the queue as the kernel takes. The loop sends the rest as soon as there is
+  /// room. A handler need not call it; a watch must.
   void Send();
 
   /// Deletes this connection, as Looper::DeleteConnection() does. Repeated, nothing happens.
   void Close();
 
-  /// Bytes queued that the kernel has not taken yet.
+  /// Returns the number of queued bytes that the kernel has not taken yet.
   [[nodiscard]] auto UnsentBytes() const noexcept -> std::size_t { return output_.Size(); }
 
   /// True while too much is unsent to read more.
   [[nodiscard]] auto Paused() const noexcept -> bool { return phase_ == ConnectionPhase::kPaused; }
 
-  /// True once the line is broken, by a reset or another error: no response can arrive any more.
+  /// True once the line is broken, by a reset or another error: no response can reach the client.
   [[nodiscard]] auto Broken() const noexcept -> bool {
     return line_ == LineState::kBroken || error_known_;
   }

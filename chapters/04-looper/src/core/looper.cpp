@@ -262,7 +262,7 @@ void Looper::Destroy(int fd) {
   const std::unique_ptr<Connection> dead = std::move(SlotOf(fd).connection);
   ++SlotOf(fd).generation;
   connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
-  // Closing the descriptor, which happens here, takes it out of the poller too.
+  // Closing the descriptor, which happens here, also takes it out of the poller.
 }
 
 void Looper::End() {

@@ -1,23 +1,23 @@
 // One thread's event loop, which owns its connections.
 //
 // Interface:
-//  * Loop() runs until Stop(): wait, sort the events, serve the connections that are ready, bury
-//    the deleted.
+//  * Loop() runs until Stop(). A round: wait, sort the events, serve the connections that are
+//    ready, destroy the deleted ones.
 //  * AddConnection() takes over a client, DeleteConnection() drops it at the end of the round.
 //  * Watch() calls back when any other descriptor is ready.
 //
-// A round has one shape. Events of watches are acted on at once. Connections are only put on the
-// ready list, and served after all events were seen: each gets its handler called once. One that
-// has more to do is served at the end of the next round. So a client that sends without end can't
-// starve its neighbours, and anything that wants a connection served (input, room, a late response,
-// its very first moment) does the same: it lists it.
+// Every round has the same shape. Events of watches are acted on at once. Connections are only put
+// on the ready list, and served once all events were seen: each gets its handler called once. A
+// connection with more to do is served at the end of the next round. So a client that sends without
+// end can't starve its neighbours. Anything that wants a connection served (input, room, a late
+// response, its very first moment) lists it in the same way.
 //
 // A connection that is deleted, by its own handler or another's, stays valid until the end of the
 // round. No client's descriptor is closed before all events of a round were seen, so a number can't
 // be reused among them. In later rounds the generation in the event's token distinguishes a
 // connection from its predecessor.
 //
-// Thread: the one that calls Loop(). Only Stop() and ConnectionCount() are for any.
+// Thread: the one that calls Loop(), except Stop() and ConnectionCount(), which any may call.
 #pragma once
 
 #include <atomic>
@@ -66,12 +66,12 @@ class Looper {
   Looper(const Looper&) = delete;
   auto operator=(const Looper&) -> Looper& = delete;
 
-  /// Runs until Stop(), on the thread that calls it, which becomes the loop's. At the end its
-  /// connections get one last flush. Runs once.
+  /// Runs until Stop(), on the calling thread, which becomes the loop's. At the end its connections
+  /// get one last flush. Runs once.
   void Loop();
 
-  /// Ends the loop after the round that is under way; before Loop(), Loop() returns at once. Any
-  /// thread, and signal handlers.
+  /// Ends the loop after the current round; before Loop(), Loop() returns at once. Any thread, and
+  /// signal handlers.
   void Stop() noexcept;
 
   /// Takes over a connected, non-blocking socket: calls `on_accept`, and serves it in this round
@@ -82,13 +82,13 @@ class Looper {
   /// @throws std::logic_error if `client` is no descriptor, or already in this loop
   auto AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection*;
 
-  /// Lets the connection with this number go: no handler is called any more, its calls do nothing,
+  /// Drops the connection with this number: no handler is called any more, its calls do nothing,
   /// and its queued bytes are flushed once. At the end of the round it is destroyed and its
   /// descriptor closed. Repeated, or without such a connection, nothing happens.
   void DeleteConnection(int fd);
 
-  /// The same by name, for code that keeps one for later: a number may be another client's by then,
-  /// a name never is.
+  /// Does the same by name, for code that keeps a connection for later: by then the number may be
+  /// another client's; a name never is.
   void DeleteConnection(ConnectionId id);
 
   /// Returns the connection of that name, or nullptr if it was deleted.
@@ -134,8 +134,8 @@ class Looper {
   auto Register(Connection& connection) -> bool;  // false: the poller can't take it
   void ReapDeleted();                             // the deleted connections, the ended watches
   void BeginClose(Connection& connection);        // ends its state, sends once more, destroys it
-  void Destroy(int fd);                           // closes it and gives the number up
-  void End();                                     // all connections go
+  void Destroy(int fd);                           // closes it and gives up the number
+  void End();                                     // drops all connections
 
   auto SlotOf(int fd) -> Slot&;                // makes one where there is none
   auto NewSlot(int fd) -> Slot&;               // throws std::logic_error for a number below 0

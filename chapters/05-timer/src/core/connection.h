@@ -163,7 +163,7 @@ class Connection {
   /// Data comes before the end: bytes that the client sent before its FIN are reported first, by
   /// {n, false}, and the end by a later call. With {0, false} there is nothing to do: nothing has
   /// arrived, or the connection is paused. The rest stays in the kernel until the next round of the
-  /// loop, after the neighbours had theirs.
+  /// loop, after the other connections had their turn.
   auto Recv() -> RecvResult;
 
   /// Returns the input that was not consumed; valid until the next Recv() or Consume(), or until
@@ -185,21 +185,21 @@ class Connection {
   /// Does the same as Write().
   void WriteToWriteBuffer(std::string_view bytes);
 
-  /// Sends what the kernel takes of the queue and keeps the rest, which the loop sends as soon as
-  /// there is room. A handler need not call it; a timer or a watch must.
+  /// Sends as much of the queue as the kernel takes. The loop sends the rest as soon as there is
+  /// room. A handler need not call it; a timer or a watch must.
   void Send();
 
   /// Deletes this connection, as Looper::DeleteConnection() does. Repeated, nothing happens.
   /// @param closing whether to wait for the client's end
   void Close(Closing closing = Closing::kAuto);
 
-  /// Bytes queued that the kernel has not taken yet.
+  /// Returns the number of queued bytes that the kernel has not taken yet.
   [[nodiscard]] auto UnsentBytes() const noexcept -> std::size_t { return output_.Size(); }
 
   /// True while too much is unsent to read more.
   [[nodiscard]] auto Paused() const noexcept -> bool { return phase_ == ConnectionPhase::kPaused; }
 
-  /// True once the line is broken, by a reset or another error: no response can arrive any more.
+  /// True once the line is broken, by a reset or another error: no response can reach the client.
   [[nodiscard]] auto Broken() const noexcept -> bool {
     return line_ == LineState::kBroken || error_known_;
   }

@@ -380,10 +380,10 @@ void Looper::Destroy(int fd) {
   closer_.Forget(*dead);
   slot.deadline = TimePoint::max();
   connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
-  // Closing the descriptor, which happens here, takes it out of the poller too.
+  // Closing the descriptor, which happens here, also takes it out of the poller.
 }
 
-// The end begins.
+// Begins the end.
 void Looper::BeginStop() {
   // These are the connections that exist now; AddConnection() handles those that come later. No
   // connection is being served, and there is room for all.

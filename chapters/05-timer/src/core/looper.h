@@ -8,11 +8,11 @@
 //  * Watch() calls back when any other descriptor is ready.
 //  * Stop() lets every connection finish, within the stop timeout.
 //
-// A round has one shape. Events of watches are acted on at once. Connections are only put on the
-// ready list, and served after all events were seen: each gets its handler called once. One that
-// has more to do is served at the end of the next round. So a client that sends without end can't
-// starve its neighbours, and anything that wants a connection served (input, room, a late response,
-// its very first moment) does the same: it lists it.
+// Every round has the same shape. Events of watches are acted on at once. Connections are only put
+// on the ready list, and served once all events were seen: each gets its handler called once. A
+// connection with more to do is served at the end of the next round. So a client that sends without
+// end can't starve its neighbours. Anything that wants a connection served (input, room, a late
+// response, its very first moment) lists it in the same way.
 //
 // A connection that is deleted, by its own handler or another's, stays valid until the end of the
 // round. No client's descriptor is closed before all events of a round were seen, so a number can't
@@ -21,7 +21,7 @@
 //
 // A deleted connection's last bytes are not lost: see core/connection_closer.h.
 //
-// Thread: the one that calls Loop(). Only Stop() and ConnectionCount() are for any.
+// Thread: the one that calls Loop(), except Stop() and ConnectionCount(), which any may call.
 #pragma once
 
 #include <atomic>
@@ -93,7 +93,7 @@ class Looper {
   Looper(const Looper&) = delete;
   auto operator=(const Looper&) -> Looper& = delete;
 
-  /// Runs until Stop(), on the thread that calls it, which becomes the loop's. Runs once.
+  /// Runs until Stop(), on the calling thread, which becomes the loop's. Runs once.
   void Loop();
 
   /// Asks the loop to end: it runs the tasks of AtStop(), calls every connection's `on_stop`, and
@@ -115,11 +115,11 @@ class Looper {
   /// Runs `task` when the loop is asked to end, before any `on_stop`: say, to stop accepting.
   void AtStop(Task task) { at_stop_.push_back(std::move(task)); }
 
-  /// Counts work that is no connection's, such as a program that still runs: a loop that stops
-  /// waits for its Release(), too, within the stop timeout.
+  /// Counts work that belongs to no connection, such as a running program: a loop that stops also
+  /// waits for its Release(), within the stop timeout.
   void Hold() noexcept { ++held_; }
 
-  /// Ends what one Hold() began.
+  /// Ends the work that one Hold() began.
   void Release() noexcept { --held_; }
 
   /// True from the AtStop() tasks on: no new work should begin.
@@ -141,8 +141,8 @@ class Looper {
   /// @param closing whether to wait for the client's end
   void DeleteConnection(int fd, Closing closing = Closing::kAuto);
 
-  /// The same by name, for what is kept for later, by a timer, say: a number may be another
-  /// client's by then, a name never is.
+  /// Does the same by name, for callers that keep the connection for later, such as timers: by then
+  /// the number may be another client's; a name never is.
   void DeleteConnection(ConnectionId id, Closing closing = Closing::kAuto);
 
   /// Returns the connection of that name, or nullptr if it was deleted.

@@ -16,7 +16,7 @@ namespace TURTLE_SERVER {
 
 class Connection;
 
-/// One loop's read buffer, and whose bytes are in it.
+/// One loop's read buffer, and the owner of the bytes in it.
 struct ReadScratch {
   static constexpr std::size_t kSize = std::size_t{64} * 1024;  ///< the most that one recv(2) takes
 

@@ -20,7 +20,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Something to do, once.
+/// A task that runs once.
 using Task = std::function<void()>;
 
 /// Identifies a timer; ids are never reused.

@@ -1,7 +1,7 @@
 // A condition variable for a Mutex.
 //
 // Interface:
-//  * Wait() sleeps until it is notified, and lets go of the mutex meanwhile.
+//  * Wait() releases the mutex and sleeps until it is notified.
 //  * NotifyOne() wakes one sleeping thread, NotifyAll() all of them; without a sleeping thread
 //    nothing happens.
 //

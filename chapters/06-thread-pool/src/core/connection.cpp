@@ -127,7 +127,7 @@ auto Connection::Fill() -> IoResult {
   if (scratch.owner != nullptr) {
     scratch.owner->Settle();
   }
-  const bool direct = !input_.Empty();  // after the rest, so that Read() is one piece
+  const bool direct = !input_.Empty();  // after earlier input, so that Read() is one piece
   char* into = direct ? input_.Prepare(ReadScratch::kSize) : scratch.bytes.data();
   const IoResult result = socket_.Recv(into, ReadScratch::kSize);
   const std::size_t bytes = result.status == IoStatus::kBytes ? result.bytes : 0;

@@ -163,7 +163,7 @@ class Connection {
   /// Data comes before the end: bytes that the client sent before its FIN are reported first, by
   /// {n, false}, and the end by a later call. With {0, false} there is nothing to do: nothing has
   /// arrived, or the connection is paused. The rest stays in the kernel until the next round of the
-  /// loop, after the neighbours had theirs.
+  /// loop, after the other connections had their turn.
   auto Recv() -> RecvResult;
 
   /// Returns the input that was not consumed; valid until the next Recv() or Consume(), or until
@@ -193,13 +193,13 @@ class Connection {
   /// @param closing whether to wait for the client's end
   void Close(Closing closing = Closing::kAuto);
 
-  /// Bytes queued that the kernel has not taken yet.
+  /// Returns the number of queued bytes that the kernel has not taken yet.
   [[nodiscard]] auto UnsentBytes() const noexcept -> std::size_t { return output_.Size(); }
 
   /// True while too much is unsent to read more.
   [[nodiscard]] auto Paused() const noexcept -> bool { return phase_ == ConnectionPhase::kPaused; }
 
-  /// True once the line is broken, by a reset or another error: no response can arrive any more.
+  /// True once the line is broken, by a reset or another error: no response can reach the client.
   [[nodiscard]] auto Broken() const noexcept -> bool {
     return line_ == LineState::kBroken || error_known_;
   }

@@ -399,7 +399,7 @@ void Looper::Destroy(int fd) {
   closer_.Forget(*dead);
   slot.deadline = TimePoint::max();
   connection_count_.store(ConnectionCount() - 1, std::memory_order_relaxed);
-  // Closing the descriptor, which happens here, takes it out of the poller too.
+  // Closing the descriptor, which happens here, also takes it out of the poller.
 }
 
 // Begins the end. Tasks that were posted earlier run first: they may bring clients.

@@ -22,8 +22,8 @@
 //
 // A deleted connection's last bytes are not lost: see core/connection_closer.h.
 //
-// Thread: the loop's, but for Stop(), Post(), GetMailbox(), ConnectionCount() and InLoop(). Before
-// and after Loop() any one thread. A debug build aborts if another one interferes.
+// Thread: the loop's, except Stop(), Post(), GetMailbox(), ConnectionCount() and InLoop(). Before
+// and after Loop(), any one thread. A debug build aborts if another thread interferes.
 #pragma once
 
 #include <atomic>

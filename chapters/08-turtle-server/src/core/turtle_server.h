@@ -8,10 +8,10 @@
 //  * OnHandle() is required, the other callbacks are not.
 //  * Begin() serves until Stop().
 //
-// One loop a thread; the first loop runs on the thread that calls Begin(), and it accepts. Every
-// connection lives on one loop, and its callbacks are called on that loop's thread.
+// Each thread has one loop; the first runs on the thread that calls Begin(), and accepts. Every
+// connection lives on one loop, which calls its callbacks on the loop's thread.
 //
-// Thread: Stop() from any thread and from signal handlers, the rest from the owner's, before
+// Thread: Stop() from any thread and from signal handlers; the rest from the owner's, before
 // Begin().
 #pragma once
 
@@ -60,7 +60,7 @@ class TurtleServer {
   auto OnStop(ConnectionCallback callback) -> TurtleServer&;
 
   /// Serves until Stop(). Throws std::logic_error without OnHandle(), and std::system_error if the
-  /// threads can't be started. If a loop throws, stops the others and throws that. Runs once.
+  /// threads can't be started. If a loop throws, stops the others and rethrows. Runs once.
   void Begin();
 
   /// Ends Begin(): no more clients are accepted, and connected ones may finish within
@@ -70,7 +70,7 @@ class TurtleServer {
   /// Returns the first listener's address, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_address_; }
 
-  /// The loops, of which the first accepts; for per-loop state and for Looper::Post().
+  /// Returns the loops, of which the first accepts; for per-loop state and for Looper::Post().
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
 
  private:

@@ -6,7 +6,7 @@
 // Interface:
 //  * Find() returns the first value of a name; Count() how many there are.
 //  * ForEach() visits every field of a name; begin() and end() delimit all fields.
-//  * Add(), Clear() and Rebase() are for the one who fills it.
+//  * Add(), Clear() and Rebase() are for the code that fills it.
 //  * TakeListElement() splits a value that is a list: "a, b, c" (RFC 9110, section 5.6.1).
 //
 // Thread: like a std::vector, one thread at a time.

@@ -19,9 +19,9 @@ struct Date {
   int day;    // 1 to 31
 };
 
-// The date of a day counted from 1970-01-01, in the Gregorian calendar. The year is counted from
-// March, so that the leap day is its last one and the lengths of the months follow one line: 153
-// days in 5 months.
+// Returns the date of a day counted from 1970-01-01, in the Gregorian calendar. The year is counted
+// from March, so that the leap day is its last one and the months' lengths follow a line: 153 days
+// in 5 months.
 constexpr auto DateOf(std::int64_t days) -> Date {
   days += 719468;
   const std::int64_t era = (days >= 0 ? days : days - 146096) / 146097;

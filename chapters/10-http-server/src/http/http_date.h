@@ -5,8 +5,8 @@
 //  * CachedDate keeps the text of the current second: a busy server writes it once, not for every
 //    response.
 //
-// The calendar is computed here. gmtime(3) and strftime(3) would ask the time zone and the locale,
-// which HTTP has none of.
+// The calendar is computed here. gmtime(3) and strftime(3) would use the time zone and the locale,
+// which HTTP doesn't have.
 //
 // Thread: pure functions; a CachedDate belongs to one thread.
 #pragma once

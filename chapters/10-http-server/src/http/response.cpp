@@ -71,7 +71,7 @@ Response::Response(int status) : status_(status) {
 }
 
 auto Response::Set(std::string_view name, std::string_view value) -> Response& {
-  const std::string added = MakeLine(name, value);  // the arguments may look into fields_
+  const std::string added = MakeLine(name, value);  // the arguments may refer to fields_
   while (const auto line = FindLine(fields_, name)) {
     fields_.erase(line->start, line->length + kLineEnd.size());
   }

@@ -1,7 +1,7 @@
 // The response to a request, as a value: status, fields, body.
 //
 // Interface:
-//  * Set() and Add() give it fields, Body() its content.
+//  * Set() and Add() add fields, Body() sets the content.
 //  * AppendHead() writes the head. How the body's end is marked, and whether the connection is
 //    kept, concerns the connection and not the response: a HeadContext says it.
 //  * TextResponse() and ErrorResponse() are the two that everybody needs.
@@ -65,7 +65,7 @@ class Response {
   /// Makes `text` the whole body.
   auto Body(std::string text) -> Response&;
 
-  /// The body. To be sent unless the request is HEAD or HasBody() is false.
+  /// Returns the body. It is sent unless the request is HEAD or HasBody() is false.
   [[nodiscard]] auto Text() const noexcept -> const std::string& { return text_; }
 
   /// False for a status that never has a body: content given to Body() is then not sent.
@@ -85,7 +85,7 @@ class Response {
 /// Makes a response with a body of plain text in UTF-8.
 [[nodiscard]] auto TextResponse(int status, std::string_view text) -> Response;
 
-/// A response with a small page that shows the status and `detail`, which is escaped; "" for none.
+/// Makes a response with a small page that shows the status and `detail`, escaped; "": none.
 [[nodiscard]] auto ErrorResponse(int status, std::string_view detail = {}) -> Response;
 
 }  // namespace TURTLE_SERVER

@@ -11,7 +11,7 @@
 //  * IgnoreSigpipe() is for a program that owns the whole process: it saves each block its two
 //    system calls.
 //
-// Thread: a SigpipeBlock belongs to the thread that made it; IgnoreSigpipe() from any.
+// Thread: a SigpipeBlock belongs to the thread that made it; any thread may call IgnoreSigpipe().
 #pragma once
 
 #include <signal.h>

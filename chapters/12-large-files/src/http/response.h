@@ -103,7 +103,7 @@ class Response {
 /// Makes a response with a body of plain text in UTF-8.
 [[nodiscard]] auto TextResponse(int status, std::string_view text) -> Response;
 
-/// A response with a small page that shows the status and `detail`, which is escaped; "" for none.
+/// Makes a response with a small page that shows the status and `detail`, escaped; "": none.
 [[nodiscard]] auto ErrorResponse(int status, std::string_view detail = {}) -> Response;
 
 }  // namespace TURTLE_SERVER

@@ -3,7 +3,7 @@
 // Interface:
 //  * Find() looks up and makes the entry the youngest; Insert() adds or replaces one.
 //  * Erase(), EraseIf(), Clear() take entries out.
-//  * ForEach() visits without changing the order; Stats() tells what happened so far.
+//  * ForEach() visits all without changing the order; Stats() returns the statistics so far.
 //
 // Each entry is one node, linked into its bucket's chain and into one list by age. So each
 // operation takes constant time, and values stay in place until they are taken out. A std::list
@@ -29,8 +29,8 @@ namespace TURTLE_SERVER {
 
 /// The statistics of a cache since it was made, and its present size.
 struct LruStats {
-  std::uint64_t hits = 0;       ///< Find() with a result.
-  std::uint64_t misses = 0;     ///< Find() without.
+  std::uint64_t hits = 0;       ///< Calls of Find() with a result.
+  std::uint64_t misses = 0;     ///< Calls of Find() without one.
   std::uint64_t evictions = 0;  ///< Entries that had to make room; not those erased or replaced.
   std::size_t bytes = 0;        ///< Weight of all entries, overhead included.
   std::size_t entries = 0;      ///< Number of entries.

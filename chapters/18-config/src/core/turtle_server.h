@@ -9,10 +9,10 @@
 //  * Block() and SetMaxConnections() decide which clients are let in.
 //  * Begin() serves until Stop().
 //
-// One loop a thread; the first loop runs on the thread that calls Begin(), and it accepts. Every
-// connection lives on one loop, and its callbacks are called on that loop's thread.
+// Each thread has one loop; the first runs on the thread that calls Begin(), and accepts. Every
+// connection lives on one loop, which calls its callbacks on the loop's thread.
 //
-// Thread: Stop() from any thread and from signal handlers, SetMaxConnections() from any, Block()
+// Thread: Stop() from any thread and from signal handlers; SetMaxConnections() from any; Block()
 // from the first loop's; the rest from the owner's, before Begin().
 #pragma once
 
@@ -76,8 +76,8 @@ class TurtleServer {
   /// second, each loop logs how many were refused.
   auto OnFull(ConnectionCallback callback) -> TurtleServer&;
 
-  /// From now on, clients from these addresses are closed as soon as they are accepted. Those who
-  /// are in stay. On the first loop's thread, or before Begin().
+  /// From now on, closes clients from these addresses as soon as they are accepted. Clients already
+  /// in stay. On the first loop's thread, or before Begin().
   void Block(CidrSet addresses) { blocked_ = std::move(addresses); }
 
   /// Replaces ServerOptions::max_connections from now on. No client is dropped for it. Any
@@ -88,7 +88,7 @@ class TurtleServer {
 
   /// Serves until Stop(). Throws std::logic_error without OnHandle() or a listener, and
   /// std::system_error if the threads can't be started. If a loop throws, stops the others and
-  /// throws that. Runs once.
+  /// rethrows. Runs once.
   void Begin();
 
   /// Ends Begin(): no more clients are accepted, and connected ones may finish within
@@ -98,7 +98,7 @@ class TurtleServer {
   /// Returns the first listener's address, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_address_; }
 
-  /// The loops, of which the first accepts; for per-loop state and for Looper::Post().
+  /// Returns the loops, of which the first accepts; for per-loop state and for Looper::Post().
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
 
  private:

@@ -32,7 +32,7 @@ class UnixListener {
   /// can't be made.
   explicit UnixListener(std::string path, int backlog = SOMAXCONN);
 
-  /// Removes the file, unless another one has taken its place.
+  /// Removes the file, unless another one has replaced it.
   ~UnixListener();
 
   UnixListener(const UnixListener&) = delete;

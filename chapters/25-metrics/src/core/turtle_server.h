@@ -10,11 +10,11 @@
 //  * Begin() serves until Stop().
 //  * IsReady() says whether new clients should be sent here.
 //
-// One loop a thread; the first loop runs on the thread that calls Begin(), and it accepts. Every
-// connection lives on one loop, and its callbacks are called on that loop's thread.
+// Each thread has one loop; the first runs on the thread that calls Begin(), and accepts. Every
+// connection lives on one loop, which calls its callbacks on the loop's thread.
 //
-// Thread: Stop() from any thread and from signal handlers, IsReady() and SetMaxConnections() from
-// any, Block() from the first loop's; the rest from the owner's, before Begin().
+// Thread: Stop() from any thread and from signal handlers; IsReady() and SetMaxConnections() from
+// any; Block() from the first loop's; the rest from the owner's, before Begin().
 #pragma once
 
 #include <atomic>
@@ -85,8 +85,8 @@ class TurtleServer {
   /// second, each loop logs how many were refused.
   auto OnFull(ConnectionCallback callback) -> TurtleServer&;
 
-  /// From now on, clients from these addresses are closed as soon as they are accepted. Those who
-  /// are in stay. On the first loop's thread, or before Begin().
+  /// From now on, closes clients from these addresses as soon as they are accepted. Clients already
+  /// in stay. On the first loop's thread, or before Begin().
   void Block(CidrSet addresses) { blocked_ = std::move(addresses); }
 
   /// Replaces ServerOptions::max_connections from now on. No client is dropped for it. Any
@@ -97,19 +97,19 @@ class TurtleServer {
 
   /// Serves until Stop(). Throws std::logic_error without OnHandle() or a listener, and
   /// std::system_error if the threads can't be started. If a loop throws, stops the others and
-  /// throws that. Runs once.
+  /// rethrows. Runs once.
   void Begin();
 
   /// Ends Begin(): no more clients are accepted, and connected ones may finish within
   /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
   void Stop() noexcept;
 
-  /// Should new clients be sent here? False before all loops run and from Stop() on. Any thread.
+  /// True if new clients should be sent here: once all loops run, until Stop(). Any thread.
   [[nodiscard]] auto IsReady() const noexcept -> bool {
     return !IsLeaving() && started_.load(std::memory_order_acquire) == loopers_.size();
   }
 
-  /// Is it about to end? True from Stop() on. Any thread.
+  /// True from Stop() on: the server is about to end. Any thread.
   [[nodiscard]] auto IsLeaving() const noexcept -> bool {
     return leaving_.load(std::memory_order_acquire);
   }
@@ -117,7 +117,7 @@ class TurtleServer {
   /// Returns the first listener's address, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_address_; }
 
-  /// The loops, of which the first accepts; for per-loop state and for Looper::Post().
+  /// Returns the loops, of which the first accepts; for per-loop state and for Looper::Post().
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*>;
 
   /// Returns the clients that were not let in. Any thread.
@@ -132,7 +132,7 @@ class TurtleServer {
   std::atomic<std::size_t> started_{0};       // any thread: loops
   std::atomic<bool> leaving_{false};          // any thread
   CidrSet blocked_;                           // the first loop's thread, once it runs
-  // The first loop's thread writes, any reads; away from the data that every response reads.
+  // The first loop's thread writes, any reads; kept away from data that every response reads.
   alignas(kCacheLine) Counter turned_away_;
   std::vector<RefusalLog> refusals_;  // by loop, each on its thread
 

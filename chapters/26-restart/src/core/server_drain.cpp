@@ -74,7 +74,7 @@ void ServerDrain::CloseListeners() {
   EmptyQueues();
 }
 
-// Out of descriptors, it waits for a client to leave.
+// Without descriptors, it waits for a client to leave.
 void ServerDrain::EmptyQueues() {
   Looper& home = *loopers_.front();
   acceptors_.erase(std::remove_if(acceptors_.begin(), acceptors_.end(),

@@ -1,6 +1,6 @@
-// core/tcp.h for macOS and FreeBSD. They tell how much was sent for the first time. That count runs
-// ahead of what was acknowledged by one window at most, so it goes on as long as the client reads.
-// They keep no client back.
+// core/tcp.h for macOS and FreeBSD. They report how much was sent for the first time. That count is
+// at most one window ahead of the acknowledged bytes, so it grows as long as the client reads.
+// They hold no client back.
 #ifndef __linux__
 
 #include <netinet/in.h>
