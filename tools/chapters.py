@@ -25,6 +25,9 @@ from typing import Dict, Iterator, List, Optional, Tuple
 PARTS = ("src", "tests", "examples")
 FINAL = 99
 
+MOST_WORDS = 5000  # of a page, without its exercises
+MOST_WORDS_OF_AN_EXERCISE = 120  # without its hints and its solution
+
 
 class ChapterError(Exception):
     """Something the reader of the message can put right."""
@@ -256,11 +259,56 @@ def check(book: Book) -> Iterator[str]:
             if path.startswith("tests/next/"):
                 if not re.fullmatch(rf"{chapter.label}_\w+_test\.cpp", Path(path).name):
                     yield f"{name}/{path}: has to be called {chapter.label}_<topic>_test.cpp"
+    yield from check_words(book)
     if any((chapter.folder / "work.txt").is_file() for chapter in book.chapters):
         import work  # which imports this module
 
         for known in work.chapters.all_chapters(book.root):
             yield from work.faults(known, book.root)
+
+
+# --- the words of a page --------------------------------------------------------------------------
+
+GENERATED = re.compile(r"<!-- (file|measured|classes now)\b[^>]*-->.*?<!-- /\1 -->", re.DOTALL)
+HIDDEN = re.compile(r"<!--.*?-->|<details>.*?</details>", re.DOTALL)  # comments, hints and solutions
+
+
+def prose(page: Path) -> str:
+    """What is read as sentences, lists and tables: no blocks, comments, hints or generated parts."""
+    rows = page.read_text(encoding="utf-8").splitlines()
+    for block in read_blocks(page):
+        first, after = block.line - 2, block.line + len(block.code)  # from fence to fence
+        rows[first:after] = [""] * (after - first)
+    return HIDDEN.sub("", GENERATED.sub("", "\n".join(rows)))
+
+
+def count_words(text: str) -> int:
+    """Anything between blanks that has a letter or a digit, so not the lines of a table."""
+    return sum(re.search(r"\w", word) is not None for word in text.split())
+
+
+def check_words(book: Book) -> Iterator[str]:
+    """Yields a message for each page, and each exercise, that is too long to be read."""
+    for chapter in book.chapters:
+        page = chapter.folder / "README.md"
+        if not page.is_file():
+            continue
+        name = page.relative_to(book.root)
+        words = 0
+        for section in re.split(r"^(?=## )", prose(page), flags=re.MULTILINE):
+            if not section.startswith("## Exercises\n"):
+                words += count_words(section)
+                continue
+            for exercise in re.split(r"^### ", section, flags=re.MULTILINE)[1:]:
+                title, _, text = exercise.partition("\n")
+                found = count_words(text)
+                if found > MOST_WORDS_OF_AN_EXERCISE:
+                    yield (
+                        f'{name}: exercise "{title}" has {found} words without its hints and '
+                        f"solution, at most {MOST_WORDS_OF_AN_EXERCISE}"
+                    )
+        if words > MOST_WORDS:
+            yield f"{name}: {words} words without the exercises, at most {MOST_WORDS}"
 
 
 # --- assemble -------------------------------------------------------------------------------------

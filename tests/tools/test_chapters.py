@@ -199,6 +199,70 @@ def test_check_misses_a_file(book):
     assert "final/src/core/b.h: missing, it should be chapters/03-three/" in result.stderr
 
 
+# --- the words of a page --------------------------------------------------------------------------
+
+WORDS = "word " * 4990 + "\n"  # ten more are allowed
+TEXT = "word " * 110 + "\n"  # of an exercise; ten more are allowed
+EXERCISES = "## Exercises\n\nEach begins here.\n\n### 1. Short (quick)\n\nDo it.\n\n### 2. Long (real)\n\n"
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        ("ten words are as many as there may still be\n", 5000),
+        ("eleven words are one more than there may be after those\n", 5001),
+        ("## A heading\n\n- a list: [of](one) `two` or three,\n- 4\n", 4999),
+        ("| a | table |\n|---|---|\n| with | four more \\| dashes | – |\n", 4996),
+        ("```cpp\n" + "int x; " * 20 + "\n```\n", 4990),
+        ("- in a list\n\n    ```console\n    $ " + "echo " * 20 + "\n    ```\n", 4993),
+        ("<!-- run: terminal=1\n" + "> word\n" * 20 + "-->\n", 4990),
+        ("<!-- classes now -->\n" + "word " * 20 + "\n<!-- /classes now -->\n", 4990),
+        ("<!-- measured: table -->\n" + "word " * 20 + "\n<!-- /measured -->\n", 4990),
+        ("<!-- file: x.cpp -->\n```cpp\n" + "int x; " * 20 + "\n```\n<!-- /file -->\n", 4990),
+        ("it took <!-- =ns/a/B -->5<!-- / --> ns\n", 4994),
+        (EXERCISES + TEXT, 4990),
+        (EXERCISES + "```\n## No heading\n```\n" + TEXT + "## After them\n\nfive words\n", 4994),
+    ],
+)
+def test_a_page_s_words_are_limited(book, monkeypatch, more, words):
+    write(book, {"chapters/02-two/README.md": WORDS + more})
+    assert not list(chapters.check_words(chapters.Book(book))) or words > 5000
+    monkeypatch.setattr(chapters, "MOST_WORDS", 0)
+    (problem,) = chapters.check_words(chapters.Book(book))
+    assert problem == f"chapters/02-two/README.md: {words} words without the exercises, at most 0"
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        ("- ten words are as many as there may still be\n", 120),
+        ("- eleven words are one more than there may be after those\n", 121),
+        ("```\n" + "word " * 20 + "\n```\n", 110),
+        ("<details><summary>Hint 1</summary>\n\n" + "word " * 20 + "\n\n</details>\n", 110),
+        ("<details><summary>Solution</summary>\n\n```cpp\nint x;\n```\n\n</details>\n\nNot yet.\n", 112),
+        ("### 3. Another (hard)\n\n" + "word " * 20 + "\n", 110),
+        ("## The classes now\n\n" + "word " * 20 + "\n", 110),
+    ],
+)
+def test_an_exercise_s_words_are_limited(book, monkeypatch, more, words):
+    write(book, {"chapters/02-two/README.md": "# Two\n\n" + EXERCISES + TEXT + more})
+    problems = list(chapters.check_words(chapters.Book(book)))
+    assert bool(problems) == (words > 120)
+    monkeypatch.setattr(chapters, "MOST_WORDS_OF_AN_EXERCISE", 100)
+    (problem,) = chapters.check_words(chapters.Book(book))
+    assert problem == (
+        f'chapters/02-two/README.md: exercise "2. Long (real)" has {words} words without its hints '
+        "and solution, at most 100"
+    )
+
+
+def test_check_counts_the_words(book):
+    write(book, {"chapters/02-two/README.md": WORDS + "word " * 11})
+    result = run(book, "check")
+    assert result.returncode == 1
+    assert "chapters/02-two/README.md: 5001 words without the exercises, at most 5000" in result.stderr
+
+
 # --- assemble -------------------------------------------------------------------------------------
 
 
