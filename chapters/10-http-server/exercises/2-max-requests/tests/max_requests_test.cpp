@@ -20,9 +20,22 @@ void ReplyWithPath(Exchange& exchange) {
   exchange.Reply(TextResponse(200, exchange.GetRequest().uri.Path()));
 }
 
+// Sets the option. This overload is for the solution, the next one for the chapter as it is given.
+template <typename Options>
+auto SetMaxRequests(Options& options, std::uint32_t requests, int)
+    -> decltype(void(options.max_requests), true) {
+  options.max_requests = requests;
+  return true;
+}
+
+template <typename Options>
+auto SetMaxRequests(Options&, std::uint32_t, std::int64_t) -> bool {
+  return false;
+}
+
 auto AtMost(std::uint32_t requests) -> HttpOptions {
   HttpOptions options;
-  options.max_requests = requests;
+  EXPECT_TRUE(SetMaxRequests(options, requests, 0)) << "HttpOptions has no max_requests";
   return options;
 }
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -16,11 +18,27 @@ using test::HttpClient;
 using test::HttpReply;
 using test::StaticSite;
 
+using MaxAge = std::optional<std::chrono::seconds>;
+
+// Sets the option. This overload is for the solution, the next one for the chapter as it is given.
+template <typename Options>
+auto SetMaxAge(Options& options, const MaxAge& max_age, int)
+    -> decltype(void(options.max_age), true) {
+  options.max_age = max_age;
+  return true;
+}
+
+template <typename Options>
+auto SetMaxAge(Options&, const MaxAge&, std::int64_t) -> bool {
+  return false;
+}
+
 class MaxAgeTest : public testing::Test {
  protected:
-  static auto Site(std::optional<std::chrono::seconds> max_age) -> std::unique_ptr<StaticSite> {
-    auto site = std::make_unique<StaticSite>(
-        "/", [&](StaticFilesOptions& options) { options.max_age = max_age; });
+  static auto Site(const MaxAge& max_age) -> std::unique_ptr<StaticSite> {
+    auto site = std::make_unique<StaticSite>("/", [&](StaticFilesOptions& options) {
+      EXPECT_TRUE(SetMaxAge(options, max_age, 0)) << "StaticFilesOptions has no max_age";
+    });
     site->Folder().Write("a.txt", "0123456789");
     site->Folder().Write("sub/index.html", "x");
     return site;
