@@ -359,7 +359,8 @@ class Copier:
             for step, j in enumerate(range(j1, j2)):
                 i = i1 + step
                 if kind in ("equal", "replace") and i < i2 and keys[0][i] == keys[1][j]:
-                    result[i].append(own[i])
+                    has_own_words = re.search(rf"[{HAN}]", own[i].text)  # in its comments
+                    result[i].append(own[i] if has_own_words else self.block(source[j]))
                     continue
                 if kind == "replace" and len(own) == len(source):
                     self.notes.append(f"section '{other.title}': block {j + 1} is not the source's")

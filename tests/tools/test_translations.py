@@ -182,6 +182,9 @@ def test_comments_may_be_translated_and_code_may_not(book):
     assert state(book) == ([], [])
     sync(book)
     assert "// 计数" in (book / TRANSLATION).read_text(encoding="utf-8")
+    change(book, TRANSLATION, "// 计数", "// counted")  # as it may have been in the source
+    sync(book)
+    assert "// counts" in (book / TRANSLATION).read_text(encoding="utf-8")
     change(book, TRANSLATION, "int b;", "int c;")
     assert state(book)[0] == [f"{TRANSLATION}: section 'The code': block 2 is not the source's"]
     sync(book)
