@@ -3,7 +3,7 @@
 //   chat_server [PORT [ADDRESS]]      20080 and 127.0.0.1 unless given; port 0: any free one
 //
 // Two limits keep one guest from using up everybody's memory: a line has at most kMaxLine bytes,
-// and a guest that doesn't read what the others say is shown the door.
+// and a guest that doesn't read the others' lines is shown the door.
 #include <charconv>
 #include <csignal>
 #include <exception>
@@ -31,7 +31,7 @@ using turtle::TurtleServer;
 
 constexpr std::size_t kMaxLine = 1024;
 
-TurtleServer* to_stop = nullptr;  // the only thing that the signal handler needs to know
+TurtleServer* to_stop = nullptr;  // the only thing that the signal handler needs
 
 auto ParsePort(std::string_view text) -> int {
   int port = 0;
@@ -45,7 +45,7 @@ auto ParsePort(std::string_view text) -> int {
 // The guests in the room, on whichever loop. Any thread.
 class ChatRoom {
  public:
-  // Makes a guest of a new client. On its loop's thread, as the next one.
+  // Makes a new client a guest. On its loop's thread, like the next function.
   void Welcome(Connection* client) {
     const ConnectionTicket ticket(*client);
     int number = 0;
@@ -77,7 +77,7 @@ class ChatRoom {
   }
 
  private:
-  // Sits at a connection, and leaves the room when that goes.
+  // A guest's place at a connection: leaves the room when the connection is destroyed.
   struct Guest : ConnectionState {
     Guest(ChatRoom& chat_room, int guest_number) : room(chat_room), number(guest_number) {}
 
@@ -90,7 +90,7 @@ class ChatRoom {
     const int number;
   };
 
-  // The lock is held until all have the line in their mailboxes, so that all hear the lines of
+  // The lock is held until all mailboxes have the line, so that all guests hear the lines of
   // several speakers in one order. It is not held while anything is written.
   void Tell(int speaker, const std::string& line) {
     const MutexLock lock(mutex_);

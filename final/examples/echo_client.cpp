@@ -2,8 +2,8 @@
 //
 //   echo_client HOST PORT
 //
-// Sending everything first and reading afterwards would lock up on a long input: the server stops
-// reading while its responses are not taken. So this waits for three things at once: input, room to
+// Sending everything first and reading afterwards would deadlock on a long input: the server stops
+// reading while nobody takes its responses. So this waits for three things at once: input, room to
 // send, and responses.
 #include <poll.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ auto ParsePort(std::string_view text) -> int {
   return port;
 }
 
-// One read from standard input; 0 at its end.
+// Reads once from standard input; returns 0 at its end.
 auto ReadInput(std::array<char, 65536>& into) -> std::size_t {
   for (;;) {
     const ssize_t count = ::read(STDIN_FILENO, into.data(), into.size());
@@ -81,7 +81,7 @@ void Copy(Socket& server) {
       unsent = {input.data(), ReadInput(input)};
       input_open = !unsent.empty();
       if (!input_open) {
-        server.ShutdownWrite();  // "that was all"; the responses are still to come
+        server.ShutdownWrite();  // no more input; the responses are still to come
       }
     }
     if ((waiting[1].revents & POLLOUT) != 0) {

@@ -1,15 +1,15 @@
-// Sends back what it is sent, for programs that test how a server reads HTTP:
+// Sends back what it receives, for programs that test how a server reads HTTP:
 //
 //    GET /      a short text; any other method but TRACE: the body of the request
 //    /echo      the fields of the request as they came, a line each: "Name: Value"
 //    /cookie    its cookies, a line each: "name=value"
 //
-// TRACE is refused with 405: its response would have to be the whole request, as it came (RFC 9110,
-// section 9.3.8).
+// TRACE is refused with 405: its response would have to be the whole request, exactly as it came
+// (RFC 9110, section 9.3.8).
 //
 //   http_echo [--port N] [--threads N]
 //
-// Port 20080 unless given, 0 is any free one; a thread for each core unless given.
+// The default port is 20080, 0 is any free one; the default is one thread for each core.
 #include <charconv>
 #include <exception>
 #include <iostream>
@@ -71,8 +71,8 @@ auto FieldLines(const Headers& fields) -> std::string {
   return text;
 }
 
-// RFC 6265, section 4.2.1: pairs with a semicolon between them. Anything that is no pair is no
-// cookie.
+// RFC 6265, section 4.2.1: pairs with a semicolon between them. Anything that is not a pair is not
+// a cookie.
 auto CookieLines(const Headers& fields) -> std::string {
   std::string text;
   fields.ForEach("Cookie", [&](std::string_view rest) {
@@ -109,7 +109,7 @@ class Echo : public turtle::RequestHandler {
   }
 
  private:
-  // It is kept whole, so the server's limit for bodies is what keeps it small.
+  // The body is kept whole, so only the server's limit for bodies keeps it small.
   static void SendBodyBack(Exchange& exchange) {
     exchange.OnBody([&exchange, body = std::string()](std::string_view piece, bool last) mutable {
       body += piece;

@@ -1,5 +1,5 @@
-// How not to read requests: takes whatever one Recv() brings for a request, and says what it asks
-// for. Works, until the network cuts a request in two.
+// How not to read requests: takes whatever one Recv() brings for a whole request, and says what it
+// asks for. It works until the network splits a request.
 //
 //   one_read_server [PORT]      20080 unless given; port 0: any free one
 #include <charconv>
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
       throw std::invalid_argument("usage: one_read_server [PORT]");
     }
     turtle::ServerOptions options;
-    options.threads = 1;  // nobody prints into another's lines
+    options.threads = 1;  // so that no thread prints into another's lines
     turtle::TurtleServer server(
         turtle::NetAddress("127.0.0.1", argc > 1 ? ParsePort(argv[1]) : 20080), options);
     std::cout << "listening on " << server.LocalAddress().ToString() << std::endl;

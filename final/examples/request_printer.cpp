@@ -1,4 +1,4 @@
-// Reads requests from standard input, in pieces, and prints what the parser makes of them.
+// Reads requests from standard input, in pieces, and prints what the parser finds in them.
 //
 //   request_printer [BYTES]      BYTES: the size of a piece, 4096 unless given
 #include <unistd.h>
@@ -37,7 +37,7 @@ auto ParseSize(std::string_view text) -> std::size_t {
 
 class RequestPrinter {
  public:
-  // Takes one more piece of the stream. False: nothing that follows can be understood.
+  // Takes one more piece of the stream. False: nothing after it can be understood.
   auto Take(std::string_view piece) -> bool {
     input_.append(piece);
     ++pieces_;

@@ -1,9 +1,9 @@
-// The files of a directory and the programs in its cgi-bin, as a web site.
+// Serves the files of a directory and the programs in its cgi-bin as a web site.
 //
 //   web_server [PORT [ROOT [PROGRAMS]]]
 //
-// PORT is 20080 unless given; port 0: any free one. ROOT is the current directory, and PROGRAMS is
-// ROOT/cgi-bin, if there is one. Files there are run, and never shown. Each loop keeps files in
+// The default of PORT is 20080; port 0: any free one. ROOT is the current directory, and PROGRAMS
+// is ROOT/cgi-bin, if there is one. Files there are run, and never shown. Each loop keeps files in
 // memory, within its share of 64 MiB.
 #include <charconv>
 #include <cstddef>

@@ -30,7 +30,7 @@ auto ParsePort(std::string_view text) -> int {
   return port;
 }
 
-// False: the client has gone.
+// Sends all bytes. False: the client is gone.
 auto SendAll(Socket& client, std::string_view bytes) -> bool {
   while (!bytes.empty()) {
     const IoResult sent = client.Send(bytes);
@@ -42,7 +42,7 @@ auto SendAll(Socket& client, std::string_view bytes) -> bool {
   return true;
 }
 
-// Serves one client until it has finished sending or has gone.
+// Serves one client until it has finished sending or is gone.
 void Echo(Socket client) {
   std::array<char, 65536> bytes;
   for (;;) {

@@ -65,7 +65,7 @@ class EchoServer {
     return static_cast<std::uint64_t>(socket.GetFd());
   }
 
-  // Until nobody is waiting. Out of descriptors, the clients stay in the kernel's queue.
+  // Accepts until no client waits. Without descriptors, clients stay in the kernel's queue.
   void AcceptAll() {
     NetAddress from;
     while (UniqueFd fd{listener_.Accept(from)}) {
@@ -76,7 +76,7 @@ class EchoServer {
     }
   }
 
-  // One read and one write: the next client is waiting. More bytes, more events.
+  // Does one read and one write, since the next client is waiting. More bytes raise more events.
   void Echo(std::uint64_t token) {
     const auto found = clients_.find(token);
     if (found == clients_.end()) {
@@ -91,8 +91,8 @@ class EchoServer {
       clients_.erase(found);  // closing the descriptor takes it out of the poller
       return;
     }
-    // Send() may take a part, or nothing, when the client doesn't read. There is no place to keep
-    // the rest, and waiting for room would stop everybody: the rest is lost, until chapter 03.
+    // Send() may take a part, or nothing, if the client doesn't read. There is no place to keep the
+    // rest, and waiting for room would stop every client: until chapter 03 the rest is lost.
     static_cast<void>(client.Send({bytes_.data(), received.bytes}));
   }
 

@@ -61,7 +61,7 @@ class EchoServer {
         if (event.token == Token(listener_.GetFd())) {
           AcceptAll();
         } else {
-          ready.insert(event.token);  // once, though it may be unfinished, too
+          ready.insert(event.token);  // only once, even if it is also unfinished
         }
       }
       for (const std::uint64_t token : ready) {
@@ -73,7 +73,7 @@ class EchoServer {
  private:
   static auto Token(int fd) -> std::uint64_t { return static_cast<std::uint64_t>(fd); }
 
-  // Until nobody is waiting. Out of descriptors, the clients stay in the kernel's queue.
+  // Accepts until no client waits. Without descriptors, clients stay in the kernel's queue.
   void AcceptAll() {
     NetAddress from;
     while (UniqueFd fd{listener_.Accept(from)}) {
@@ -84,8 +84,8 @@ class EchoServer {
     }
   }
 
-  // Both directions may go on, whatever the edge was: a pause that ends by sending has left input
-  // unread, and no edge will report that again.
+  // Both directions may continue, whatever the edge was: a pause that ends by sending has left
+  // input unread, and no edge will report that again.
   void Echo(std::uint64_t token) {
     const auto found = clients_.find(token);
     if (found == clients_.end()) {
@@ -100,7 +100,7 @@ class EchoServer {
     if (exit && client.UnsentBytes() == 0) {
       clients_.erase(found);  // closing the descriptor takes it out of the poller
     } else if (read != 0) {
-      unfinished_.insert(token);  // there may be more, but first it is the others' turn
+      unfinished_.insert(token);  // there may be more, but first the others have their turn
     }
   }
 

@@ -3,7 +3,7 @@
 //   chat_server [PORT [ADDRESS]]      20080 and 127.0.0.1 unless given; port 0: any free one
 //
 // Two limits keep one guest from using up everybody's memory: a line has at most kMaxLine bytes,
-// and a guest that doesn't read what the others say is shown the door.
+// and a guest that doesn't read the others' lines is shown the door.
 #include <charconv>
 #include <csignal>
 #include <exception>
@@ -33,7 +33,7 @@ using turtle::UniqueFd;
 
 constexpr std::size_t kMaxLine = 1024;
 
-Looper* to_stop = nullptr;  // the only thing that the signal handler needs to know
+Looper* to_stop = nullptr;  // the only thing that the signal handler needs
 
 auto ParsePort(std::string_view text) -> int {
   int port = 0;
@@ -67,10 +67,10 @@ class ChatRoom {
 
  private:
   static auto Name(const Connection* guest) -> const std::string& {
-    return static_cast<const Guest*>(guest->State())->name;  // set by Welcome(), for all of them
+    return static_cast<const Guest*>(guest->State())->name;  // set by Welcome(), for all guests
   }
 
-  // Until nobody is waiting. Out of descriptors, the guests stay in the kernel's queue.
+  // Accepts until no guest waits. Without descriptors, guests stay in the kernel's queue.
   void AcceptAll() {
     NetAddress from;
     while (UniqueFd fd{listener_.Accept(from)}) {

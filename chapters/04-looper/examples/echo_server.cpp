@@ -2,8 +2,8 @@
 //
 //   echo_server [PORT [ADDRESS [IDLE_MS]]]
 //
-// 20080 and 127.0.0.1 unless given; port 0: any free one. IDLE_MS, after how long a silent client
-// is to be closed, has no effect: there are no timers before chapter 05.
+// The defaults are 20080 and 127.0.0.1; port 0: any free one. IDLE_MS, the time after which a
+// silent client is to be closed, has no effect: there are no timers before chapter 05.
 #include <charconv>
 #include <csignal>
 #include <exception>
@@ -29,7 +29,7 @@ using turtle::PollEvent;
 using turtle::Socket;
 using turtle::UniqueFd;
 
-Looper* to_stop = nullptr;  // the only thing that the signal handler needs to know
+Looper* to_stop = nullptr;  // the only thing that the signal handler needs
 
 auto ParsePort(std::string_view text) -> int {
   int port = 0;
@@ -46,12 +46,12 @@ void Echo(Connection* client) {
     client->WriteToWriteBuffer(client->Read());
     client->ClearReadBuffer();
   }
-  if (exit && client->UnsentBytes() == 0) {  // a client that has finished sending may be reading
+  if (exit && client->UnsentBytes() == 0) {  // the client may have finished sending, but still read
     client->GetLooper()->DeleteConnection(client->GetFd());
   }
 }
 
-// Until nobody is waiting. Out of descriptors, the clients stay in the kernel's queue.
+// Accepts until no client waits. Without descriptors, clients stay in the kernel's queue.
 void AcceptAll(Socket& listener, Looper& looper, const ConnectionCallbacks& callbacks) {
   NetAddress from;
   while (UniqueFd fd{listener.Accept(from)}) {

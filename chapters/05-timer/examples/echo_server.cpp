@@ -2,8 +2,8 @@
 //
 //   echo_server [PORT [ADDRESS [IDLE_MS]]]
 //
-// 20080 and 127.0.0.1 unless given; port 0: any free one. A client that says nothing for IDLE_MS
-// milliseconds, a minute unless given, is closed.
+// The defaults are 20080 and 127.0.0.1; port 0: any free one. A client that says nothing for
+// IDLE_MS milliseconds (default: a minute) is closed.
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -33,7 +33,7 @@ using turtle::UniqueFd;
 
 constexpr int kIdleMs = 60'000;
 
-Looper* to_stop = nullptr;  // the only thing that the signal handler needs to know
+Looper* to_stop = nullptr;  // the only thing that the signal handler needs
 
 auto ParseNumber(const std::string& what, std::string_view text) -> int {
   int number = 0;
@@ -44,7 +44,7 @@ auto ParseNumber(const std::string& what, std::string_view text) -> int {
   return number;
 }
 
-// A client that sends nothing for so long is deleted.
+// Deletes a client that sends nothing for this long.
 void Await(Connection* client, milliseconds idle) {
   Looper* looper = client->GetLooper();
   looper->SetDeadline(client, looper->Now() + idle);
@@ -52,7 +52,7 @@ void Await(Connection* client, milliseconds idle) {
 
 void Echo(Connection* client, milliseconds idle) {
   const auto [read, exit] = client->Recv();
-  if (exit) {  // unsent bytes are sent, for as long as the client reads
+  if (exit) {  // unsent bytes are still sent, for as long as the client reads
     client->GetLooper()->DeleteConnection(client->GetFd());
   } else if (read != 0) {
     client->WriteToWriteBuffer(client->Read());
@@ -61,7 +61,7 @@ void Echo(Connection* client, milliseconds idle) {
   }
 }
 
-// Until nobody is waiting. Out of descriptors, the clients stay in the kernel's queue.
+// Accepts until no client waits. Without descriptors, clients stay in the kernel's queue.
 void AcceptAll(Socket& listener, Looper& looper, const ConnectionCallbacks& callbacks) {
   NetAddress from;
   while (UniqueFd fd{listener.Accept(from)}) {
@@ -83,7 +83,7 @@ void Serve(const NetAddress& address, milliseconds idle) {
   });
   looper.AtStop([&] {
     looper.Unwatch(watch);
-    listener = Socket();  // who comes now is refused, not left waiting
+    listener = Socket();  // later clients are refused, not left waiting
   });
   to_stop = &looper;
   for (const int signal : {SIGINT, SIGTERM}) {

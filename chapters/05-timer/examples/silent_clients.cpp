@@ -2,7 +2,7 @@
 //
 //   silent_clients HOST PORT [COUNT [SECONDS]]      1000 clients, for 10 seconds unless given
 //
-// A client needs no other loop than a server: here it is the Looper that watches them all.
+// A client needs the same kind of loop as a server: here the Looper watches all of them.
 #include <charconv>
 #include <chrono>
 #include <exception>

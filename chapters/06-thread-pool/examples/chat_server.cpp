@@ -3,7 +3,7 @@
 //   chat_server [PORT [ADDRESS]]      20080 and 127.0.0.1 unless given; port 0: any free one
 //
 // Two limits keep one guest from using up everybody's memory: a line has at most kMaxLine bytes,
-// and a guest that doesn't read what the others say is shown the door.
+// and a guest that doesn't read the others' lines is shown the door.
 #include <algorithm>
 #include <charconv>
 #include <csignal>
@@ -44,7 +44,7 @@ using turtle::UniqueFd;
 
 constexpr std::size_t kMaxLine = 1024;
 
-Looper* to_stop = nullptr;  // the only thing that the signal handler needs to know
+Looper* to_stop = nullptr;  // the only thing that the signal handler needs
 
 auto ParsePort(std::string_view text) -> int {
   int port = 0;
@@ -55,7 +55,7 @@ auto ParsePort(std::string_view text) -> int {
   return port;
 }
 
-// One loop per thread. All of them watch the one listener, and the first to wake takes the client.
+// Each thread has one loop. All watch the one listener, and the first to wake takes the client.
 class Server {
  public:
   Server(const NetAddress& address, ConnectionCallbacks callbacks, std::size_t threads)
@@ -113,7 +113,7 @@ class Server {
 // The guests in the room, on whichever loop. Any thread.
 class ChatRoom {
  public:
-  // Makes a guest of a new client. On its loop's thread, as the next one.
+  // Makes a new client a guest. On its loop's thread, like the next function.
   void Welcome(Connection* client) {
     const ConnectionTicket ticket(*client);
     int number = 0;
@@ -145,7 +145,7 @@ class ChatRoom {
   }
 
  private:
-  // Sits at a connection, and leaves the room when that goes.
+  // A guest's place at a connection: leaves the room when the connection is destroyed.
   struct Guest : ConnectionState {
     Guest(ChatRoom& chat_room, int guest_number) : room(chat_room), number(guest_number) {}
 
@@ -158,7 +158,7 @@ class ChatRoom {
     const int number;
   };
 
-  // The lock is held until all have the line in their mailboxes, so that all hear the lines of
+  // The lock is held until all mailboxes have the line, so that all guests hear the lines of
   // several speakers in one order. It is not held while anything is written.
   void Tell(int speaker, const std::string& line) {
     const MutexLock lock(mutex_);

@@ -1,9 +1,9 @@
-// How long does a small request take while somebody else keeps the server at work?
+// Measures how long a small request takes while another client keeps the server busy.
 //
 //   latency HOST PORT [COUNT]      for slow_server; 200 requests unless given
 //
-// One connection asks for work (`w`), again and again. Another asks for nothing much (`.`), a
-// hundred times a second at most, and measures the latency.
+// One connection requests work (`w`), again and again. Another requests next to nothing (`.`), at
+// most a hundred times a second, and measures the latency.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -50,7 +50,7 @@ void AwaitAnswer(Socket& server) {
   }
 }
 
-// A connection that keeps the server at work for as long as this object lives.
+// A connection that keeps the server busy for as long as this object lives.
 class BusyClient {
  public:
   explicit BusyClient(const NetAddress& address) {
@@ -66,7 +66,7 @@ class BusyClient {
     thread_.join();
   }
 
-  // The numbers are worth nothing if it has failed.
+  // True if it has failed: then the numbers are worthless.
   auto Failed() const -> bool { return failed_; }
 
  private:
@@ -89,12 +89,12 @@ class BusyClient {
 
 auto Measure(const NetAddress& address, int count) -> std::vector<double> {
   constexpr std::chrono::milliseconds kPause{10};
-  std::this_thread::sleep_for(2 * kPause);  // the server is at work when we come
+  std::this_thread::sleep_for(2 * kPause);  // by then the server is busy
   Socket idle;
   std::vector<double> milliseconds;
   idle.Connect(address);
   while (static_cast<int>(milliseconds.size()) < count) {
-    std::this_thread::sleep_for(kPause);  // or all the questions fall between two pieces of work
+    std::this_thread::sleep_for(kPause);  // or all the requests fall between two pieces of work
     const auto begin = Clock::now();
     Send(idle, ".");
     AwaitAnswer(idle);

@@ -1,5 +1,5 @@
 // A server with a slow handler, on several threads. Every byte is a request: `w` is 50 ms of work,
-// anything else is answered at once. The response is the same byte.
+// anything else gets its response at once. The response is the same byte.
 //
 //   slow_server [PORT [ADDRESS]]      20080 and 127.0.0.1 unless given; port 0: any free one
 #include <algorithm>
@@ -34,7 +34,7 @@ using turtle::Socket;
 using turtle::ThreadPool;
 using turtle::UniqueFd;
 
-Looper* to_stop = nullptr;  // the only thing that the signal handler needs to know
+Looper* to_stop = nullptr;  // the only thing that the signal handler needs
 
 auto ParsePort(std::string_view text) -> int {
   int port = 0;
@@ -45,7 +45,7 @@ auto ParsePort(std::string_view text) -> int {
   return port;
 }
 
-// One loop per thread. All of them watch the one listener, and the first to wake takes the client.
+// Each thread has one loop. All watch the one listener, and the first to wake takes the client.
 class Server {
  public:
   Server(const NetAddress& address, ConnectionCallbacks callbacks, std::size_t threads)
@@ -100,7 +100,7 @@ class Server {
   std::vector<std::unique_ptr<Looper>> loopers_;
 };
 
-// Keeps the processor busy, as resizing a picture would.
+// Keeps the processor busy, as resizing a picture does.
 void Work() {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
   while (std::chrono::steady_clock::now() < end) {

@@ -2,8 +2,8 @@
 //
 //   echo_server [PORT [ADDRESS [IDLE_MS]]]
 //
-// 20080 and 127.0.0.1 unless given; port 0: any free one. A client that says nothing for IDLE_MS
-// milliseconds, a minute unless given, is closed.
+// The defaults are 20080 and 127.0.0.1; port 0: any free one. A client that says nothing for
+// IDLE_MS milliseconds (default: a minute) is closed.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -39,7 +39,7 @@ using turtle::ThreadPool;
 
 constexpr int kIdleMs = 60'000;
 
-Looper* to_stop = nullptr;  // the only thing that the signal handler needs to know
+Looper* to_stop = nullptr;  // the only thing that the signal handler needs
 
 auto ParseNumber(const std::string& what, std::string_view text) -> int {
   int number = 0;
@@ -50,7 +50,7 @@ auto ParseNumber(const std::string& what, std::string_view text) -> int {
   return number;
 }
 
-// One loop per thread. The first one accepts, for all of them.
+// Each thread has one loop. The first one accepts, for all of them.
 class Server {
  public:
   Server(const NetAddress& address, ConnectionCallbacks callbacks, std::size_t threads)
@@ -103,7 +103,7 @@ class Server {
   std::optional<Acceptor> acceptor_;
 };
 
-// A client that sends nothing for so long is deleted.
+// Deletes a client that sends nothing for this long.
 void Await(Connection* client, milliseconds idle) {
   Looper* looper = client->GetLooper();
   looper->SetDeadline(client, looper->Now() + idle);
@@ -111,7 +111,7 @@ void Await(Connection* client, milliseconds idle) {
 
 void Echo(Connection* client, milliseconds idle) {
   const auto [read, exit] = client->Recv();
-  if (exit) {  // unsent bytes are sent, for as long as the client reads
+  if (exit) {  // unsent bytes are still sent, for as long as the client reads
     client->GetLooper()->DeleteConnection(client->GetFd());
   } else if (read != 0) {
     client->WriteToWriteBuffer(client->Read());

@@ -2,8 +2,8 @@
 //
 //   echo_server [PORT [ADDRESS [IDLE_MS]]]
 //
-// 20080 and 127.0.0.1 unless given; port 0: any free one. A client that says nothing for IDLE_MS
-// milliseconds, a minute unless given, is closed.
+// The defaults are 20080 and 127.0.0.1; port 0: any free one. A client that says nothing for
+// IDLE_MS milliseconds (default: a minute) is closed.
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -23,7 +23,7 @@ using turtle::Connection;
 using turtle::NetAddress;
 using turtle::TurtleServer;
 
-TurtleServer* to_stop = nullptr;  // the only thing that the signal handler needs to know
+TurtleServer* to_stop = nullptr;  // the only thing that the signal handler needs
 
 auto ParseNumber(const std::string& what, std::string_view text) -> int {
   int number = 0;
@@ -41,7 +41,7 @@ void Serve(TurtleServer& server, milliseconds idle) {
   server.OnAccept(await)
       .OnHandle([await](Connection* client) {
         const auto [read, exit] = client->Recv();
-        if (exit) {  // unsent bytes are sent, for as long as the client reads
+        if (exit) {  // unsent bytes are still sent, for as long as the client reads
           client->GetLooper()->DeleteConnection(client->GetFd());
         } else if (read != 0) {
           client->WriteToWriteBuffer(client->Read());

@@ -1,5 +1,5 @@
 // A server with a slow handler, on several threads. Every byte is a request: `w` is 50 ms of work,
-// anything else is answered at once. The response is the same byte.
+// anything else gets its response at once. The response is the same byte.
 //
 //   slow_server [PORT [ADDRESS]]      20080 and 127.0.0.1 unless given; port 0: any free one
 #include <algorithm>
@@ -23,7 +23,7 @@ using turtle::NetAddress;
 using turtle::ServerOptions;
 using turtle::TurtleServer;
 
-TurtleServer* to_stop = nullptr;  // the only thing that the signal handler needs to know
+TurtleServer* to_stop = nullptr;  // the only thing that the signal handler needs
 
 auto ParsePort(std::string_view text) -> int {
   int port = 0;
@@ -34,7 +34,7 @@ auto ParsePort(std::string_view text) -> int {
   return port;
 }
 
-// Keeps the processor busy, as resizing a picture would.
+// Keeps the processor busy, as resizing a picture does.
 void Work() {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
   while (std::chrono::steady_clock::now() < end) {

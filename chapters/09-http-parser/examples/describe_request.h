@@ -1,4 +1,4 @@
-// A request as text for people: shared by the examples of this chapter.
+// Describes a request as text for people: shared by the examples of this chapter.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "http/request.h"
 
-/// Several lines that say what the parser made of a request.
+/// Returns several lines that say what the parser found in a request.
 inline auto DescribeRequest(const turtle::Request& request) -> std::string {
   std::string text;
   const auto line = [&](std::string_view name, std::string_view value) {

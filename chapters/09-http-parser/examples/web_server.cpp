@@ -1,4 +1,4 @@
-// Understands every request and answers none: it prints what the parser makes of them.
+// Understands every request and answers none: it prints what the parser finds in them.
 //
 //   web_server [PORT [ROOT]]      20080 unless given; port 0: any free one. ROOT is for chapter 11,
 //                                 where this program serves files.
@@ -39,7 +39,7 @@ auto ParsePort(std::string_view text) -> int {
   return port;
 }
 
-// The state of a connection between two pieces: how far the parser looked.
+// The state of a connection between two pieces: how far the parser has read.
 struct Session : turtle::ConnectionState {
   explicit Session(const ParserLimits& limits) : parser(limits) {}
 
@@ -63,14 +63,14 @@ class PrintingServer {
   void Run() { server_.Begin(); }
 
  private:
-  // One thread: one Request serves all connections, and nobody prints into another's lines.
+  // With one thread, one Request serves all connections, and no thread prints into another's lines.
   static auto OneThread() -> turtle::ServerOptions {
     turtle::ServerOptions options;
     options.threads = 1;
     return options;
   }
 
-  // A client that sends nothing for so long is deleted.
+  // Deletes a client that sends nothing for this long.
   static void Await(Connection* client) {
     turtle::Looper* looper = client->GetLooper();
     looper->SetDeadline(client, looper->Now() + kPatience);
@@ -85,7 +85,7 @@ class PrintingServer {
     }
   }
 
-  // Takes every request that is complete. False: what follows can't be understood.
+  // Takes every complete request. False: the bytes after it can't be understood.
   auto PrintRequests(Connection* client) -> bool {
     auto& session = static_cast<Session&>(*client->State());
     for (;;) {
@@ -112,7 +112,7 @@ class PrintingServer {
       }
       std::cout << DescribeRequest(request_) << std::flush;
       if (request_.framing.kind == BodyKind::kChunked) {
-        return false;  // where it ends is chapter 13's to find
+        return false;  // chapter 13 finds where it ends
       }
       session.body_left = request_.framing.length;
       client->Consume(result.head_bytes);

@@ -34,7 +34,7 @@ constexpr std::array<Page, 3> kPages{{
     {"/robots.txt", "text/plain; charset=utf-8", "User-agent: *\nDisallow:\n"},
 }};
 
-// Answers from memory.
+// Responds from memory.
 class Pages : public turtle::RequestHandler {
  public:
   void Handle(Exchange& exchange) override {

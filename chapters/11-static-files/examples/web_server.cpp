@@ -1,4 +1,4 @@
-// The files of a directory, as a web site.
+// Serves the files of a directory as a web site.
 //
 //   web_server [PORT [ROOT]]      20080 and the current directory unless given; port 0: any free
 //                                 one.

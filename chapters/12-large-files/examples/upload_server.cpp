@@ -1,4 +1,4 @@
-// Takes uploads and throws them away: it can only answer, not read. Chapter 13 teaches it to.
+// Takes uploads and throws them away: it can only respond, not read. Chapter 13 teaches it to.
 //
 //   upload_server [PORT]      20080 unless given; port 0: any free one
 #include <charconv>

@@ -1,4 +1,4 @@
-// Takes uploads of any size, piece by piece, and says how much came.
+// Takes uploads of any size, piece by piece, and reports how many bytes came.
 //
 //   upload_server [PORT]      20080 unless given; port 0: any free one
 #include <charconv>

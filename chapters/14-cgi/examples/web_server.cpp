@@ -1,4 +1,4 @@
-// The files of a directory and the programs in its cgi-bin, as a web site.
+// Serves the files of a directory and the programs in its cgi-bin as a web site.
 //
 //   web_server [PORT [ROOT [PROGRAMS]]]
 //

@@ -20,7 +20,7 @@ class PinnedFile : public Pinned {
   /// Takes over `fd`.
   explicit PinnedFile(UniqueFd fd) noexcept : fd_(std::move(fd)) {}
 
-  /// The descriptor, borrowed.
+  /// Returns the descriptor, borrowed.
   [[nodiscard]] auto GetFd() const noexcept -> int { return fd_.Get(); }
 
  private:

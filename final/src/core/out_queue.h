@@ -78,7 +78,7 @@ class OutQueue {
 
   /// Sends as much as the kernel takes, at most kMaxFlushBytes, and drops it from the queue.
   ///
-  /// The `bytes` of the result says, for any status, how many bytes this call sent:
+  /// In the result, `bytes` counts the bytes that this call sent, whatever the status:
   /// - kBytes: the queue is empty, or kMaxFlushBytes are reached and the kernel might take more:
   ///   then call again soon; a socket that was never full does not report room.
   /// - kWouldBlock: the kernel takes nothing more; wait until the socket is writable.

@@ -177,7 +177,7 @@ class RequestJson {
     }
   }
 
-  // The name of a `Wanted` in a refusal; empty for a type of the handler's.
+  // Returns the name of a `Wanted` for a refusal; empty for a handler's own type.
   template <typename Wanted>
   static constexpr auto NameOf() -> std::string_view {
     if constexpr (std::is_same_v<Wanted, bool>) {

@@ -1,4 +1,4 @@
-// The error of a failed database call; and whether the build has that database at all.
+// The error of a failed database call; and whether the build supports a database at all.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Returns the error that `what` throws; if none, an error that says so.
+/// Returns the error that `what` throws; if it throws none, an error that says so.
 inline auto Failure(const std::function<void()>& what) -> DbError {
   try {
     what();
@@ -18,13 +18,13 @@ inline auto Failure(const std::function<void()>& what) -> DbError {
   return {DbErrorKind::kOther, "nothing", "was thrown"};
 }
 
-/// True if this build can speak to `database`, whether it is there or not.
+/// True if this build supports `database`, whether its server runs or not.
 inline auto IsBuiltWith(Database& database) -> bool {
   const DbError error = Failure([&] { static_cast<void>(database.Open()); });
   return std::string_view(error.what()).find("was built without") == std::string_view::npos;
 }
 
-/// True if this build can speak to MariaDB. One that can, and finds no server, fails.
+/// True if this build supports MariaDB. If it does but finds no server, the test fails.
 inline auto IsBuiltWithMariaDb() -> bool {
   MariaDbOptions nowhere;
   nowhere.unix_socket = "/nonexistent";

@@ -1,4 +1,4 @@
-// Where threads wait until a test lets them go on.
+// A gate at which threads wait until a test opens it.
 #pragma once
 
 #include <chrono>
@@ -22,14 +22,14 @@ class Gate {
     changed_.wait_for(lock, kPatience, [this] { return open_; });
   }
 
-  /// Opens it, for good.
+  /// Opens it permanently.
   void Open() {
     const std::lock_guard lock(mutex_);
     open_ = true;
     changed_.notify_all();
   }
 
-  /// Waits until `count` have come to it. @return false: they didn't
+  /// Waits until `count` threads have come to it. @return false: they didn't
   [[nodiscard]] auto AwaitArrivals(std::size_t count) -> bool {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, kPatience, [&] { return arrived_ >= count; });
@@ -54,7 +54,7 @@ class OpensAtEnd {
   Gate& gate_;
 };
 
-/// Waits until `condition` holds, which is asked again and again. @return false after kPatience.
+/// Waits until `condition` holds, which is checked repeatedly. @return false after kPatience.
 template <typename Condition>
 [[nodiscard]] auto Await(Condition condition) -> bool {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;

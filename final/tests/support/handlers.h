@@ -11,7 +11,7 @@ inline void Delete(Connection* connection) {
   connection->GetLooper()->DeleteConnection(connection->GetFd());
 }
 
-/// The handler of the documentation, less its call of Send().
+/// The handler of the documentation, without its call of Send().
 inline void Echo(Connection* connection) {
   const auto [read, exit] = connection->Recv();
   if (exit) {

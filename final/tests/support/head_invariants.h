@@ -33,8 +33,8 @@ inline auto FaultOfPath(std::string_view path) -> std::string {
   return path.find("//") == std::string_view::npos ? "" : "empty segment in the path";
 }
 
-/// Returns the fault of an accepted head; "" if there is none. `head` is the bytes that it consists
-/// of.
+/// Returns the fault of an accepted head; "" if there is none. `head` contains all bytes of that
+/// head.
 inline auto FaultOfAccepted(const Request& request, std::string_view head) -> std::string {
   if (head.size() < 4 || head.substr(head.size() - 4) != "\r\n\r\n") {
     return "accepted without an empty line";
@@ -80,8 +80,8 @@ inline auto FaultOfAccepted(const Request& request, std::string_view head) -> st
   return has_path ? FaultOfPath(request.uri.Path()) : "";
 }
 
-/// Parses `input` whole and as it is cut by `sizes`; gives back what is wrong with the results,
-/// "" if nothing, and the verdict on the whole in `verdict`.
+/// Parses `input` whole and as cut by `sizes`. Returns the fault of the results, "" if there is
+/// none, and sets `verdict` to the verdict on the whole.
 inline auto FaultOfParsing(std::string_view input, const std::vector<std::size_t>& sizes,
                            const ParserLimits& limits, std::string& verdict) -> std::string {
   const Outcome whole = ParseWhole(input, limits);

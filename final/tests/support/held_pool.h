@@ -1,4 +1,4 @@
-// A pool whose threads are busy until a test has prepared what they find in the queue.
+// A pool whose threads are busy until a test has prepared their queue.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct HeldPoolGate {
   Gate gate;  ///< where they wait
 };
 
-/// Each of its threads waits in a task until Release().
+/// Keeps each of its threads waiting in a task until Release().
 class HeldPool : private HeldPoolGate, public TaskPool {
  public:
   explicit HeldPool(const TaskPoolOptions& options, ClockSource clock = Clock::now)
@@ -31,7 +31,7 @@ class HeldPool : private HeldPoolGate, public TaskPool {
   /// True if every thread waits, as it should.
   [[nodiscard]] auto IsHeld() const noexcept -> bool { return is_held_; }
 
-  /// Has the threads go on. Repeated, nothing happens.
+  /// Lets the threads go on. Repeated, nothing happens.
   void Release() { gate.Open(); }
 
  private:

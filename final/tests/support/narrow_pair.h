@@ -22,7 +22,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// A connection: `sender` is non-blocking, `reader` waits, at most ten seconds.
+/// A connection: `sender` is non-blocking, `reader` waits at most ten seconds.
 class NarrowPair {
  public:
   NarrowPair() {
@@ -39,9 +39,9 @@ class NarrowPair {
     setsockopt(reader.GetFd(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   }
 
-  /// After a full socket: waits until it has room again or something has arrived, and returns what
-  /// has arrived, at most `most` bytes. It may be nothing: what was read makes room only when the
-  /// kernel has acknowledged it.
+  /// After a full socket: waits until it has room again or bytes have arrived, and returns these,
+  /// at most `most`. There may be none: the bytes that were read make room only once the kernel has
+  /// acknowledged them.
   auto Relieve(std::size_t most) -> std::string {
     std::array<pollfd, 2> ends{
         {{sender.GetFd(), POLLOUT, 0}, {reader.GetFd(), POLLIN, 0}},
@@ -61,7 +61,7 @@ class NarrowPair {
     return bytes;
   }
 
-  /// Exactly `count` bytes, or fewer when they don't come.
+  /// Returns exactly `count` bytes, or fewer if they don't arrive.
   auto ReadExactly(std::size_t count) -> std::string {
     std::string bytes;
     while (bytes.size() < count) {
@@ -78,7 +78,7 @@ class NarrowPair {
   Socket reader;
 };
 
-/// An open file without a name that holds `content`.
+/// Returns an open file without a name that contains `content`.
 inline auto MakeFile(std::string_view content) -> UniqueFd {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
   EXPECT_NE(file, nullptr);
@@ -87,7 +87,7 @@ inline auto MakeFile(std::string_view content) -> UniqueFd {
   return UniqueFd(fcntl(fileno(file.get()), F_DUPFD_CLOEXEC, 0));
 }
 
-/// `size` bytes in which every place looks different from its neighbours.
+/// Returns `size` bytes in which every place looks different from its neighbours.
 inline auto Pattern(std::size_t size, unsigned seed = 1) -> std::string {
   std::string text(size, '\0');
   unsigned state = seed * 2654435761U + 1;

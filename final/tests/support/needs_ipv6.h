@@ -1,4 +1,4 @@
-// Tests of what only a machine with IPv6 has; many a container has none.
+// For tests of features that need a machine with IPv6; many containers have none.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ inline auto HasIpv6() -> bool {
 
 }  // namespace TURTLE_SERVER::test
 
-/// Skips a test where there is none.
+/// Skips a test if there is none.
 #define TURTLE_NEEDS_IPV6()                     \
   if (!test::HasIpv6()) {                       \
     GTEST_SKIP() << "this machine has no IPv6"; \

@@ -14,7 +14,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Takes every descriptor that this process may still have, and gives them back when it goes.
+/// Takes every descriptor that this process may still have, and returns them when destroyed.
 class NoDescriptors {
  public:
   NoDescriptors() {

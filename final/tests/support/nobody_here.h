@@ -16,8 +16,8 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Takes the right to pass over permissions from this thread, if it has it, for as long as it
-/// lives. Where that can't be done, IsNobody() is false.
+/// Takes the right to override permissions from this thread, if it has it, for as long as it lives.
+/// Where that isn't possible, IsNobody() is false.
 class NobodyHere {
  public:
   NobodyHere() {
@@ -39,7 +39,7 @@ class NobodyHere {
 #endif
   }
 
-  /// False: permissions mean nothing to this thread.
+  /// False: permissions don't restrict this thread.
   [[nodiscard]] static auto IsNobody() -> bool {
 #ifdef __linux__
     return true;
@@ -49,7 +49,7 @@ class NobodyHere {
   }
 };
 
-/// Directories that may be passed through but not listed, as long as this lives.
+/// Directories that may be traversed but not listed, for as long as this lives.
 class Passable {
  public:
   /// @param site outlives this

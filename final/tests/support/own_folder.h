@@ -1,4 +1,4 @@
-// For tests of programs that leave something where they were started.
+// For tests of programs that leave files where they were started.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// A new current directory for this program and its children, until the object goes.
+/// Gives this program and its children a new current directory for as long as it lives.
 class OwnFolder {
  public:
   OwnFolder() { std::filesystem::current_path(folder_.Path()); }

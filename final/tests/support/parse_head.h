@@ -33,7 +33,7 @@ struct Outcome {
   }
 };
 
-/// All that a request says, as one text: equal texts, equal requests.
+/// Returns the contents of a request as one text: equal texts mean equal requests.
 inline auto Summary(const Request& request) -> std::string {
   std::string text;
   const auto add = [&](std::string_view part) { text.append(part).append("|"); };
@@ -62,7 +62,7 @@ inline auto Summary(const Request& request) -> std::string {
 }
 
 /// Shows the parser the first sizes[0], sizes[1], … bytes of `input`, ascending, until it decides.
-/// Each time the bytes are at another address, in a block that ends with them, and the Request has
+/// Each time, the bytes are at another address, in a block that ends with them, and the Request has
 /// been used for something else: the parser may rely on neither.
 inline auto ParseInPieces(std::string_view input, const std::vector<std::size_t>& sizes,
                           const ParserLimits& limits = {}) -> Outcome {
@@ -99,8 +99,8 @@ inline auto ParseByteByByte(std::string_view input, const ParserLimits& limits =
   return ParseInPieces(input, sizes, limits);
 }
 
-/// Parses `input` whole, byte by byte and in two pieces cut anywhere; expects one and the same
-/// verdict and request from all, and gives it back.
+/// Parses `input` whole, byte by byte and in two pieces cut anywhere; expects the same verdict and
+/// request from all, and returns it.
 inline auto ParseEveryWay(std::string_view input, const ParserLimits& limits = {}) -> Outcome {
   Outcome whole = ParseWhole(input, limits);
   const std::string summary = Summary(whole.request);
@@ -116,7 +116,7 @@ inline auto ParseEveryWay(std::string_view input, const ParserLimits& limits = {
   return whole;
 }
 
-/// The status that refuses `input`, however it is cut; 0: accepted, -1: more is wanted.
+/// Returns the status that refuses `input`, however it is cut; 0: accepted, -1: it needs more.
 inline auto StatusOf(std::string_view input, const ParserLimits& limits = {}) -> int {
   const Outcome outcome = ParseEveryWay(input, limits);
   return outcome.result.state == ParseState::kNeedMore ? -1 : outcome.result.status;

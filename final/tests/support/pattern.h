@@ -1,4 +1,4 @@
-// Bytes that tell where they belong: a lost, repeated or moved piece shows.
+// Bytes that show where they belong: a lost, repeated or moved piece is noticed.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// `size` bytes of a fixed sequence that repeats only after 2^32 of them.
+/// Returns `size` bytes of a fixed sequence that repeats only after 2^32 of them.
 inline auto Pattern(std::size_t size) -> std::string {
   std::string bytes;
   bytes.reserve(size);

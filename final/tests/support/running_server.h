@@ -24,7 +24,7 @@ namespace TURTLE_SERVER::test {
 /// The body of a handler.
 using Answer = std::function<void(Exchange&)>;
 
-/// Makes handlers that do it.
+/// Makes handlers with this body.
 inline auto Answering(Answer answer) -> HandlerFactory {
   class Handler : public RequestHandler {
    public:
@@ -37,14 +37,14 @@ inline auto Answering(Answer answer) -> HandlerFactory {
   return [answer = std::move(answer)](Looper&) { return std::make_unique<Handler>(answer); };
 }
 
-/// An HttpServer on a port of the system's choice, from construction to destruction. Declare before
-/// it what its handlers use, and the clients after it: they are then gone when it waits for its
+/// An HttpServer on any free port, from construction to destruction. Declare objects that its
+/// handlers use before it, and the clients after it: then they are gone when it waits for its
 /// connections to end.
 class RunningServer {
  public:
   /// @param setup mounts the handlers
   /// @param options of the server
-  /// @param threads loops
+  /// @param threads the number of loops
   explicit RunningServer(const std::function<void(HttpServer&)>& setup, HttpOptions options = {},
                          std::size_t threads = 1)
       : server_(NetAddress("127.0.0.1", 0), options, WithThreads(threads)) {
@@ -55,7 +55,7 @@ class RunningServer {
     });
   }
 
-  /// With one handler for everything.
+  /// Serves with one handler for everything.
   explicit RunningServer(Answer answer, HttpOptions options = {})
       : RunningServer([&](HttpServer& server) { server.Mount("/", Answering(std::move(answer))); },
                       options) {}
@@ -68,13 +68,13 @@ class RunningServer {
     Join();
   }
 
-  /// Where it listens.
+  /// Returns its port.
   [[nodiscard]] auto Port() const -> int { return server_.LocalAddress().Port(); }
 
-  /// The server itself.
+  /// Returns the server itself.
   [[nodiscard]] auto Get() -> HttpServer& { return server_; }
 
-  /// Its first loop.
+  /// Returns its first loop.
   [[nodiscard]] auto GetLooper() -> Looper& { return *server_.Loopers().front(); }
 
   /// Waits until Begin() has returned.
@@ -88,7 +88,7 @@ class RunningServer {
     }
   }
 
-  /// Runs `question` on the first loop's thread. @return what it returns. Throws if it is stuck.
+  /// Runs `question` on the first loop's thread. @return its result. Throws if it is stuck.
   template <typename Question>
   auto Ask(Question question) -> decltype(question()) {
     auto task = std::make_shared<std::packaged_task<decltype(question())()>>(std::move(question));
@@ -102,7 +102,7 @@ class RunningServer {
     return answer.get();
   }
 
-  /// Waits until `condition`, asked on the first loop's thread, holds. @return false after
+  /// Waits until `condition`, checked on the first loop's thread, holds. @return false after
   /// kPatience.
   template <typename Condition>
   [[nodiscard]] auto Await(Condition condition) -> bool {
@@ -116,10 +116,10 @@ class RunningServer {
     return true;
   }
 
-  /// Lets the first loop do all that it has to do now.
+  /// Lets the first loop do everything that is due now.
   void Settle() {
     Ask([] {});
-    Ask([] {});  // the round of the first one has ended when the second runs
+    Ask([] {});  // the first one's round has ended when the second runs
   }
 
  private:
@@ -140,13 +140,13 @@ class Waiting {
   /// Keeps `exchange` open until it gets its response.
   void Keep(Exchange& exchange) { exchange.Attach(std::make_unique<Place>(*this, exchange)); }
 
-  /// How many wait.
+  /// Returns how many wait.
   [[nodiscard]] auto Count() const -> std::size_t { return count_; }
 
-  /// The one that was kept last, nullptr if it has ended.
+  /// Returns the exchange that was kept last, or nullptr if it has ended.
   [[nodiscard]] auto Last() const -> Exchange* { return last_; }
 
-  /// Of all that were ever kept, how many have ended.
+  /// Returns how many of all that were ever kept have ended.
   [[nodiscard]] auto Ended() const -> std::size_t { return ended_; }
 
  private:

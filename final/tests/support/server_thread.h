@@ -13,7 +13,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Runs Begin() from its construction to Stop(), or until it goes. Clients have to go before it.
+/// Runs Begin() from construction to Stop() or destruction. Clients must be destroyed first.
 class ServerThread {
  public:
   /// The server outlives this object.
@@ -31,10 +31,10 @@ class ServerThread {
     Join();
   }
 
-  /// The thread that Begin() runs on.
+  /// Returns the id of the thread that runs Begin().
   [[nodiscard]] auto Id() const -> std::thread::id { return thread_.get_id(); }
 
-  /// Waits for `limit` at most. @return true if Begin() has returned by then.
+  /// Waits for at most `limit`. @return true if Begin() has returned by then.
   [[nodiscard]] auto EndsWithin(std::chrono::milliseconds limit) const -> bool {
     return has_ended_.wait_for(limit) == std::future_status::ready;
   }

@@ -15,7 +15,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Descriptor 2 is a full pipe for as long as it lives.
+/// Makes descriptor 2 a full pipe for as long as it lives.
 class StalledStderr {
  public:
   StalledStderr() : stderr_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
@@ -36,13 +36,13 @@ class StalledStderr {
   StalledStderr(const StalledStderr&) = delete;
   auto operator=(const StalledStderr&) -> StalledStderr& = delete;
 
-  /// A thread that waits in write(2) gets a broken pipe, so SIGPIPE has to be ignored.
+  /// A thread that waits in write(2) gets a broken pipe, so SIGPIPE must be ignored.
   ~StalledStderr() {
     ::dup2(stderr_.Get(), STDERR_FILENO);
     reader_.Reset();
   }
 
-  /// Reads what is in the pipe, and what comes until `text` was seen or nothing came for 20 s.
+  /// Reads from the pipe until `text` was seen or nothing arrived for 20 s.
   /// @return what was read, without the filling
   auto ReadUntil(std::string_view text) -> std::string {
     std::string read;

@@ -30,7 +30,7 @@ class StaticSite {
  public:
   StaticSite() : StaticSite("/", [](StaticFilesOptions&) {}) {}
 
-  /// @param prefix where to mount it
+  /// @param prefix where the files are mounted
   /// @param change changes the options
   template <typename Change>
   StaticSite(const std::string& prefix, Change change)
@@ -41,13 +41,13 @@ class StaticSite {
           server.Mount(prefix, Serving(options));
         }) {}
 
-  /// The files.
+  /// Returns the directory.
   [[nodiscard]] auto Folder() const -> const SiteFolder& { return folder_; }
 
-  /// The server.
+  /// Returns the server.
   [[nodiscard]] auto Server() -> RunningServer& { return server_; }
 
-  /// Where it listens.
+  /// Returns its port.
   [[nodiscard]] auto Port() const -> int { return server_.Port(); }
 
   /// Sends one request on its own connection.
@@ -68,7 +68,7 @@ class StaticSite {
     }
   }
 
-  /// The Last-Modified of a file once it is the date of its content; "" if it never is.
+  /// Returns the Last-Modified of a file once it is the date of its content; "" if it never is.
   auto AwaitFinalDate(std::string_view name) const -> std::string {
     struct stat status {};
     if (::stat(folder_.Path(name).c_str(), &status) != 0) {

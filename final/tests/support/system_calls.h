@@ -1,4 +1,4 @@
-// How many system calls another process makes, by ptrace(2) (Linux).
+// Counts the system calls of another process, by ptrace(2) (Linux).
 #pragma once
 
 #include <sys/ptrace.h>
@@ -15,7 +15,7 @@ namespace TURTLE_SERVER::test {
 /// Stops a child's first thread, and counts its system calls from Go() to Stop().
 class SystemCalls {
  public:
-  /// @param pid a child of this process; it stands still from here on
+  /// @param pid a child of this process; it is stopped from here on
   explicit SystemCalls(pid_t pid) : pid_(pid), thread_([this] { Trace(); }) {
     attached_ = stopped_.get_future().get();
   }
@@ -29,7 +29,7 @@ class SystemCalls {
     }
   }
 
-  /// False where this process may not do that.
+  /// False if this process may not do that.
   [[nodiscard]] auto IsAttached() const -> bool { return attached_; }
 
   /// Lets it run.
@@ -40,16 +40,16 @@ class SystemCalls {
     }
   }
 
-  /// Counts no more, and lets go of it. @return how many there were
+  /// Stops counting, and lets go of the child. @return how many calls there were
   auto Stop() -> int {
     Go();
     ends_ = true;
     thread_.join();
-    return stops_ / 2;  // each begins and ends
+    return stops_ / 2;  // each call stops it twice
   }
 
  private:
-  // All requests have to come from the thread that has attached.
+  // All requests must come from the thread that has attached.
   void Trace() {
     int status = 0;
     const bool attached = ::ptrace(PTRACE_SEIZE, pid_, 0, PTRACE_O_TRACESYSGOOD) == 0 &&

@@ -17,13 +17,13 @@
 
 namespace TURTLE_SERVER::test {
 
-/// A connection: the server's end, non-blocking, and the client's.
+/// A connection: the server's end, non-blocking, and the client's end.
 struct TcpPair {
   Socket server;  ///< from Accept()
   Client client;  ///< blocking, with time limits
 };
 
-/// Makes one, over IPv4.
+/// Makes a pair, over IPv4.
 inline auto MakeTcpPair() -> TcpPair {
   Socket listener;
   listener.Bind(NetAddress("127.0.0.1", 0));

@@ -10,10 +10,10 @@
 
 namespace TURTLE_SERVER::test {
 
-/// A `turtle serve` of its own, from its first line on.
+/// Runs its own `turtle serve`, from its first line on.
 class Turtle : public Child {
  public:
-  /// @param arguments those after "serve"
+  /// @param arguments the arguments after "serve"
   explicit Turtle(std::vector<std::string> arguments)
       : Child(ExamplePath("../turtle"), WithServe(std::move(arguments))), first_line_(ReadLine()) {
     const std::size_t colon = first_line_.rfind(':');
@@ -22,10 +22,10 @@ class Turtle : public Child {
     }
   }
 
-  /// Its first line of output, without the line end.
+  /// Returns its first line of output, without the line end.
   [[nodiscard]] auto FirstLine() const -> const std::string& { return first_line_; }
 
-  /// Where it listens; -1: it does not.
+  /// Returns its port; -1: it does not listen.
   [[nodiscard]] auto Port() const -> int { return port_; }
 
  private:

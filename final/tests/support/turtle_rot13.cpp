@@ -1,5 +1,5 @@
 // The program `turtle serve`, all of whose clients have a Rot13Channel. The suites that test the
-// program run on it a second time: what holds on a plain socket has to hold over a channel.
+// program run on it a second time: whatever holds on a plain socket must hold over a channel.
 //
 // It can neither reload its settings nor restart.
 #include <exception>

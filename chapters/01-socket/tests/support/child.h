@@ -28,15 +28,15 @@ extern char** environ;
 
 namespace TURTLE_SERVER::test {
 
-/// Where the examples of this build are; defined by the build.
+/// The directory of this build's examples; defined by the build.
 extern const char* const kExamplesDir;
 
-/// The path of an example of this build.
+/// Returns the path of an example of this build.
 inline auto ExamplePath(const std::string& name) -> std::string {
   return std::string(kExamplesDir) + "/" + name;
 }
 
-/// A child process with its input, output and errors in our hands. Killed when this object goes.
+/// A child process whose input, output and errors the test holds. It is killed with this object.
 class Child {
  public:
   /// Starts a program.
@@ -44,7 +44,7 @@ class Child {
     UniqueFd child_input;
     UniqueFd child_output;
     UniqueFd child_errors;
-    // A socket pair, so that writing to a program that has gone raises no SIGPIPE.
+    // A socket pair, so that writing to a program that has ended raises no SIGPIPE.
     int pair[2];
     Check(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0 ? 0 : errno, "socketpair");
     child_input.Reset(pair[0]);
@@ -52,7 +52,7 @@ class Child {
     MuteSigpipe(pair[1]);
     MakePipe(output_, child_output);
     MakePipe(errors_, child_errors);
-    // Our ends must not live on in this child or the next: its end of file would never come.
+    // Our ends must not live on in this child or the next: end of file would never come.
     for (const int fd : {input_.Get(), output_.Get(), errors_.Get(), child_input.Get(),
                          child_output.Get(), child_errors.Get()}) {
       ::fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -87,7 +87,7 @@ class Child {
     }
   }
 
-  /// The process id.
+  /// Returns the process id.
   [[nodiscard]] auto Pid() const -> pid_t { return pid_; }
 
   /// Sends a signal.
@@ -97,7 +97,7 @@ class Child {
     }
   }
 
-  /// Writes to the program's input; false when it doesn't read any more.
+  /// Writes to the program's input; false if it doesn't read any more.
   auto Write(std::string_view bytes) -> bool {
     while (!bytes.empty()) {
       const ssize_t count = ::send(input_.Get(), bytes.data(), bytes.size(), kNoSignal);
@@ -125,12 +125,12 @@ class Child {
     return line;
   }
 
-  /// The rest of its output, until it is closed or the time is over.
+  /// Returns the rest of its output, until it is closed or the time is over.
   auto ReadOutput(std::chrono::milliseconds limit = kPatience) -> std::string {
     return ReadToEnd(output_, std::move(pending_), limit);
   }
 
-  /// Its error output, until it is closed or the time is over.
+  /// Returns its error output, until it is closed or the time is over.
   auto ReadErrors(std::chrono::milliseconds limit = kPatience) -> std::string {
     return ReadToEnd(errors_, "", limit);
   }
@@ -148,7 +148,7 @@ class Child {
       } else if (Clock::now() > deadline) {
         break;
       } else {
-        ::poll(nullptr, 0, 5);  // there is no portable wait for a child with a time limit
+        ::poll(nullptr, 0, 5);  // there is no portable timed wait for a child
       }
     }
     return status_;
@@ -170,7 +170,7 @@ class Child {
     write_end.Reset(ends[1]);
   }
 
-  // Appends what comes; false at the end of file or of the time.
+  // Appends arriving bytes; false at the end of file or when the time is over.
   static auto Fill(const UniqueFd& from, std::string& into, Clock::time_point deadline) -> bool {
     while (from) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
@@ -209,11 +209,11 @@ class Child {
   std::optional<int> status_;
 };
 
-/// An example that is a server: started on a port of the system's choice, ready when constructed.
+/// An example that is a server: started on any free port, ready once constructed.
 class ExampleServer : public Child {
  public:
-  /// Starts the example, which has to print "listening on ADDRESS:PORT" first. Port() is -1 when it
-  /// doesn't.
+  /// Starts the example, which must print "listening on ADDRESS:PORT" first. Otherwise Port() is
+  /// -1.
   explicit ExampleServer(const std::string& name = "echo_server",
                          const std::vector<std::string>& arguments = {"0"})
       : Child(ExamplePath(name), arguments), first_line_(ReadLine()) {
@@ -223,10 +223,10 @@ class ExampleServer : public Child {
     }
   }
 
-  /// Its first line of output.
+  /// Returns its first line of output.
   [[nodiscard]] auto FirstLine() const -> const std::string& { return first_line_; }
 
-  /// Where it listens.
+  /// Returns its port.
   [[nodiscard]] auto Port() const -> int { return port_; }
 
  private:

@@ -17,7 +17,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// How long a test waits for something that has to happen, before it fails.
+/// How long a test waits for an event that must happen, before it fails.
 constexpr std::chrono::milliseconds kPatience = std::chrono::seconds(10);
 
 /// A blocking connection. One thread may send while another receives.
@@ -30,7 +30,7 @@ class Client {
     ::setsockopt(socket_.GetFd(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
   }
 
-  /// Sends everything; false when it can't.
+  /// Sends everything; false if it can't.
   auto Send(std::string_view bytes) -> bool {
     while (!bytes.empty()) {
       const IoResult sent = socket_.Send(bytes);
@@ -42,7 +42,7 @@ class Client {
     return true;
   }
 
-  /// Receives `count` bytes; fewer when the server closes or `limit` is over.
+  /// Receives `count` bytes; fewer if the server closes or `limit` is over.
   auto Receive(std::size_t count, std::chrono::milliseconds limit = kPatience) -> std::string {
     const auto deadline = std::chrono::steady_clock::now() + limit;
     std::string received;
@@ -81,7 +81,7 @@ class Client {
     socket_ = Socket();
   }
 
-  /// The socket itself.
+  /// Returns the socket.
   [[nodiscard]] auto GetSocket() -> Socket& { return socket_; }
 
  private:

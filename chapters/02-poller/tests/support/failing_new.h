@@ -11,14 +11,14 @@ namespace TURTLE_SERVER::test {
 /// One thread's allocations, and which of them fail.
 struct FailingNew {
   std::size_t pass = 0;    ///< how many succeed before
-  std::size_t fail = 0;    ///< how many fail then; each counts this down
+  std::size_t fail = 0;    ///< how many then fail; each counts this down
   std::size_t failed = 0;  ///< how many have failed so far
 };
 
 /// The initial state of each thread that starts from now on. Change it only while no thread starts.
 inline FailingNew failing_from_birth;
 
-/// Those of the calling thread.
+/// The allocations of the calling thread.
 inline thread_local FailingNew failing_new = failing_from_birth;
 
 /// Makes `count` allocations of the calling thread fail, beginning with number `first`, counted
@@ -27,7 +27,7 @@ inline void FailAllocations(std::size_t first, std::size_t count = 1) noexcept {
   failing_new = {first - 1, count, 0};
 }
 
-/// All succeed from here on. @return how many have failed.
+/// Lets all allocations succeed from here on. @return how many have failed.
 inline auto StopFailing() noexcept -> std::size_t {
   const std::size_t failed = failing_new.failed;
   failing_new = {};

@@ -1,4 +1,4 @@
-// Captures the lines that are written to stderr meanwhile.
+// Captures the lines that are written to stderr in the meantime.
 #pragma once
 
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Sends descriptor 2 to a file for as long as it lives.
+/// Redirects descriptor 2 to a file for as long as it lives.
 class CapturedStderr {
  public:
   CapturedStderr() : file_(std::tmpfile(), &std::fclose), stderr_(::dup(STDERR_FILENO)) {

@@ -18,8 +18,8 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Runs a Looper until this object goes. Declare before it what the loop's callbacks use, and the
-/// clients after it: they are then gone when the loop waits for its connections to end.
+/// Runs a Looper until this object is destroyed. Declare objects that its callbacks use before it,
+/// and the clients after it: then they are gone when it waits for its connections to end.
 class LoopThread {
  public:
   LoopThread()
@@ -37,10 +37,10 @@ class LoopThread {
     Join();
   }
 
-  /// The loop.
+  /// Returns the loop.
   [[nodiscard]] auto Get() -> Looper& { return looper_; }
 
-  /// The loop's thread.
+  /// Returns the id of the loop's thread.
   [[nodiscard]] auto ThreadId() const -> std::thread::id { return thread_.get_id(); }
 
   /// Waits until the loop has ended.
@@ -54,7 +54,7 @@ class LoopThread {
     }
   }
 
-  /// Runs `question` on the loop's thread. @return what it returns. Throws if the loop is stuck.
+  /// Runs `question` on the loop's thread. @return its result. Throws if the loop is stuck.
   template <typename Question>
   auto Ask(Question question) -> decltype(question()) {
     auto task = std::make_shared<std::packaged_task<decltype(question())()>>(std::move(question));
@@ -68,7 +68,7 @@ class LoopThread {
     return answer.get();
   }
 
-  /// Waits until `condition`, asked on the loop's thread, holds. @return false after ten seconds.
+  /// Waits until `condition`, checked on the loop's thread, holds. @return false after ten seconds.
   template <typename Condition>
   [[nodiscard]] auto Await(Condition condition) -> bool {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
@@ -81,7 +81,7 @@ class LoopThread {
     return true;
   }
 
-  /// Runs `action` here while the loop stands still: what it causes is one batch of events.
+  /// Runs `action` here while the loop stands still: all events that it causes are one batch.
   template <typename Action>
   void WhileItStandsStill(Action action) {
     auto stands = std::make_shared<std::promise<void>>();
@@ -105,7 +105,7 @@ class LoopThread {
     go_on->set_value();
   }
 
-  /// Lets the loop run `count` rounds at least.
+  /// Lets the loop run at least `count` rounds.
   void RunRounds(int count) {
     for (int i = 0; i < count; ++i) {
       Ask([] {});

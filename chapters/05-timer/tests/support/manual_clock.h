@@ -8,21 +8,21 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Says the same time until it is told otherwise. Any thread.
+/// Returns the same time until it is turned. Any thread.
 class ManualClock {
  public:
-  /// The clock to give to a Looper. This object must outlive it.
+  /// Returns the clock to give to a Looper. This object must outlive it.
   [[nodiscard]] auto Source() -> ClockSource {
     return [this] { return Now(); };
   }
 
-  /// The time.
+  /// Returns the time.
   [[nodiscard]] auto Now() const -> TimePoint { return TimePoint(Clock::duration(ticks_.load())); }
 
-  /// Turns it on.
+  /// Turns it forward.
   void Advance(Clock::duration by) { ticks_ += by.count(); }
 
-  /// Turns it on and lets `loop` do all that is due then.
+  /// Turns it forward and lets `loop` do everything that is due then.
   void Advance(Clock::duration by, LoopThread& loop) {
     Advance(by);
     loop.RunRounds(2);  // the first of them has ended when the second runs

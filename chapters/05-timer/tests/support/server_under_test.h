@@ -9,10 +9,10 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Serves clients on any free port of this machine until it goes. Clients have to go before it.
+/// Serves clients on any free port until it is destroyed. Clients must be destroyed before it.
 class ServerUnderTest {
  public:
-  /// How many loops it has.
+  /// The number of loops.
   static constexpr std::size_t kLoops = 1;
 
   /// Begins to serve.
@@ -30,7 +30,7 @@ class ServerUnderTest {
     });
   }
 
-  /// Where it listens.
+  /// Returns its port.
   [[nodiscard]] auto Port() const -> int { return listener_.LocalAddress().Port(); }
 
  private:

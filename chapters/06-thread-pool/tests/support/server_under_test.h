@@ -11,10 +11,10 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Serves clients on any free port of this machine until it goes. Clients have to go before it.
+/// Serves clients on any free port until it is destroyed. Clients must be destroyed before it.
 class ServerUnderTest {
  public:
-  /// How many loops it has.
+  /// The number of loops.
   static constexpr std::size_t kLoops = 3;
 
   /// Begins to serve.
@@ -34,7 +34,7 @@ class ServerUnderTest {
     }
   }
 
-  /// Where it listens.
+  /// Returns its port.
   [[nodiscard]] auto Port() const -> int { return listener_.LocalAddress().Port(); }
 
   /// Runs `action` here while one of the loops stands still.
@@ -43,7 +43,7 @@ class ServerUnderTest {
     loops_[loop].WhileItStandsStill(action);
   }
 
-  /// How many connections each loop has.
+  /// Returns how many connections each loop has.
   [[nodiscard]] auto Loads() -> std::array<std::size_t, kLoops> {
     std::array<std::size_t, kLoops> loads{};
     for (std::size_t i = 0; i < kLoops; ++i) {

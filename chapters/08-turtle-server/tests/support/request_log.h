@@ -15,7 +15,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Collects what clients ask for. Any thread.
+/// Collects the targets of the clients' requests. Any thread.
 class RequestLog {
  public:
   /// Call it from the server's OnHandle().
@@ -37,7 +37,7 @@ class RequestLog {
     return changed_.wait_for(lock, kPatience, [&] { return bytes_ >= count; });
   }
 
-  /// The targets of the requests, in the order in which they came.
+  /// Returns the targets of the requests, in the order in which they arrived.
   [[nodiscard]] auto Targets() -> std::vector<std::string> {
     const std::lock_guard lock(mutex_);
     return targets_;

@@ -1,4 +1,4 @@
-// A server as everybody builds one from this chapter on: a TurtleServer with several loops.
+// The usual server from this chapter on: a TurtleServer with several loops.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Serves clients on any free port of this machine until it goes. Clients have to go before it.
+/// Serves clients on any free port until it is destroyed. Clients must be destroyed before it.
 class ServerUnderTest {
  public:
-  /// How many loops it has.
+  /// The number of loops.
   static constexpr std::size_t kLoops = 3;
 
   /// Begins to serve.
@@ -27,7 +27,7 @@ class ServerUnderTest {
     thread_ = std::make_unique<ServerThread>(server_);
   }
 
-  /// Where it listens.
+  /// Returns its port.
   [[nodiscard]] auto Port() const -> int { return server_.LocalAddress().Port(); }
 
   /// Runs `action` here while one of the loops stands still.
@@ -52,7 +52,7 @@ class ServerUnderTest {
     go_on->set_value();
   }
 
-  /// How many connections each loop has.
+  /// Returns how many connections each loop has.
   [[nodiscard]] auto Loads() const -> std::array<std::size_t, kLoops> {
     std::array<std::size_t, kLoops> loads{};
     for (std::size_t i = 0; i < kLoops; ++i) {

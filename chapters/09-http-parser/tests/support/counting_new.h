@@ -9,10 +9,10 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Calls on the threads that count. Any thread.
+/// The calls on threads that count. Any thread.
 inline std::atomic<std::size_t> allocations{0};
 
-/// Does the calling thread count? None does at first.
+/// Whether the calling thread counts. Initially none does.
 inline thread_local bool counts_allocations = false;
 
 inline auto CountedAllocate(std::size_t size) noexcept -> void* {

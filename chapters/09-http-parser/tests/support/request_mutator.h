@@ -1,4 +1,4 @@
-// Makes requests that are nearly right: the ones that a parser gets wrong.
+// Makes requests that are nearly right: those that a parser gets wrong.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace TURTLE_SERVER::test {
 
-/// The same requests for the same seed, on every machine.
+/// Makes the same requests for the same seed, on every machine.
 class RequestMutator {
  public:
   explicit RequestMutator(std::uint32_t seed) : random_(seed) {}
 
-  /// Another request: half of them are as they are composed, the others damaged up to four times.
+  /// Returns another request: half are left as composed, the others damaged up to four times.
   auto Next() -> std::string {
     std::string text = Compose();
     if (Below(2) == 0) {
@@ -26,10 +26,10 @@ class RequestMutator {
     return text;
   }
 
-  /// A number from 0 to bound - 1. (std::uniform_int_distribution differs between libraries.)
+  /// Returns 0 to bound - 1. (std::uniform_int_distribution differs between libraries.)
   auto Below(std::size_t bound) -> std::size_t { return random_() % bound; }
 
-  /// Ascending sizes that end with `size`: how a text of that size comes in.
+  /// Returns ascending sizes that end with `size`: how a text of that size arrives.
   auto Cuts(std::size_t size) -> std::vector<std::size_t> {
     const std::size_t step = Below(3) == 0 ? 1 : Below(60) + 1;
     std::vector<std::size_t> sizes;

@@ -15,8 +15,8 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Serves HTTP from construction to destruction, which cuts off the remaining clients. Declare
-/// before it what its handlers use.
+/// Serves HTTP from construction to destruction, which drops the remaining clients. Declare objects
+/// that its handlers use before it.
 class ClockedServer {
  public:
   /// Makes the session of a client.
@@ -58,19 +58,19 @@ class ClockedServer {
     loop_.Get().Stop();
     loop_.Join();
     http1_.reset();
-    http_.reset();  // handlers use their loop, so they go before it
+    http_.reset();  // handlers use their loop, so they are destroyed first
   }
 
-  /// Where it listens.
+  /// Returns its port.
   [[nodiscard]] auto Port() const -> int { return listener_.LocalAddress().Port(); }
 
-  /// Its loop.
+  /// Returns its loop.
   [[nodiscard]] auto Loop() -> LoopThread& { return loop_; }
 
-  /// Turns the clock, and lets the loop do all that is due then.
+  /// Turns the clock, and lets the loop do everything that is due then.
   void Advance(Clock::duration by) { clock_.Advance(by, loop_); }
 
-  /// Turns the clock, and doesn't wait; any thread.
+  /// Turns the clock without waiting; any thread.
   void Turn(Clock::duration by) { clock_.Advance(by); }
 
  private:

@@ -1,4 +1,4 @@
-// An HTTP client for tests: it sends bytes as they are, and reads replies one by one.
+// An HTTP client for tests: it sends bytes as they are, and reads responses one by one.
 #pragma once
 
 #include <netinet/in.h>
@@ -22,22 +22,22 @@
 
 namespace TURTLE_SERVER::test {
 
-/// A GET of HTTP/1.1 that keeps the connection.
-/// @param target as it is to be sent
+/// Returns a GET of HTTP/1.1 that keeps the connection.
+/// @param target exactly as it is sent
 /// @param fields more field lines, each with its CR LF
 inline auto Get(std::string_view target, std::string_view fields = {}) -> std::string {
   std::string request = "GET ";
   return request.append(target).append(" HTTP/1.1\r\nHost: t\r\n").append(fields).append("\r\n");
 }
 
-/// One reply.
+/// One response.
 struct HttpReply {
-  int status = 0;         ///< 0: no whole head came
+  int status = 0;         ///< 0: no complete head arrived
   std::string head;       ///< status line and fields, with the empty line
   std::string body;       ///< without the chunks around it
-  bool complete = false;  ///< the body came to its end
+  bool complete = false;  ///< the whole body arrived
 
-  /// The value of the first field `name`, in any case; "" if there is none.
+  /// Returns the value of the first field `name`, in any case; "" if there is none.
   [[nodiscard]] auto Field(std::string_view name) const -> std::string {
     for (std::size_t at = head.find("\r\n"); at + 2 < head.size(); at = head.find("\r\n", at + 2)) {
       const std::string_view line = std::string_view(head).substr(at + 2);
@@ -59,11 +59,11 @@ class HttpClient {
  public:
   /// Connects to a port of this machine.
   explicit HttpClient(int port) : client_(port) {
-    const int at_once = 1;  // a piece must not wait for the acknowledgement of the one before
+    const int at_once = 1;  // a piece must not wait for the previous one's acknowledgement
     ::setsockopt(GetFd(), IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
   }
 
-  /// Sends bytes; false when the server doesn't take them.
+  /// Sends bytes; false if the server doesn't take them.
   auto Send(std::string_view bytes) -> bool { return client_.Send(bytes); }
 
   /// Sends a request and reads the response.
@@ -71,7 +71,7 @@ class HttpClient {
     return Send(request) ? ReadReply(asked) : HttpReply();
   }
 
-  /// Reads the next reply, an interim one (1xx) too.
+  /// Reads the next response, even an interim one (1xx).
   auto ReadReply(Asked asked = Asked::kGet) -> HttpReply {
     HttpReply reply;
     const std::size_t end = AwaitText("\r\n\r\n", 0);
@@ -97,14 +97,14 @@ class HttpClient {
     return reply;
   }
 
-  /// Everything that comes until the server ends, or for kPatience.
+  /// Returns everything that arrives until the server ends, or for kPatience.
   auto ReadRest() -> std::string {
     while (Fill()) {
     }
     return Take(pending_.size());
   }
 
-  /// True if the server ends the connection properly and says nothing more before it.
+  /// True if the server ends the connection properly and sends nothing before that.
   auto IsClosedByServer() -> bool { return ReadRest().empty() && Ended(); }
 
   /// True once the server has finished sending, properly.
@@ -119,14 +119,14 @@ class HttpClient {
   /// Closes with a RST, as a crashing peer does.
   void Reset() { client_.Reset(); }
 
-  /// True if something, or the end, comes within `limit`.
+  /// True if bytes, or the end, arrive within `limit`.
   auto HasInput(std::chrono::milliseconds limit) -> bool {
     pollfd waiting{GetFd(), POLLIN, 0};
     return !pending_.empty() || ::poll(&waiting, 1, static_cast<int>(limit.count())) > 0;
   }
 
 #ifdef __linux__
-  /// In how many segments the server's bytes came.
+  /// Returns in how many segments the server's bytes arrived.
   auto SegmentsReceived() -> std::size_t {
     tcp_info info{};
     socklen_t size = sizeof info;
@@ -135,11 +135,11 @@ class HttpClient {
   }
 #endif
 
-  /// The descriptor, borrowed.
+  /// Returns the descriptor, borrowed.
   [[nodiscard]] auto GetFd() -> int { return client_.GetSocket().GetFd(); }
 
  private:
-  // Takes what comes next; false at the end, after an error and after kPatience.
+  // Takes the next bytes; false at the end, after an error and after kPatience.
   auto Fill() -> bool {
     if (ended_ || reset_ || !AwaitReady(GetFd(), POLLIN)) {
       return false;
@@ -160,7 +160,7 @@ class HttpClient {
     return pending_.size() >= size;
   }
 
-  // Where `text` begins, at `from` or later; npos if it doesn't come.
+  // Returns where `text` begins, at `from` or later; npos if it doesn't arrive.
   auto AwaitText(std::string_view text, std::size_t from) -> std::size_t {
     std::size_t found = pending_.find(text, from);
     while (found == std::string::npos && Fill()) {

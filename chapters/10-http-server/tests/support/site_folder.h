@@ -1,4 +1,4 @@
-// A directory of files, as long as a test needs it.
+// A directory of files, for as long as a test needs it.
 #pragma once
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ class SiteFolder {
     std::filesystem::remove_all(path_, ignored);
   }
 
-  /// The path of the directory, or of a name in it.
+  /// Returns the path of the directory, or of a name in it.
   [[nodiscard]] auto Path(std::string_view name = {}) const -> std::string {
     return name.empty() ? path_.string() : (path_ / name).string();
   }

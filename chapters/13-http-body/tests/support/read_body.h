@@ -12,11 +12,11 @@
 
 namespace TURTLE_SERVER::test {
 
-/// All that came of one body.
+/// Everything that was read from one body.
 struct WholeBody {
   BodyState state = BodyState::kMore;
   std::string content;       ///< all data, in order
-  std::size_t consumed = 0;  ///< of all pieces together
+  std::size_t consumed = 0;  ///< from all pieces together
   int status = 0;
   std::string reason;
 };
@@ -27,7 +27,7 @@ template <class Reader>
 auto ReadBody(Reader& reader, const std::vector<std::string_view>& pieces) -> WholeBody {
   WholeBody body;
   for (std::string_view piece : pieces) {
-    // Memory of its own for each piece: a view into an earlier one would be found out.
+    // Each piece has its own memory, so that a view into an earlier one is noticed.
     const std::vector<char> arrived(piece.begin(), piece.end());
     std::string_view rest(arrived.data(), arrived.size());
     do {
@@ -61,7 +61,7 @@ auto ReadBody(Reader& reader, const std::vector<std::string_view>& pieces) -> Wh
   return body;
 }
 
-/// `text` in pieces of `size` bytes.
+/// Splits `text` into pieces of `size` bytes.
 inline auto InPiecesOf(std::size_t size, std::string_view text) -> std::vector<std::string_view> {
   std::vector<std::string_view> pieces;
   while (!text.empty()) {

@@ -1,4 +1,4 @@
-// A web server with programs, and a way to see whether they live.
+// A web server with programs, and a way to see whether they are alive.
 #pragma once
 
 #include <fcntl.h>
@@ -26,18 +26,18 @@ namespace TURTLE_SERVER::test {
 /// A directory of shell scripts.
 class ProgramFolder : public SiteFolder {
  public:
-  /// Writes an executable script; `lines` follow the first one. Before the server starts: a
-  /// program that is open for writing can't be executed, and a fork keeps it open for a moment.
+  /// Writes an executable script; `lines` follow the first one. Call it before the server starts: a
+  /// program that is open for writing can't be executed, and a fork keeps it open briefly.
   void Program(std::string_view name, std::string_view lines) const {
     Write(name, std::string("#!/bin/sh\n").append(lines));
     std::filesystem::permissions(Path(name), std::filesystem::perms(0755));
   }
 };
 
-/// Tells whether programs live: each holds the other end of a pipe, as do all its children.
+/// Shows whether programs are alive: each holds the other end of a pipe, as do all its children.
 class LifeLine {
  public:
-  /// A line of a script that takes hold.
+  /// A line of a script that opens the pipe.
   static constexpr const char* kHold = "exec 9>.alive; echo >&9\n";
 
   /// @param folder the directory of the programs
@@ -49,7 +49,7 @@ class LifeLine {
     pipe_.Reset(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   }
 
-  /// Waits until one more program has taken hold; false after kPatience.
+  /// Waits until one more program has opened the pipe; false after kPatience.
   [[nodiscard]] auto AwaitStart() -> bool {
     char line = 0;
     pollfd waiting{pipe_.Get(), POLLIN, 0};
@@ -57,13 +57,13 @@ class LifeLine {
            ::read(pipe_.Get(), &line, 1) == 1;
   }
 
-  /// Waits until nobody holds on; false after kPatience. After AwaitStart().
+  /// Waits until no process holds the pipe; false after kPatience. After AwaitStart().
   [[nodiscard]] auto AwaitEnd() -> bool {
     pollfd waiting{pipe_.Get(), 0, 0};
     return ::poll(&waiting, 1, static_cast<int>(kPatience.count())) > 0;
   }
 
-  /// True if one more program has taken hold by now.
+  /// True if one more program has opened the pipe by now.
   [[nodiscard]] auto HasStarted() -> bool {
     pollfd waiting{pipe_.Get(), POLLIN, 0};
     return ::poll(&waiting, 1, 0) > 0 && (waiting.revents & POLLIN) != 0;
@@ -73,8 +73,8 @@ class LifeLine {
   UniqueFd pipe_;
 };
 
-/// A ClockedServer with the programs of a directory under /cgi-bin. Any other target is answered
-/// with the method and the target of the request.
+/// A ClockedServer with the programs of a directory under /cgi-bin. For any other target, the
+/// response is the method and the target of the request.
 class CgiServer : public ClockedServer {
  public:
   explicit CgiServer(const SiteFolder& programs, CgiOptions options = {}, HttpOptions http = {})

@@ -16,7 +16,7 @@ namespace TURTLE_SERVER::test {
 /// A site with its server and one client.
 class CachedSite {
  public:
-  /// @param cache how much is kept and when it is looked at again
+  /// @param cache how much is kept and when it is checked
   explicit CachedSite(FileCacheOptions cache = Watching())
       : server_([&](Looper& looper, LoopHttp& http) {
           StaticFilesOptions options;
@@ -28,24 +28,24 @@ class CachedSite {
         }),
         client_(server_.Port()) {}
 
-  /// A cache that is large enough for every test.
+  /// Returns a cache that is large enough for every test.
   static auto Watching() -> FileCacheOptions {
     FileCacheOptions options;
     options.max_bytes = std::size_t{64} * 1024 * 1024;
     return options;
   }
 
-  /// The same, which looks at every request.
+  /// Returns the same, except that it checks at every request.
   static auto Looking() -> FileCacheOptions {
     FileCacheOptions options = Watching();
     options.check = FileCheck::kAlways;
     return options;
   }
 
-  /// The site is its subdirectory "site"; the files beside that are not served.
+  /// Returns the directory. The site is its subdirectory "site"; files beside it are not served.
   [[nodiscard]] auto Folder() const -> const SiteFolder& { return folder_; }
 
-  /// The path of something in the site.
+  /// Returns the path of a file in the site.
   [[nodiscard]] auto Path(std::string_view name) const -> std::string {
     return folder_.Path(std::string("site/").append(name));
   }
@@ -55,18 +55,18 @@ class CachedSite {
     folder_.Write(std::string("site/").append(name), content);
   }
 
-  /// Asks for a page.
+  /// Requests a page.
   auto Ask(std::string_view path, std::string_view fields = {}) -> HttpReply {
     return client_.Ask(Get(path, fields));
   }
 
-  /// The statistics of the cache.
+  /// Returns the statistics of the cache.
   auto Stats() -> LruStats {
     return server_.Loop().Ask([this] { return files_->CacheStats(); });
   }
 
-  /// Asks for a page until it has come from the cache: where every request is compared with the
-  /// file, only one is kept whose last change is a while ago. @return false after kPatience.
+  /// Requests a page until it comes from the cache: where every request is compared with the file,
+  /// a file is kept only if its last change is a while ago. @return false after kPatience.
   [[nodiscard]] auto AwaitHit(std::string_view path) -> bool {
     const std::uint64_t hits = Stats().hits;
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
@@ -78,7 +78,7 @@ class CachedSite {
     return false;
   }
 
-  /// The server.
+  /// Returns the server.
   [[nodiscard]] auto Server() -> ClockedServer& { return server_; }
 
  private:

@@ -13,7 +13,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// A directory that is removed with this object, and its content.
+/// A directory that is removed, with its content, when this object is destroyed.
 class LogFolder : public SiteFolder {
  public:
   /// Returns a file's content.
@@ -23,8 +23,8 @@ class LogFolder : public SiteFolder {
     return text.str();
   }
 
-  /// The names, sorted: rolled files come in the order of their times, and before the one that is
-  /// written to.
+  /// Returns the names, sorted: rolled files are in the order of their times, and before the one
+  /// that is written to.
   [[nodiscard]] auto Names() const -> std::vector<std::string> {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(Path())) {

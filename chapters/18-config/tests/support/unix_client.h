@@ -16,10 +16,10 @@
 
 namespace TURTLE_SERVER::test {
 
-/// A blocking connection, which gives up instead of hanging.
+/// A blocking connection that gives up instead of hanging.
 class UnixClient {
  public:
-  /// Connects to `path`, see Connected().
+  /// Connects to `path`; see Connected().
   explicit UnixClient(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -32,10 +32,10 @@ class UnixClient {
     socket_ = Socket(std::move(fd));
   }
 
-  /// Was there somebody who listens?
+  /// True if a server listened there.
   [[nodiscard]] auto Connected() const noexcept -> bool { return connected_; }
 
-  /// Sends `bytes`, which are few, and receives until `count` have come or the server ends.
+  /// Sends `bytes`, which are few, and receives until `count` have arrived or the server ends.
   auto Ask(std::string_view bytes, std::size_t count = std::string().max_size()) -> std::string {
     std::string received;
     IoResult result = socket_.Send(bytes);

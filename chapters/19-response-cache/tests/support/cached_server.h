@@ -14,10 +14,10 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Counts the requests that reach the handler. Declare before it what the handler uses.
+/// Counts the requests that reach the handler. Declare objects that the handler uses before it.
 class CachedServer {
  public:
-  /// @param answer what the handler does
+  /// @param answer the body of the handler
   /// @param options of the cache
   explicit CachedServer(Answer answer, ResponseCacheOptions options = {})
       : server_([this, &answer, &options](Looper& looper, LoopHttp& http) {
@@ -31,26 +31,26 @@ class CachedServer {
           http.Mount("/", std::move(cache));
         }) {}
 
-  /// The server.
+  /// Returns the server.
   [[nodiscard]] auto Server() -> ClockedServer& { return server_; }
 
-  /// Where it listens.
+  /// Returns its port.
   [[nodiscard]] auto Port() const -> int { return server_.Port(); }
 
-  /// How many requests have come to the handler.
+  /// Returns how many requests have reached the handler.
   [[nodiscard]] auto Calls() -> int {
     return server_.Loop().Ask([this] { return calls_; });
   }
 
-  /// Waits until `count` requests wait for another's reply.
+  /// Waits until `count` requests wait for another request's response.
   [[nodiscard]] auto AwaitWaiting(std::size_t count) -> bool {
     return server_.Loop().Await([this, count] { return cache_->Waiting() == count; });
   }
 
-  /// The cache. The loop's thread.
+  /// Returns the cache. The loop's thread.
   [[nodiscard]] auto Cache() -> CachingHandler& { return *cache_; }
 
-  /// How many keys all loops know.
+  /// Returns how many keys all loops know.
   [[nodiscard]] auto Keys() -> std::size_t { return table_->Size(); }
 
   /// Sends a request on its own connection.

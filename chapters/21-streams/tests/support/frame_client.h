@@ -11,11 +11,11 @@
 
 namespace TURTLE_SERVER::test {
 
-/// One response, as far as it has come.
+/// One response, as far as it has arrived.
 struct FrameReply {
   std::string head{};     ///< the status and the fields
   std::string body{};     ///< the pieces, put together
-  bool complete = false;  ///< the last frame has come
+  bool complete = false;  ///< the last frame has arrived
 };
 
 /// A connection in frames. Every wait ends after kPatience.
@@ -36,20 +36,20 @@ class FrameClient {
   /// Receives `count` bytes as they are.
   auto Receive(std::size_t count) -> std::string { return client_.Receive(count); }
 
-  /// Reads until a response is complete. @return what has come of it
+  /// Reads until a response is complete. @return what has arrived of it
   auto Await(std::uint32_t number) -> FrameReply {
     while (!replies_[number].complete && ReadFrame()) {
     }
     return replies_[number];
   }
 
-  /// The response, as far as it has come.
+  /// Returns the response, as far as it has arrived.
   auto Look(std::uint32_t number) -> FrameReply { return replies_[number]; }
 
   /// Sends a request and reads the response.
   auto Ask(std::string_view text) -> FrameReply { return Await(Send(text)); }
 
-  /// Reads one frame. @return false: none comes
+  /// Reads one frame. @return false: none arrives
   auto ReadFrame() -> bool {
     std::string input = client_.Receive(Frame::kHeadBytes);
     Frame frame;

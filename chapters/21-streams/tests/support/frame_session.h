@@ -1,8 +1,8 @@
 // A second protocol for the same handlers: frames with a length before them.
 //
 // A request is one frame: "GET /path\r\n", fields, an empty line and the body. A response is one or
-// more frames: the status and the fields, then pieces of the body. Requests are numbered by their
-// client; several may be open at once, and their frames mingle.
+// more frames: the status and the fields, then pieces of the body. Clients number their requests;
+// several may be open at once, and their frames mingle.
 #pragma once
 
 #include <unistd.h>
@@ -27,7 +27,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// A frame: four bytes of length, four of the number whose highest bit says that it is the last.
+/// A frame: four bytes of length, four of the number whose highest bit marks the last frame.
 struct Frame {
   std::uint32_t number = 0;  ///< of the request
   bool last = false;         ///< nothing follows with this number
@@ -35,7 +35,7 @@ struct Frame {
 
   static constexpr std::size_t kHeadBytes = 8;
 
-  /// The four bytes at the front, as a number.
+  /// Returns the four bytes at the front, as a number.
   [[nodiscard]] static auto Length(std::string_view input) -> std::uint32_t {
     std::uint32_t number = 0;
     for (const char byte : input.substr(0, 4)) {
@@ -44,7 +44,7 @@ struct Frame {
     return number;
   }
 
-  /// A frame as it travels.
+  /// Returns a frame as it is sent.
   [[nodiscard]] static auto Pack(std::uint32_t number, bool last, std::string_view bytes)
       -> std::string {
     std::string text;
@@ -57,7 +57,7 @@ struct Frame {
     return text.append(bytes);
   }
 
-  /// Takes the frame at the front. @return false: it is not there as a whole
+  /// Takes the frame at the front. @return false: it has not arrived completely
   [[nodiscard]] auto Unpack(std::string_view input) -> bool {
     if (input.size() < kHeadBytes || input.size() - kHeadBytes < Length(input)) {
       return false;
@@ -90,7 +90,7 @@ class FrameExchange final : public Exchange {
 
   [[nodiscard]] auto IsRequest() const -> bool { return is_request_; }
 
-  /// Brings the body to a handler that has asked for it.
+  /// Passes the body to a handler that has asked for it.
   void GoOn() {
     http_.GoOn(*this);
     if (WantsBody() && BodyTooLarge()) {

@@ -16,17 +16,17 @@ namespace TURTLE_SERVER::test {
 struct WholePart {
   MultipartPart header;
   std::string content;
-  bool complete = false;  ///< its end has come
+  bool complete = false;  ///< its end has arrived
 };
 
-/// All that came of one body.
+/// Everything that was read from one body.
 struct WholeForm {
   std::vector<WholePart> parts;
   int status = 0;      ///< of a refusal, or of a body that ends too early
-  std::string reason;  ///< of it
+  std::string reason;  ///< the reason for the status
 };
 
-/// As text, so that two can be compared and shown.
+/// Returns it as text, so that two can be compared and printed.
 inline auto Describe(const WholeForm& form) -> std::string {
   std::string text = std::to_string(form.status) + " " + form.reason + "\n";
   for (const WholePart& part : form.parts) {
@@ -38,14 +38,14 @@ inline auto Describe(const WholeForm& form) -> std::string {
   return text;
 }
 
-/// Gives `pieces` to a parser one after the other, and has it say how it ended.
+/// Gives `pieces` to a parser one after the other, and then calls Finish().
 inline auto ReadMultipart(std::string_view boundary, const std::vector<std::string_view>& pieces,
                           const MultipartLimits& limits = {}) -> WholeForm {
   MultipartParser parser(boundary, limits);
   WholeForm form;
   MultipartStep step;
   for (const std::string_view piece : pieces) {
-    // Memory of its own for each piece: a view into an earlier one would be found out.
+    // Each piece has its own memory, so that a view into an earlier one is noticed.
     const std::vector<char> arrived(piece.begin(), piece.end());
     std::string_view rest(arrived.data(), arrived.size());
     do {

@@ -1,4 +1,4 @@
-// A process whose files may not grow: a disk that is full, as far as a program can tell.
+// A process whose files may not grow: for a program this is like a full disk.
 #pragma once
 
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Lets write(2) fail with EFBIG beyond `bytes` of any file, until this object goes.
+/// Makes write(2) fail with EFBIG beyond `bytes` of any file, until this object is destroyed.
 class SmallFiles {
  public:
   explicit SmallFiles(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {

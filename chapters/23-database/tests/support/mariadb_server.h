@@ -30,7 +30,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Runs from construction to destruction; who waits for it waits for a bounded time, and throws.
+/// Runs from construction to destruction. Every wait for it is bounded, and throws at its end.
 class MariaDbServer {
  public:
   /// For mariadb-install-db on a busy machine, and for recovery after a kill.
@@ -45,10 +45,10 @@ class MariaDbServer {
   MariaDbServer(const MariaDbServer&) = delete;
   auto operator=(const MariaDbServer&) -> MariaDbServer& = delete;
 
-  /// Starts it, again. It answers when this returns.
+  /// Starts it, or starts it again. It accepts connections when this returns.
   void Start() {
     server_.reset();
-    // setpriv: should the test be killed, the server goes with it.
+    // setpriv: if the test is killed, the server ends with it.
     server_ = std::make_unique<Child>(
         "/usr/bin/env",
         std::vector<std::string>{
@@ -64,7 +64,7 @@ class MariaDbServer {
         throw std::runtime_error("the MariaDB server does not start: " + folder_.Read("log") +
                                  server_->ReadErrors(std::chrono::milliseconds(100)));
       }
-      ::poll(nullptr, 0, 10);  // there is nothing to wait on before it listens
+      ::poll(nullptr, 0, 10);  // before it listens, there is nothing to wait on
     }
   }
 
@@ -84,7 +84,7 @@ class MariaDbServer {
   /// Lets it go on.
   void Resume() const { server_->Signal(SIGCONT); }
 
-  /// Ends it at once, as a power failure does, but for what the kernel still writes.
+  /// Kills it at once, like a power failure, except for data that the kernel still writes.
   void Kill() {
     server_->Signal(SIGKILL);
     if (!server_->Wait(kLimit)) {
@@ -92,11 +92,11 @@ class MariaDbServer {
     }
   }
 
-  /// Where it listens.
+  /// Returns the path of its socket.
   [[nodiscard]] auto Socket() const -> std::string { return folder_.Path("socket"); }
 
-  /// How to reach it, with a database that is made for it.
-  /// @param name of the database; "": none
+  /// Returns how to reach it, with a database that is created for the test.
+  /// @param name the database; "": none
   [[nodiscard]] auto Options(const std::string& name) const -> MariaDbOptions {
     MariaDbOptions options;
     options.unix_socket = Socket();
@@ -109,7 +109,7 @@ class MariaDbServer {
     return options;
   }
 
-  /// The text of its log.
+  /// Returns the text of its log.
   [[nodiscard]] auto LogText() const -> std::string { return folder_.Read("log"); }
 
  private:
@@ -136,12 +136,12 @@ class MariaDbServer {
                              "or a build without, -DTURTLE_MARIADB=OFF");
   }
 
-  // The data of a server that has never run. To make it takes seconds, so it is made once for a
-  // build, and copied.
+  // Returns the data directory of a server that has never run. Creating it takes seconds, so it is
+  // created once per build, and copied.
   static auto Template() -> std::string {
     const std::string made = std::string(kExamplesDir) + "/../mariadb_template";
     const UniqueFd lock(::open((made + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!lock || ::flock(lock.Get(), LOCK_EX) != 0) {  // other tests run beside this one
+    if (!lock || ::flock(lock.Get(), LOCK_EX) != 0) {  // other tests run at the same time
       throw std::runtime_error("lock " + made);
     }
     if (!std::filesystem::exists(made)) {
@@ -171,7 +171,7 @@ class MariaDbServer {
   }
 
   const LogFolder folder_;
-  std::unique_ptr<Child> server_;  // goes before its directory
+  std::unique_ptr<Child> server_;  // destroyed before its directory
 };
 
 }  // namespace TURTLE_SERVER::test

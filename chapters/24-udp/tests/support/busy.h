@@ -1,4 +1,4 @@
-// A loop that stands still.
+// A loop that a test keeps busy.
 #pragma once
 
 #include <future>
@@ -9,10 +9,10 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Keeps a loop busy for as long as it lives, while the kernel goes on without it.
+/// Keeps a loop busy for as long as it lives, while the kernel goes on without the loop.
 class Busy {
  public:
-  /// Returns when the loop stands still.
+  /// Returns once the loop stands still.
   explicit Busy(Looper& looper) {
     auto held = std::make_shared<std::promise<void>>();
     auto holds = held->get_future();

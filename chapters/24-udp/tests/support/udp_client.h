@@ -1,4 +1,4 @@
-// A UDP client for tests: every wait of it ends.
+// A UDP client for tests, all of whose waits end.
 #pragma once
 
 #include <poll.h>
@@ -23,16 +23,16 @@ inline auto AwaitDatagram(const UdpSocket& socket, std::chrono::milliseconds lim
   return ::poll(&waiting, 1, static_cast<int>(limit.count())) == 1;
 }
 
-/// A socket that calls a server.
+/// A socket that sends requests to a server.
 class UdpClient {
  public:
-  /// Connects, so that nothing from others is received.
+  /// Connects, so that only the server's datagrams are received.
   explicit UdpClient(const NetAddress& server) { socket_.Connect(server); }
 
-  /// The socket.
+  /// Returns the socket.
   [[nodiscard]] auto Get() -> UdpSocket& { return socket_; }
 
-  /// Its own address.
+  /// Returns its own address.
   [[nodiscard]] auto Address() const -> NetAddress { return socket_.LocalAddress(); }
 
   /// Sends one datagram. Loopback delivers it before this returns.
@@ -40,7 +40,7 @@ class UdpClient {
     return socket_.Send(payload).status == IoStatus::kBytes;
   }
 
-  /// The next datagram; nullopt when none comes within `limit`.
+  /// Returns the next datagram; nullopt if none arrives within `limit`.
   auto Receive(std::chrono::milliseconds limit = kPatience) -> std::optional<std::string> {
     NetAddress peer;
     std::string text(kMaxUdpPayload, '\0');

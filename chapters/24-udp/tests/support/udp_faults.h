@@ -1,6 +1,6 @@
-// recvmmsg(2) and sendmmsg(2) that do what a test wants, in place of the C library's (Linux).
+// recvmmsg(2) and sendmmsg(2) that behave as a test wants, instead of the C library's (Linux).
 //
-// They are defined here, so one file of a program includes this.
+// They are defined here, so only one file of a program includes this.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,10 +15,10 @@ namespace TURTLE_SERVER::test {
 /// The outcomes of the calls of one function. Any thread.
 class CallFaults {
  public:
-  /// The outcome of a call that takes one datagram and no more.
+  /// The outcome of a call that takes only one datagram.
   static constexpr int kOne = -1;
 
-  /// Lets the next `times` calls end with an errno value, or with kOne.
+  /// Makes the next `times` calls end with an errno value, or with kOne.
   void Fail(int outcome, int times = 1) {
     outcome_ = outcome;
     left_ = times;
@@ -27,7 +27,7 @@ class CallFaults {
   /// Lets all calls pass.
   void Pass() { left_ = 0; }
 
-  /// How many calls there were in all.
+  /// Returns how many calls there were in all.
   [[nodiscard]] auto Calls() const -> int { return calls_; }
 
   /// Counts a call. @return its outcome, 0: it passes
@@ -45,7 +45,7 @@ class CallFaults {
 inline CallFaults receive_faults;
 inline CallFaults send_faults;
 
-/// How many slots the last call of recvmmsg(2) offered.
+/// The number of slots that the last call of recvmmsg(2) offered.
 inline std::atomic<unsigned> receive_slots{0};
 
 }  // namespace TURTLE_SERVER::test

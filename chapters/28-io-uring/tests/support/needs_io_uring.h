@@ -1,4 +1,4 @@
-// Tests of what only a kernel with io_uring(7) has.
+// For tests of features that need a kernel with io_uring(7).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ inline auto WhyNoIoUring() -> std::string {
 
 }  // namespace TURTLE_SERVER::test
 
-/// Skips a test where there is none. TURTLE_REQUIRE_IO_URING in the environment makes it fail.
+/// Skips a test if there is none. TURTLE_REQUIRE_IO_URING in the environment makes it fail.
 #define TURTLE_NEEDS_IO_URING()                                     \
   if (const std::string why = test::WhyNoIoUring(); !why.empty()) { \
     if (std::getenv("TURTLE_REQUIRE_IO_URING") != nullptr) {        \

@@ -1,7 +1,7 @@
-// The system calls of io_uring(7), counted, and made to end as a test wants; and what comes of the
-// requests, changed on its way from the kernel.
+// The system calls of io_uring(7), counted, and made to end as a test wants; and the results of
+// requests, changed on their way from the kernel.
 //
-// syscall(2) is defined here, so one file of a program includes this.
+// syscall(2) is defined here, so only one file of a program includes this.
 #pragma once
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ namespace TURTLE_SERVER::test {
 /// The calls of one kind. Any thread.
 class RingCalls {
  public:
-  /// Lets the next `times` calls fail with an errno value, after `before` others.
+  /// Makes the next `times` calls fail with an errno value, after `before` others.
   void Fail(int error, int times = 1, int before = 0) {
     error_ = error;
     left_ = times;
@@ -30,7 +30,7 @@ class RingCalls {
   /// Lets all calls pass.
   void Pass() { left_ = 0; }
 
-  /// How many there were in all.
+  /// Returns how many calls there were in all.
   [[nodiscard]] auto Count() const -> int { return calls_; }
 
   /// Counts a call. @return 0: it passes
@@ -56,7 +56,7 @@ inline RingCalls ring_enter;
 
 }  // namespace TURTLE_SERVER::test
 
-// All six arguments are passed on, whether they were given or not; a sanitizer must not mind.
+// All six arguments are passed on, whether they were given or not; a sanitizer must not object.
 extern "C" [[gnu::no_sanitize_address]] auto syscall(long number, ...) noexcept -> long {
   using TURTLE_SERVER::test::RingCalls;
   static const auto real = reinterpret_cast<long (*)(long, ...)>(::dlsym(RTLD_NEXT, "syscall"));

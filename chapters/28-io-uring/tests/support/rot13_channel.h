@@ -11,7 +11,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Rotates the letters by 13 places; twice, and they are as before.
+/// Rotates the letters by 13 places; a second time restores them.
 inline auto Rot13(std::string_view text) -> std::string {
   std::string rotated(text);
   for (char& each : rotated) {
@@ -22,7 +22,7 @@ inline auto Rot13(std::string_view text) -> std::string {
   return rotated;
 }
 
-/// A Channel that rotates, and nothing else: it passes all bytes, and has no end of its own.
+/// A Channel that only rotates: it passes all bytes, and has no end marker.
 class Rot13Channel : public Channel {
  public:
   auto Open(std::string_view wire, Buffer& plain, OutQueue& /*reply*/) -> ChannelStatus override {
@@ -36,10 +36,10 @@ class Rot13Channel : public Channel {
 
 /// A Channel with all that TLS has: a handshake, records, an end and an alert.
 ///
-/// The client's stream is lines, which are opened when they are whole. The first must be kHello; it
-/// is answered by kWelcome, and brings no input. A line kEnd ends the client's direction. A line
-/// kGarbage breaks the channel, and is answered by kAlert; at kThrow Open() throws. Output has no
-/// lines, and ends with kEnd. With "throw" in its output, Seal() throws.
+/// The client's stream consists of lines, which are opened when they are complete. The first must
+/// be kHello; the response to it is kWelcome, and it brings no input. A line kEnd ends the client's
+/// direction. A line kGarbage breaks the channel, and its response is kAlert; at kThrow Open()
+/// throws. Output has no lines, and ends with kEnd. With "throw" in its output, Seal() throws.
 class LineChannel : public Rot13Channel {
  public:
   static constexpr std::string_view kHello = "hello\n";
