@@ -42,7 +42,7 @@ constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
 [[nodiscard]] auto ReadConfigFile(const std::string& path, const std::vector<Setting>& settings)
     -> std::vector<std::string>;
 
-/// The JSON Schema (json-schema.org, draft 2020-12) of a configuration, as text.
+/// Returns the JSON Schema (json-schema.org, draft 2020-12) of a configuration, as text.
 /// @param settings with their standards
 [[nodiscard]] auto ConfigSchema(const std::vector<Setting>& settings) -> std::string;
 

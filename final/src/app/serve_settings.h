@@ -10,14 +10,14 @@
 
 namespace TURTLE_SERVER {
 
-/// The settings of a server.
+/// Returns the settings of a server.
 /// @param options what they store into, and their standards; outlives the list
 [[nodiscard]] auto ServeSettings(ServeOptions& options) -> SettingList;
 
-/// The defaults of a server that is set up by a configuration.
+/// Returns the defaults of a server that is set up by a configuration.
 [[nodiscard]] auto ConfigDefaults() -> ServeOptions;
 
-/// The end of the help: what a running server does at which signal.
+/// Returns the end of the help: what a running server does at which signal.
 [[nodiscard]] auto SignalsHelp() -> std::string;
 
 }  // namespace TURTLE_SERVER

@@ -70,10 +70,10 @@ struct Setting {
   std::function<bool(const std::string&)> fits;
 };
 
-/// The required value, as the end of a sentence: "a number from 0 to 65535".
+/// Returns the required value, as the end of a sentence: "a number from 0 to 65535".
 [[nodiscard]] auto WantedBy(const Setting& setting) -> std::string;
 
-/// The parts of a kList: "a,b" has two, "" has none.
+/// Returns the parts of a kList: "a,b" has two, "" has none.
 [[nodiscard]] auto SplitList(const std::string& text) -> std::vector<std::string>;
 
 /// Settings, each with the variable that it stores into. The variables outlive the list.

@@ -13,8 +13,8 @@
 
 namespace TURTLE_SERVER {
 
-/// How many letters have to be changed, left out, put in or swapped with their neighbour to make
-/// one word of another.
+/// Returns how many letters have to be changed, left out, put in or swapped with their neighbour to
+/// make one word of another.
 [[nodiscard]] auto EditDistance(std::string_view one, std::string_view other) -> std::size_t;
 
 /// Returns the name that was probably meant. A wrong suggestion is worse than none, so one letter

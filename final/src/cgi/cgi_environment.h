@@ -43,7 +43,7 @@ struct CgiRequestInfo {
   std::vector<std::pair<std::string_view, std::string_view>> headers;  ///< Name and value.
 };
 
-/// The address as a program wants it (RFC 3875, section 4.1.8): without the zone of "fe80::1%eth0".
+/// Returns the address as a program wants it (RFC 3875, section 4.1.8): without the zone of "fe80::1%eth0".
 [[nodiscard]] auto HostNumber(const NetAddress& address) -> std::string;
 
 /// Variables of the server's own environment, each as `NAME=value`. PATH is always among them,
@@ -84,13 +84,13 @@ class CgiEnvironment {
                                   const std::vector<std::string>& inherited)
       -> std::optional<CgiEnvironment>;
 
-  /// The entries `NAME=value` and a null pointer at the end; valid as long as this object.
+  /// Returns the entries `NAME=value` and a null pointer at the end; valid as long as this object.
   [[nodiscard]] auto Envp() const noexcept -> char* const* { return pointers_.data(); }
 
-  /// The value of a variable; nullopt: not set.
+  /// Returns the value of a variable; nullopt: not set.
   [[nodiscard]] auto Find(std::string_view name) const -> std::optional<std::string_view>;
 
-  /// The entries `NAME=value`.
+  /// Returns the entries `NAME=value`.
   [[nodiscard]] auto Entries() const noexcept -> const std::vector<std::string>& {
     return entries_;
   }

@@ -54,25 +54,25 @@ class CgiPrograms {
   CgiPrograms(const CgiPrograms&) = delete;
   auto operator=(const CgiPrograms&) -> CgiPrograms& = delete;
 
-  /// The loop on which they are watched.
+  /// Returns the loop on which they are watched.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper& { return looper_; }
 
   /// Their limits.
   [[nodiscard]] auto Options() const noexcept -> const CgiOptions& { return options_; }
 
-  /// The variables of the server that each of them gets, for CgiEnvironment::Build().
+  /// Returns the variables of the server that each of them gets, for CgiEnvironment::Build().
   [[nodiscard]] auto Inherited() const noexcept -> const std::vector<std::string>& {
     return inherited_;
   }
 
-  /// The open directory, until the next Find().
+  /// Returns the open directory, until the next Find().
   [[nodiscard]] auto Directory() const noexcept -> int { return directory_.Get(); }
 
   /// Looks for a program.
   /// @return 200, or the status that says why there is none
   [[nodiscard]] auto Find(const std::string& program) -> int;
 
-  /// True while CgiOptions::max_programs run.
+  /// Returns true while CgiOptions::max_programs run.
   [[nodiscard]] auto Full() const noexcept -> bool {
     return running_ + leaving_.size() >= options_.max_programs;
   }

@@ -39,7 +39,7 @@ struct CgiTarget {
 [[nodiscard]] auto ParseCgiTarget(std::string_view sub_path, std::string_view raw_path)
     -> std::optional<CgiTarget>;
 
-/// The response while CgiOptions::max_programs run: 503.
+/// Returns the response while CgiOptions::max_programs run: 503.
 [[nodiscard]] auto TooManyPrograms() -> Response;
 
 /// One program and its request.

@@ -46,10 +46,10 @@ class Row {
   /// For Rows.
   explicit Row(const PreparedSql& statement) noexcept : statement_(statement) {}
 
-  /// How many columns there are.
+  /// Returns how many columns there are.
   [[nodiscard]] auto Size() const -> std::size_t;
 
-  /// The value of a column. Views, of text and of bytes, are as valid as the row.
+  /// Returns the value of a column. Views, of text and of bytes, are as valid as the row.
   /// @tparam Type as FromDbValue() has it: std::int64_t, double, bool, std::string,
   ///     std::string_view, Blob, std::optional of one of them
   /// @param column the first is 0
@@ -70,7 +70,7 @@ class Row {
     return Get<Type>(IndexOf(name));
   }
 
-  /// True if the column is NULL.
+  /// Returns true if the column is NULL.
   [[nodiscard]] auto IsNull(std::size_t column) const -> bool {
     return std::holds_alternative<std::nullptr_t>(At(column));
   }
@@ -93,7 +93,7 @@ class Rows {
   auto operator=(const Rows&) -> Rows& = delete;
   ~Rows();
 
-  /// The next row, the first at first; nullptr: there is none.
+  /// Returns the next row, the first at first; nullptr: there is none.
   /// @throws DbError
   [[nodiscard]] auto Next() -> const Row*;
 
@@ -174,11 +174,11 @@ class DbConnection {
   /// Asks the database whether it still answers.
   [[nodiscard]] auto Ping() noexcept -> bool { return driver_->Ping(); }
 
-  /// True after an error that a connection does not survive, or when a transaction could not be
-  /// taken back: it has to be reopened.
+  /// Returns true after an error that a connection does not survive, or when a transaction could
+  /// not be taken back: it has to be reopened.
   [[nodiscard]] auto IsBroken() const noexcept -> bool { return broken_ || driver_->IsBroken(); }
 
-  /// True while there is a Transaction, or one that a statement has begun.
+  /// Returns true while there is a Transaction, or one that a statement has begun.
   [[nodiscard]] auto InTransaction() const noexcept -> bool {
     return in_transaction_ || driver_->InTransaction();
   }

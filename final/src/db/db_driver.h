@@ -31,7 +31,7 @@ class DbDriverStatement {
  public:
   virtual ~DbDriverStatement() = default;
 
-  /// How many '?' it has.
+  /// Returns how many '?' it has.
   [[nodiscard]] virtual auto ParameterCount() const -> std::size_t = 0;
 
   /// Begins it again. Memory borrowed in `values` is not used afterwards.
@@ -40,7 +40,7 @@ class DbDriverStatement {
   /// Goes to the next row, the first at first. @return false: there is none, and it is done
   virtual auto Step() -> bool = 0;
 
-  /// The names of the columns; after Start(). Empty: it has no rows.
+  /// Returns the names of the columns; after Start(). Empty: it has no rows.
   [[nodiscard]] virtual auto Columns() const -> const std::vector<std::string>& = 0;
 
   /// A column of the row, valid until the next Step(), Start() or Reset().
@@ -69,14 +69,14 @@ class DbDriver {
   virtual void Commit() = 0;    ///< As above.
   virtual void Rollback() = 0;  ///< As above; without one, nothing happens.
 
-  /// True while what a statement does can be taken back. An error may have ended that, and some
-  /// statements do.
+  /// Returns true while what a statement does can be taken back. An error may have ended that, and
+  /// some statements do.
   [[nodiscard]] virtual auto InTransaction() const noexcept -> bool = 0;
 
   /// Asks whether the database still answers.
   [[nodiscard]] virtual auto Ping() noexcept -> bool = 0;
 
-  /// True after an error that a connection does not survive.
+  /// Returns true after an error that a connection does not survive.
   [[nodiscard]] virtual auto IsBroken() const noexcept -> bool = 0;
 };
 

@@ -18,7 +18,7 @@
 
 namespace TURTLE_SERVER {
 
-/// The kind of an error: what to do about it.
+/// Returns the kind of an error: what to do about it.
 enum class DbErrorKind : std::uint8_t {
   kUnavailable,  ///< No database, or no longer: later it may be there again.
   kBusy,         ///< Somebody else is at the same rows: once more, from the beginning.
@@ -42,10 +42,10 @@ class DbError : public std::runtime_error {
   /// @param reason why, without a value in it
   DbError(DbErrorKind kind, std::string_view where, std::string_view reason);
 
-  /// The kind of an error: what to do about it.
+  /// Returns the kind of an error: what to do about it.
   [[nodiscard]] auto Kind() const noexcept -> DbErrorKind { return kind_; }
 
-  /// True if the same may work later: kUnavailable, kBusy, kTimeout. To a client, 503.
+  /// Returns true if the same may work later: kUnavailable, kBusy, kTimeout. To a client, 503.
   [[nodiscard]] auto IsPassing() const noexcept -> bool {
     return kind_ == DbErrorKind::kUnavailable || kind_ == DbErrorKind::kBusy ||
            kind_ == DbErrorKind::kTimeout;

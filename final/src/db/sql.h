@@ -34,7 +34,7 @@ class Sql {
     return Sql(text, 0);
   }
 
-  /// The given text.
+  /// Returns the given text.
   [[nodiscard]] constexpr auto Text() const noexcept -> std::string_view { return text_; }
 
  private:

@@ -57,24 +57,24 @@ struct FileCacheOptions {
 /// One file. Pinned by replies that are still on their way when it leaves the cache.
 class CachedFile : public Pinned {
  public:
-  /// The response without status line, Date and Connection: "Name: value\r\n" for each field, an
-  /// empty line, and the file, unless that is kept open.
+  /// Returns the response without status line, Date and Connection: "Name: value\r\n" for each
+  /// field, an empty line, and the file, unless that is kept open.
   [[nodiscard]] auto Text() const noexcept -> std::string_view { return text_; }
 
-  /// The part of Text() that belongs in a response with status 304: the tag and the empty line.
+  /// Returns the part of Text() that belongs in a response with status 304: the tag and the empty line.
   [[nodiscard]] auto NotModifiedText() const noexcept -> std::string_view {
     return Text().substr(tag_at_, text_.size() - (file_ ? 0 : BodyBytes()) - tag_at_);
   }
 
-  /// The open file, borrowed; -1 if it is a part of Text().
+  /// Returns the open file, borrowed; -1 if it is a part of Text().
   [[nodiscard]] auto GetFd() const noexcept -> int { return file_.Get(); }
 
-  /// The file's length.
+  /// Returns the file's length.
   [[nodiscard]] auto BodyBytes() const noexcept -> std::size_t {
     return static_cast<std::size_t>(status_.st_size);
   }
 
-  /// The validators for conditional requests.
+  /// Returns the validators for conditional requests.
   [[nodiscard]] auto GetValidators() const noexcept -> Validators { return validators_.Get(); }
 
  private:
@@ -109,7 +109,7 @@ class FileCache {
   /// @param options how much is kept
   FileCache(Looper& looper, int root, FileCacheOptions options);
 
-  /// The fresh entry of the file `name`, relative to the root, or an empty pin.
+  /// Returns the fresh entry of the file `name`, relative to the root, or an empty pin.
   [[nodiscard]] auto Find(std::string_view name) -> PinTo<CachedFile>;
 
   /// Keeps a file: in memory, or open if it is large.

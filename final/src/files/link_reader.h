@@ -36,8 +36,8 @@ class LinkReader {
   /// @return 0, or an errno: EXDEV when it leads out, even to a file that does not exist
   [[nodiscard]] auto Resolve(std::string_view path) noexcept -> int;
 
-  /// The place of the path, relative to the directory; "" is the directory itself. With a slash at
-  /// its end if the path has one. Valid until the next call.
+  /// Returns the place of the path, relative to the directory; "" is the directory itself. With a
+  /// slash at its end if the path has one. Valid until the next call.
   [[nodiscard]] auto Place() const noexcept -> std::string_view { return {place_.data(), size_}; }
 
  private:

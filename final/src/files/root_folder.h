@@ -44,10 +44,10 @@ class RootFolder {
   /// @param what names it in an error: "folder"
   RootFolder(const std::string& path, const std::string& what);
 
-  /// The open directory, until the next Refresh().
+  /// Returns the open directory, until the next Refresh().
   [[nodiscard]] auto Get() const noexcept -> int { return folder_.Get(); }
 
-  /// The directory's name, absolute; links are not resolved.
+  /// Returns the directory's name, absolute; links are not resolved.
   [[nodiscard]] auto Path() const noexcept -> const std::string& { return path_; }
 
   /// Looks the name up again. Keeps the old one as long as the name means no directory that may be
@@ -65,8 +65,8 @@ class RootFolder {
   TimePoint looked_{};
 };
 
-/// The absolute form of `path`, by the current directory as the shell calls it, `pwd -L`: a link
-/// that leads there stays a link. Dots stay, slashes at the end don't. A path that can't be
+/// Returns the absolute form of `path`, by the current directory as the shell calls it, `pwd -L`: a
+/// link that leads there stays a link. Dots stay, slashes at the end don't. A path that can't be
 /// completed stays as it is.
 [[nodiscard]] auto AbsolutePath(const std::string& path) -> std::string;
 

@@ -25,7 +25,7 @@ namespace TURTLE_SERVER {
 /// Logging with WhenFull::kBlock waits for every level, as long as its reader reads on.
 void Log(LogLevel level, std::string_view text) noexcept;
 
-/// True if lines of this level are written: for those that are costly to put together.
+/// Returns true if lines of this level are written: for those that are costly to put together.
 ///
 /// At first that are the levels from MIN_LOG_LEVEL on, a number from 0 to 4 or a name in the
 /// environment; without it those from kInfo on.

@@ -17,7 +17,7 @@ struct EmbeddedFile {
   std::string_view text;  ///< its content
 };
 
-/// All of them, in the order of their names.
+/// Returns all of them, in the order of their names.
 [[nodiscard]] auto DashboardFiles() -> std::vector<EmbeddedFile>;
 
 }  // namespace TURTLE_SERVER

@@ -31,7 +31,7 @@ struct FiguresOf {
   std::chrono::milliseconds stuck_after{0};    ///< so long a round may take
 };
 
-/// The text for Prometheus (http/metrics_text.h).
+/// Returns the text for Prometheus (http/metrics_text.h).
 [[nodiscard]] auto MetricsOf(const FiguresNow& now, const FiguresOf& of) -> std::string;
 
 /// The same for the page: JSON, on one line.

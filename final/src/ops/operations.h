@@ -59,7 +59,7 @@ class Operations {
   Operations(const Operations&) = delete;
   auto operator=(const Operations&) -> Operations& = delete;
 
-  /// The statistics, to add others.
+  /// Returns the statistics, to add others.
   [[nodiscard]] auto Figures() noexcept -> ServerFigures& { return figures_; }
 
   /// Adds the routes, once. Throws as HttpServer::Route() where there are such already.
@@ -73,7 +73,7 @@ class Operations {
   /// A line for each loop that is stuck; "": none is. Any thread.
   [[nodiscard]] auto StuckLoops() const -> std::string;
 
-  /// How many pages are open, as far as is known. Any thread.
+  /// Returns how many pages are open, as far as is known. Any thread.
   [[nodiscard]] auto Viewers() const -> std::size_t;
 
  private:

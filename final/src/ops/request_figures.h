@@ -65,7 +65,7 @@ class RequestFigures {
   /// @param now the time
   void End(const ExchangeRecord& record, TimePoint now) noexcept;
 
-  /// All of it. Any thread.
+  /// Returns all of it. Any thread.
   [[nodiscard]] auto Read() const -> RequestTotals;
 
  private:

@@ -51,7 +51,7 @@ class CachingHandler : public RequestHandler {
     return entries_.SharedStats();
   }
 
-  /// How many of this loop's exchanges wait for a response that another request has begun.
+  /// Returns how many of this loop's exchanges wait for a response that another request has begun.
   [[nodiscard]] auto Waiting() const noexcept -> std::size_t { return waiters_.Count(); }
 
  private:

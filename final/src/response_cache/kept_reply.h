@@ -45,10 +45,10 @@ class KeptReply {
   KeptReply(const KeptReply&) = delete;
   auto operator=(const KeptReply&) -> KeptReply& = delete;
 
-  /// The key of the entry.
+  /// Returns the key of the entry.
   [[nodiscard]] auto Key() const noexcept -> const std::string& { return key_; }
 
-  /// The kind of the entry.
+  /// Returns the kind of the entry.
   [[nodiscard]] auto Kind() const noexcept -> KeptKind { return kind_; }
 
   /// kVaries: the fields of the request that count.
@@ -62,19 +62,19 @@ class KeptReply {
   /// kReply: does it answer `ask` at `now`?
   [[nodiscard]] auto Answers(const CacheAsk& ask, TimePoint now) const noexcept -> bool;
 
-  /// How long ago it was made.
+  /// Returns how long ago it was made.
   [[nodiscard]] auto Age(TimePoint now) const noexcept -> std::chrono::seconds;
 
   /// Says that it is wrong from now on, to all who have it. Any thread.
   void Drop() const noexcept { dropped_.store(true, std::memory_order_release); }
 
-  /// The status.
+  /// Returns the status.
   [[nodiscard]] auto Status() const noexcept -> int { return status_; }
 
-  /// The status line, with its end.
+  /// Returns the status line, with its end.
   [[nodiscard]] auto StatusLine() const noexcept -> std::string_view { return status_line_; }
 
-  /// The fields, an empty line, and the body.
+  /// Returns the fields, an empty line, and the body.
   [[nodiscard]] auto Text() const noexcept -> std::string_view { return text_; }
 
   /// Of Text(), the part that a 304 says.
@@ -82,13 +82,13 @@ class KeptReply {
     return Text().substr(tag_at_, text_.size() - body_bytes_ - tag_at_);
   }
 
-  /// The length of the body, at the end of Text().
+  /// Returns the length of the body, at the end of Text().
   [[nodiscard]] auto BodyBytes() const noexcept -> std::size_t { return body_bytes_; }
 
-  /// The validators for conditional requests.
+  /// Returns the validators for conditional requests.
   [[nodiscard]] auto GetValidators() const noexcept -> Validators;
 
-  /// The memory that it takes, about.
+  /// Returns the memory that it takes, about.
   [[nodiscard]] auto Weight() const noexcept -> std::size_t;
 
  private:
@@ -122,18 +122,18 @@ class RecordedHead {
   RecordedHead(const RecordedHead&) = delete;
   auto operator=(const RecordedHead&) -> RecordedHead& = delete;
 
-  /// The status.
+  /// Returns the status.
   [[nodiscard]] auto Status() const noexcept -> int { return status_; }
 
   /// How the response may be kept.
   [[nodiscard]] auto GetKeeping() const noexcept -> const Keeping& { return keeping_; }
 
-  /// The response with its body, to be kept under `key`.
+  /// Returns the response with its body, to be kept under `key`.
   [[nodiscard]] auto Keep(std::string key, std::string_view body) const
       -> std::unique_ptr<KeptReply>;
 
-  /// The names of the fields by which the response is found among others of its target, under
-  /// `key`.
+  /// Returns the names of the fields by which the response is found among others of its target,
+  /// under `key`.
   [[nodiscard]] auto KeepNames(std::string key) const -> std::unique_ptr<KeptReply>;
 
  private:

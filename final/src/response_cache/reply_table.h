@@ -63,7 +63,7 @@ struct Joined {
 /// The table, shared by the loops of one server.
 class ReplyTable : public std::enable_shared_from_this<ReplyTable> {
  public:
-  /// The response kept under `key` that is fresh at `now`, or nullptr.
+  /// Returns the response kept under `key` that is fresh at `now`, or nullptr.
   [[nodiscard]] auto Find(std::string_view key, TimePoint now) -> std::shared_ptr<const KeptReply>;
 
   /// Waits for the response that is being made under `key`, or begins to make it.
@@ -87,7 +87,7 @@ class ReplyTable : public std::enable_shared_from_this<ReplyTable> {
   /// @param key as AppendTargetKey() writes it
   void Drop(std::string_view key);
 
-  /// How many keys there are; for tests.
+  /// Returns how many keys there are; for tests.
   [[nodiscard]] auto Size() -> std::size_t;
 
  private:

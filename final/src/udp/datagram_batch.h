@@ -59,13 +59,13 @@ class DatagramBatch {
   /// @throws std::invalid_argument when one of them is 0, std::bad_alloc
   DatagramBatch(std::size_t count, std::size_t max_payload);
 
-  /// How many datagrams fit.
+  /// Returns how many datagrams fit.
   [[nodiscard]] auto Capacity() const noexcept -> std::size_t { return slots_.size(); }
 
-  /// How many bytes are kept of each.
+  /// Returns how many bytes are kept of each.
   [[nodiscard]] auto MaxPayload() const noexcept -> std::size_t { return max_payload_; }
 
-  /// How many there are.
+  /// Returns how many there are.
   [[nodiscard]] auto Size() const noexcept -> std::size_t { return size_; }
 
   /// Is there none?
@@ -92,15 +92,15 @@ class DatagramBatch {
   /// Forgets all datagrams.
   void Clear() noexcept { DropFront(size_); }
 
-  /// How many datagrams the kernel had dropped for want of room in the receive buffer, in the life
-  /// of the socket, when it took in the last one of this batch that said so. Modulo 2^32; 0 where
-  /// the system does not count, or nobody asked: UdpSocket::ReportDrops().
+  /// Returns how many datagrams the kernel had dropped for want of room in the receive buffer, in
+  /// the life of the socket, when it took in the last one of this batch that said so. Modulo 2^32;
+  /// 0 where the system does not count, or nobody asked: UdpSocket::ReportDrops().
   [[nodiscard]] auto KernelDrops() const noexcept -> std::uint32_t { return kernel_drops_; }
 
   /// Notes the kernel's count; for UdpSocket.
   void SetKernelDrops(std::uint32_t count) noexcept { kernel_drops_ = count; }
 
-  /// The slot at `index`, less than Capacity(), counted from the oldest; for UdpSocket.
+  /// Returns the slot at `index`, less than Capacity(), counted from the oldest; for UdpSocket.
   [[nodiscard]] auto SlotAt(std::size_t index) noexcept -> Slot& { return slots_[Place(index)]; }
 
   /// Its memory, MaxPayload() bytes; for UdpSocket.

@@ -70,7 +70,7 @@ class UdpSocket {
   /// a supervisor has bound.
   explicit UdpSocket(UniqueFd fd) noexcept;
 
-  /// The descriptor, still owned by this object; -1 when there is none.
+  /// Returns the descriptor, still owned by this object; -1 when there is none.
   [[nodiscard]] auto GetFd() const noexcept -> int { return fd_.Get(); }
 
   /// Gives the socket its own address. Port 0 means any free one: see LocalAddress(). An IPv6
@@ -93,7 +93,7 @@ class UdpSocket {
   /// @throws std::system_error, "connect 10.0.0.1:80: Network is unreachable"
   void Connect(const NetAddress& peer);
 
-  /// The address this socket is bound to, with the port that the kernel chose for port 0.
+  /// Returns the address this socket is bound to, with the port that the kernel chose for port 0.
   /// @throws std::system_error when there is no descriptor
   [[nodiscard]] auto LocalAddress() const -> NetAddress;
 
@@ -114,8 +114,8 @@ class UdpSocket {
   /// @return false: the system does not count (only Linux does)
   auto ReportDrops() noexcept -> bool;
 
-  /// How many datagrams the kernel has dropped for want of room until now, modulo 2^32. Unlike
-  /// DatagramBatch::KernelDrops() it costs a call, and does not wait for the next datagram.
+  /// Returns how many datagrams the kernel has dropped for want of room until now, modulo 2^32.
+  /// Unlike DatagramBatch::KernelDrops() it costs a call, and does not wait for the next datagram.
   /// @return nullopt where the system does not tell
   [[nodiscard]] auto KernelDrops() const noexcept -> std::optional<std::uint32_t>;
 

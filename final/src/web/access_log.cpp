@@ -18,14 +18,14 @@ namespace {
 
 constexpr auto kMaxDelay = std::chrono::milliseconds(100);  // of a line, until it is handed over
 
-// Digits as in "%x", two of them.
+// Appends two digits, as printf("%02x") does.
 void AppendHex(unsigned char byte, std::string& out) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   out.push_back(kDigits[byte >> 4U]);
   out.push_back(kDigits[byte & 0x0fU]);
 }
 
-// Appends a client's bytes; those that could be misread as `before` and two digits.
+// Appends a client's bytes; those that could be misread become `before` and two digits.
 void AppendEscaped(std::string_view text, std::string_view before, std::string& out) {
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -40,7 +40,7 @@ void AppendEscaped(std::string_view text, std::string_view before, std::string& 
   }
 }
 
-// A text in quotes, or what stands for none.
+// Appends a text in quotes, or `none` if it is empty.
 void AppendQuoted(std::string_view text, std::string_view before, std::string_view none,
                   std::string& out) {
   if (text.empty()) {
@@ -59,7 +59,7 @@ auto FieldOf(const ExchangeRecord& record, KnownField field) -> std::string_view
 
 void AppendNumber(std::uint64_t number, std::string& out) { out.append(std::to_string(number)); }
 
-// With a point and three decimals: printf(3) would print a comma in some locales.
+// Writes a point and three decimals: printf(3) would print a comma in some locales.
 void AppendSeconds(double seconds, std::string& out) {
   const auto millis = static_cast<std::uint64_t>(std::llround(std::max(seconds, 0.0) * 1000));
   AppendNumber(millis / 1000, out);
@@ -69,7 +69,7 @@ void AppendSeconds(double seconds, std::string& out) {
 
 }  // namespace
 
-// In whatever locale the program is: strftime(3) would translate the month.
+// Formats by hand, since strftime(3) would translate the month in some locales.
 auto AccessLogTime::At(std::time_t now) -> std::string_view {
   if (now != time_ || text_.empty()) {
     if (format_ == AccessLogFormat::kJson) {
@@ -140,10 +140,10 @@ AccessLog::~AccessLog() {
 void AccessLog::OnBegin(const Connection& connection) noexcept try {
   PeerOf(connection);
 } catch (const std::exception&) {
-  // no memory: the line will have no address
+  // out of memory: the line will have no address
 }
 
-// Asked of the kernel once for each connection, and while the client is still there.
+// Asks the kernel once for each connection, while the client is still there.
 auto AccessLog::PeerOf(const Connection& connection) -> std::string_view {
   const auto index = static_cast<std::size_t>(connection.GetFd());
   if (index >= peers_.size()) {
@@ -160,7 +160,7 @@ auto AccessLog::PeerOf(const Connection& connection) -> std::string_view {
 void AccessLog::OnEnd(const ExchangeRecord& record) noexcept try {
   Append(record);
 } catch (const std::exception&) {
-  HandOver();  // no memory: a line less
+  HandOver();  // out of memory: one line is lost
 }
 
 void AccessLog::Append(const ExchangeRecord& record) {
@@ -173,7 +173,7 @@ void AccessLog::Append(const ExchangeRecord& record) {
     format_ == AccessLogFormat::kJson ? AppendJson(line, record, batch_)
                                       : AppendCombined(line, record, batch_);
   } catch (const std::exception&) {
-    batch_.resize(size_before);  // no half line
+    batch_.resize(size_before);  // leaves no half line
     throw;
   }
   if (batch_.size() >= kMaxBatch) {

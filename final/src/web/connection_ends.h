@@ -1,17 +1,17 @@
-// The two ends of connections, each asked of the kernel once.
+// Caches both addresses of each connection, so the kernel is asked only once.
 //
-// A copy of a request (web/owned_request.h) has to know both addresses in advance, because its
-// handler can't ask for them on another thread. That would be two system calls for each request,
-// and what they return doesn't change as long as the connection lives.
+// A copy of a request (web/owned_request.h) needs both addresses in advance, because its handler
+// can't ask for them on another thread. That would be two system calls for each request, and their
+// results don't change during a connection.
 //
 // Interface:
-//  * SourceOf() is the client's end, DestinationOf() the server's.
+//  * SourceOf() returns the client's address, DestinationOf() the server's.
 //
-// The table is as long as the highest descriptor that was asked about, with 72 bytes for each.
-// Nobody tells it of a connection's end: the next one on the same descriptor has another
+// The table is as long as the highest descriptor that was asked about, with 72 bytes for each. No
+// call reports the end of a connection: the next one on the same descriptor has another
 // ConnectionId.
 //
-// Thread: that of the loop whose connections they are.
+// Thread: the thread of the connections' loop.
 #pragma once
 
 #include <cstdint>
@@ -22,27 +22,27 @@
 
 namespace TURTLE_SERVER {
 
-/// The two ends of a connection.
+/// The two addresses of a connection.
 struct ConnectionEnds {
   NetAddress source;       ///< the client's address
-  NetAddress destination;  ///< the one that it has reached
+  NetAddress destination;  ////< the server's address that it connected to
 };
 
-/// The ends of one loop's connections, as far as they were asked for.
+/// Keeps the addresses of one loop's connections that were asked for.
 class ConnectionEndsTable {
  public:
-  /// Returns the client's address, getpeername(2). It is empty if the kernel doesn't tell, as of a
-  /// client that has gone; then the next call asks again.
+  /// Returns the client's address, getpeername(2). It is empty if the kernel doesn't know it, for
+  /// example after the client has closed; the next call then asks again.
   /// @throws std::bad_alloc
   [[nodiscard]] auto SourceOf(const Connection& connection) -> const NetAddress&;
 
-  /// Returns the address that the client has reached, getsockname(2). As above.
+  /// Returns the server's address of the connection, getsockname(2). Otherwise as above.
   [[nodiscard]] auto DestinationOf(const Connection& connection) -> const NetAddress&;
 
  private:
   struct Known {
     ConnectionId id{-1, 0};  // no connection has this one
-    ConnectionEnds ends;     // an empty one is not known
+    ConnectionEnds ends;     // empty: not known
   };
 
   auto EndsOf(const Connection& connection) -> ConnectionEnds&;

@@ -19,8 +19,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Removes what a request said of its body, which has been read, and, unless it only asked for
-// something, of the state and the parts that it wanted: that was about the first target.
+// Removes the fields about the body, which has been read. Unless the request was a plain read, it
+// also removes conditions and ranges, since they were about the first target.
 void RemoveOutdated(Request& request) {
   const bool only_asks = request.method == Method::kGet || request.method == Method::kHead;
   request.headers.RemoveIf([only_asks](const HeaderField& field) {
@@ -62,7 +62,7 @@ void TakeFields(std::string_view& text, Response& response) {
   }
 }
 
-// A ready reply as a response, with a copy of its text.
+// Turns a prepared reply into a response, with a copy of its text.
 auto Unready(int status, std::string_view start, const ReadyReply& reply) -> Response {
   Response response(status);
   std::string_view text = reply.text;
@@ -107,7 +107,7 @@ void Exchange::Reply(const Response& response) {
   const Response& whole = formatted ? *formatted : response;
   SendFiltered(whole);
   if (tap_) {
-    TellTap(whole);  // the handler's own: what a cache sends is filtered again
+    TellTap(whole);  // the handler's own: a cached response is filtered again
   }
 }
 
@@ -179,7 +179,7 @@ auto Exchange::TakeFilter() noexcept -> ReplyFilter& {
   return *rare_->filter;
 }
 
-// For protocols that have no use for the text of HTTP/1.1.
+// Serves protocols that have no use for the text of HTTP/1.1.
 void Exchange::SendReady(int status, std::string_view start, const ReadyReply& reply) {
   SendWhole(Unready(status, start, reply));
 }
@@ -196,14 +196,14 @@ void Exchange::HoldBody(bool hold) {
   }
 }
 
-// The tap hears the handler's head, as in Reply().
+// Shows the tap the handler's own head, as Reply() does.
 void Exchange::BeginFiltered(const Response& head, std::optional<std::uint64_t> length) {
   ServerResponse seen(head);
   static_cast<void>(seen.WithoutBody());
   TakeFilter().OnReply(*this, seen);
   std::unique_ptr<ReplyTap> tap = std::move(tap_);
   if (!seen.Head().Pieces().empty() || !seen.Body().empty()) {
-    Reply(seen.Whole());  // the handler's output is dropped, and the tap hears nothing
+    Reply(seen.Whole());  // the handler's output is dropped, and the tap sees nothing
     return;
   }
   BeginReply(seen.Head(), length);
@@ -268,8 +268,8 @@ void Exchange::Write(FileSlice slice) {
   }
 }
 
-// How many of `bytes` are sent: no more than was promised, or the client would take the rest for
-// the next reply.
+// Returns how many of `bytes` may be sent: no more than was promised, or the client would take the
+// rest for the next response.
 auto Exchange::Allow(std::uint64_t bytes) noexcept -> std::uint64_t {
   if (reply_ != ReplyState::kBegun) {
     return 0;
@@ -297,7 +297,7 @@ void Exchange::End() {
   if (!drops_output_) {
     SendEnd();
   }
-  Move(ReplyState::kComplete);  // not before: if SendEnd() throws, the response is to be aborted
+  Move(ReplyState::kComplete);  // not before: if SendEnd() throws, the response must be aborted
   session_->Wake();
   if (tap_) {
     tap_->OnEnd();
@@ -347,12 +347,12 @@ void Exchange::ReplyFrom(std::string target) {
     throw std::logic_error("ReplyFrom() after a response has begun");
   }
   new_target_ = std::move(target);
-  // Later, since the caller may be the attached state itself. And even if the session is running
-  // now: within Handle() it would wait for the client's next byte.
+  // Runs later, since the caller may be the attached state itself. It is needed even if the session
+  // is running: within Handle() that would wait for the client's next byte.
   GetLooper().Schedule(&GetConnection());
 }
 
-// Turns the request into the one that ReplyFrom() wants. @return false: it can't be.
+// Turns the request into that of ReplyFrom(). @return false if that is impossible.
 auto Exchange::Redirect() -> bool {
   constexpr int kMaxRedirects = 5;  // of programs that point at each other
   on_body_ = nullptr;
@@ -377,7 +377,7 @@ auto Exchange::Redirect() -> bool {
   request_.method_text = head ? "HEAD" : "GET";
   request_.target = target_text_;
   request_.framing = Framing();
-  // A head that is parsed has no such characters, and this text has not been parsed.
+  // A parsed head has no such characters, but this text has not been parsed.
   const bool is_text = std::none_of(target_text_.begin(), target_text_.end(),
                                     [](char c) { return ascii::IsControl(c) || c == ' '; });
   return is_text && !request_.uri.Parse(target_text_, request_.method);
@@ -426,7 +426,7 @@ auto Exchange::RareParts() -> Rare& {
   return *rare_;
 }
 
-// The timer goes before the exchange does, so it may hold a pointer to it.
+// The timer is destroyed before the exchange, so it may hold a pointer to it.
 void Exchange::OnLate(Clock::duration limit, std::function<void()> callback) {
   StopLateTimer();
   RareParts().late_timer = GetLooper().RunAfter(limit, [this, callback = std::move(callback)] {
@@ -455,10 +455,10 @@ void Exchange::StopLateTimer() noexcept {
 
 void Exchange::OnEnd(EndCallback callback) {
   RareParts().on_end.push_back(std::move(callback));
-  session_->Wake();  // the client may have gone already
+  session_->Wake();  // the client may be gone already
 }
 
-// Both look the same from here: a client that has only said its last word, and one that has gone.
+// Probes, since a client that closed only its sending side looks like one that is gone.
 void Exchange::AskWhetherGone() {
   if (rare_ && !rare_->on_end.empty() && !rare_->probed && GetConnection().PeerFinished()) {
     rare_->probed = Probe();

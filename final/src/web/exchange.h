@@ -1,23 +1,23 @@
-// One request, and the place for its response.
+// One request and its response.
 //
 // Interface:
-//  * GetRequest() is what the client asked.
-//  * OnBody() has the request's body brought, piece by piece, as the client sends it.
-//  * Reply() answers it, once, within RequestHandler::Handle() or later.
-//  * BeginReply(), Write() and End() answer it in pieces, as they become known.
-//  * ReplyFrom() has another path of this server answer it.
-//  * Tap() lets a listener hear the response, Filter() lets middleware change it.
-//  * OnLate() and OnEnd() tell a handler that takes its time what has become of it meanwhile.
-//  * Upgrade() answers by handing the connection to another protocol.
-//  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
+//  * GetRequest() returns the client's request.
+//  * OnBody() delivers the request's body, piece by piece, as the client sends it.
+//  * Reply() responds, once, within RequestHandler::Handle() or later.
+//  * BeginReply(), Write() and End() send a response in pieces, as they become known.
+//  * ReplyFrom() lets another path of this server produce the response.
+//  * Tap() lets a listener see the response; Filter() lets middleware change it.
+//  * OnLate() and OnEnd() inform a slow handler of a passed deadline and of the end.
+//  * Upgrade() responds by handing the connection over to another protocol.
+//  * Attach() keeps what a handler needs until then. It is destroyed with the exchange, at the
 //    latest when the client is gone.
-//  * Context() has what middleware has found out about the request.
+//  * Context() returns the values that middleware has stored for the request.
 //
-// A body that no handler asks for is not read before the response: a client that said
-// "Expect: 100-continue" then never sends it.
+// If no handler asks for the body, it is not read before the response. A client that sent "Expect:
+// 100-continue" then never sends it.
 //
-// An exchange knows no framing. Each protocol derives its own from it (web/http_exchange.h), which
-// puts the response on the wire; handlers see this class only.
+// An exchange knows nothing of framing. Each protocol derives its own class (web/http_exchange.h),
+// which puts the response on the wire; handlers see only this one.
 //
 // Thread: the loop's.
 #pragma once
@@ -49,18 +49,18 @@ class Exchange;
 class Looper;
 class ServerResponse;
 
-/// Names an exchange of one loop; names are not used again.
+/// Identifies an exchange of one loop; ids are never reused.
 struct ExchangeId {
-  ConnectionId connection;  ///< whose
-  std::uint32_t number;     ///< which of the loop's requests
+  ConnectionId connection;  ///< the connection of the exchange
+  std::uint32_t number;     ///< which of the loop's requests it is
 
-  /// Same exchange?
+  /// Returns true for the same exchange.
   friend auto operator==(const ExchangeId& a, const ExchangeId& b) noexcept -> bool {
     return a.connection == b.connection && a.number == b.number;
   }
 };
 
-/// Base of what a handler keeps with an exchange that it answers later.
+/// Base of the state that a handler keeps with an exchange until it responds.
 class ExchangeState {
  public:
   virtual ~ExchangeState() = default;
@@ -71,13 +71,13 @@ class ExchangeState {
   auto operator=(const ExchangeState&) -> ExchangeState& = default;
 };
 
-/// The status of a response that is ready.
+/// The status of a prepared response.
 enum class ReadyStatus : std::uint8_t {
   kOk,           ///< 200
   kNotModified,  ///< 304
 };
 
-/// A response that is ready to be sent by HTTP/1.1. Other protocols read its fields from the text.
+/// A response prepared in the format of HTTP/1.1. Other protocols read its fields from the text.
 struct ReadyReply {
   ReadyStatus status = ReadyStatus::kOk;  ///< for the status line
   /// "Name: value\r\n" for each field, with Content-Length if there is a body, an empty line, and
@@ -88,7 +88,7 @@ struct ReadyReply {
   int file = -1;               ///< an open file that is the body; -1: `text` has it
 };
 
-/// A piece of a request's body; `last`: it is complete. The last piece may be empty.
+/// Receives a piece of a request's body; `last` marks the end. The last piece may be empty.
 using BodyCallback = std::function<void(std::string_view piece, bool last)>;
 
 /// Changes the response of one exchange before it is sent (Exchange::Filter()).
@@ -96,10 +96,10 @@ class ReplyFilter {
  public:
   virtual ~ReplyFilter() = default;
 
-  /// Called once, when the response begins. It has a body if the handler has given the whole at
-  /// once. If it had none and gets one here, that is sent, and the handler's own is dropped.
-  /// @param exchange whose response it is
-  /// @param response to be changed
+  /// Changes the response when it begins; called once. It has a body if the handler has given all
+  /// of it at once. A body that is added here replaces the handler's output.
+  /// @param exchange the exchange of the response
+  /// @param response changed in place
   virtual void OnReply(Exchange& exchange, ServerResponse& response) noexcept = 0;
 
  protected:
@@ -108,74 +108,74 @@ class ReplyFilter {
   auto operator=(const ReplyFilter&) -> ReplyFilter& = default;
 };
 
-/// How far the response to one request has come. It only moves forward:
+/// The progress of the response to one request. It only moves forward:
 ///
 ///     kNone ──> kBegun ──> kComplete
 ///       └─────────┴──────> kCut
 enum class ReplyState : std::uint8_t {
-  kNone,      ///< nothing of it was sent
-  kBegun,     ///< its head was sent, and the body follows
+  kNone,      ///< nothing was sent
+  kBegun,     ///< the head was sent, and the body follows
   kComplete,  ///< all of it was given to the connection
-  kCut,       ///< it ends in the middle, and the connection with it
+  kCut,       ///< it ends in the middle, and so does the connection
 };
 
-/// How far the response came before its exchange has ended.
+/// Receives how far the response got before its exchange ended.
 using EndCallback = std::function<void(ReplyState reply)>;
 
-/// One request, and the place for its response. Owned by its session.
+/// One request and its response. Owned by its session.
 class Exchange {
  public:
   virtual ~Exchange() = default;
   Exchange(const Exchange&) = delete;
   auto operator=(const Exchange&) -> Exchange& = delete;
 
-  /// The client's request; valid for as long as the exchange is open. A view that was taken from it
-  /// within RequestHandler::Handle() is not: the request moves when the handler has returned
-  /// without a response. A handler that answers later asks again.
+  /// Returns the client's request; valid for as long as the exchange is open. Views taken from it
+  /// in RequestHandler::Handle() are not: the request moves if the handler returns without a
+  /// response. A handler that responds later must call this again.
   [[nodiscard]] auto GetRequest() const noexcept -> const Request& { return request_; }
 
-  /// The part of the path after the prefix under which the handler is mounted: "/a/b", or "". A
-  /// view like those of GetRequest().
+  /// Returns the part of the path after the prefix of the handler's mount: "/a/b", or "". The view
+  /// is valid like those of GetRequest().
   [[nodiscard]] auto SubPath() const noexcept -> std::string_view {
     return request_.uri.Path().substr(prefix_bytes_);
   }
 
-  /// Answers the request. The body is left out where HTTP wants none (HEAD, 304). An error page
-  /// gets the format of the path (web/error_formats.h). A second response sends nothing and throws
-  /// std::logic_error. If that leaves the handler, a response that is still under way is cut.
+  /// Sends the response. The body is left out where HTTP forbids one (HEAD, 304). An error page
+  /// gets the format of the path (web/error_formats.h). A second call sends nothing and throws
+  /// std::logic_error. If that exception leaves the handler, a response still under way is cut.
   /// @param response with a final status; throws std::invalid_argument for one below 200
   void Reply(const Response& response);
 
-  /// Answers the request by bytes that are ready. By HTTP/1.1 nothing is allocated, and a large
-  /// body is not copied.
+  /// Sends a prepared response. With HTTP/1.1 nothing is allocated, and a large body is not
+  /// copied.
   void Reply(const ReadyReply& reply);
 
-  /// The same with any status.
+  /// Does the same with any status.
   /// @param status the code
-  /// @param start the status line and the fields before `reply.text`, where the Date has to be if
-  ///     it is not here; copied
-  /// @param reply the rest; its status does not count
+  /// @param start the status line and the fields before `reply.text`; includes Date unless that is
+  ///     in the text; copied
+  /// @param reply the rest; its status is ignored
   void Reply(int status, std::string_view start, const ReadyReply& reply);
 
-  /// Has the request's body brought to `callback`, which is called at least once, later and never
-  /// in here; until its last piece, or until the exchange ends. A request without a body brings one
-  /// empty piece. A body that is malformed, too large or too slow is answered for the handler, and
-  /// the exchange ends. The callback may throw, as Handle(); it can't replace itself.
+  /// Delivers the request's body to `callback`: at least once, never during this call, until the
+  /// last piece or the end of the exchange. A request without a body gets one empty piece. If the
+  /// body is malformed, too large or too slow, the server sends the error response, and the
+  /// exchange ends. The callback may throw, as Handle() may; it can't replace itself.
   void OnBody(BodyCallback callback);
 
-  /// Stops and resumes the bringing of the body, which then waits in the client: for a handler
-  /// that can't take more at the moment.
+  /// Pauses or resumes the delivery of the body; a paused body waits in the client. It is for a
+  /// handler that can't take more at the moment.
   void HoldBody(bool hold);
 
-  /// Sets how long the request's body may be, in place of the server's own limit; beyond it: 413.
-  /// Before any of it was read.
+  /// Limits the request's body in place of the server's own limit; a longer one gets a 413. Must be
+  /// called before any of it was read.
   /// @param most in bytes, inclusive
   virtual void LimitBody(std::uint64_t most) noexcept = 0;
 
-  /// True if the body's declared length is beyond its limit.
+  /// Returns true if the body's declared length is beyond its limit.
   [[nodiscard]] virtual auto BodyTooLarge() const noexcept -> bool = 0;
 
-  /// The text of a 413, which names that limit.
+  /// Returns the text of the 413, which includes that limit.
   [[nodiscard]] virtual auto BodyLimitText() const -> std::string = 0;
 
   /// Begins a response whose body follows by Write(). Its end is marked by Content-Length if
@@ -185,11 +185,11 @@ class Exchange {
   /// @param length of the body in bytes, if it is known; that of a 205 is 0
   void BeginReply(const Response& head, std::optional<std::uint64_t> length = std::nullopt);
 
-  /// Sends a piece of the body; dropped where HTTP wants none (HEAD, 304), and beyond `length`.
-  /// While CanWrite() is false it is better to wait.
+  /// Sends a piece of the body. It is dropped where HTTP forbids a body (HEAD, 304), and beyond
+  /// `length`. While CanWrite() is false it is better to wait.
   void Write(std::string_view bytes);
 
-  /// The same without a copy, if the protocol can.
+  /// Does the same without a copy, if the protocol can.
   /// @param bytes neither move nor change while `pin` lives
   /// @param pin keeps them alive
   void Write(std::string_view bytes, const Pin& pin);
@@ -197,106 +197,109 @@ class Exchange {
   /// Sends a part of a file as a piece of the body.
   void Write(FileSlice slice);
 
-  /// Ends the response. If bytes that were announced by `length` are missing, the connection is
-  /// cut: nothing else tells the client.
+  /// Ends the response. If bytes promised by `length` are missing, the connection is cut, since
+  /// nothing else can inform the client.
   void End();
 
-  /// Ends a response that can't be completed: an error page if nothing of it was sent yet, else the
-  /// connection is cut, so that the client can't take the part for the whole.
+  /// Gives up a response that can't be completed. If nothing of it was sent, the client gets an
+  /// error page. Otherwise the connection is cut, so the client can't mistake a part for the whole.
   /// @param status of the error page
   /// @param detail for its text
   void Abort(int status, std::string_view detail);
 
-  /// The same with an error page of the caller's own.
+  /// Does the same with the caller's own error page.
   void Abort(const Response& page);
 
-  /// The same for a handler that has thrown, within the catch block: an HttpError by its status,
-  /// anything else by 500 and a line in the log.
+  /// Does the same for an exception of the handler, within the catch block: an HttpError gives its
+  /// status, anything else a 500 and a line in the log.
   void AbortThrown();
 
-  /// Has this server answer as if the client had asked for `target` by GET (or HEAD): a local
-  /// redirect, RFC 3875, section 6.2.2. The attached state goes, and unread bytes of the body are
-  /// dropped. Throws std::logic_error if a response has begun. Too many redirects in a row are
-  /// answered by 502.
-  /// @param target a path, perhaps with a query; anything else is answered by 502
+  /// Responds as if the client had sent a GET (or HEAD) for `target`: a local redirect, RFC
+  /// 3875, section 6.2.2. The attached state is destroyed, and unread bytes of the body are
+  /// dropped. Throws std::logic_error if a response has begun. Too many redirects in a row give
+  /// a 502.
+  /// @param target a path, perhaps with a query; anything else gives a 502
   void ReplyFrom(std::string target);
 
-  /// False while so much is unsent that a handler should wait for OnRoom().
+  /// Returns false while so much is unsent that a handler should wait for OnRoom().
   [[nodiscard]] auto CanWrite() const noexcept -> bool;
 
-  /// Calls `callback` when there is room again after CanWrite() was false; now and then also for
-  /// nothing. The callback may throw, as Handle(); it can't replace itself.
+  /// Calls `callback` when there is room again after CanWrite() was false; spurious calls are
+  /// possible. The callback may throw, as Handle() may; it can't replace itself.
   void OnRoom(std::function<void()> callback) { on_room_ = std::move(callback); }
 
-  /// Calls `callback`, and then those of OnEnd(), if the response has not begun after `limit`.
-  /// Replaces an earlier one. An exception is answered by a logged 500. ReplyFrom() drops it.
+  /// Calls `callback`, and then those of OnEnd(), if the response has not begun within `limit`.
+  /// Replaces an earlier one. An exception gives a logged 500. ReplyFrom() drops the callback.
   /// @param limit from now on
   /// @param callback on the loop's thread
   void OnLate(Clock::duration limit, std::function<void()> callback);
 
   /// Calls `callback` when the exchange ends. If the response is not complete by then, the client
-  /// has gone, or it was cut. A client that has closed its end is asked by Probe() whether it is
-  /// there. An exception is logged. ReplyFrom() drops it.
-  /// @param callback on the loop's thread; not to use the exchange, which is ending
+  /// is gone, or the response was cut. If the client has closed its end, Probe() finds out whether
+  /// it still reads. An exception is logged. ReplyFrom() drops the callback.
+  /// @param callback on the loop's thread; it must not use the exchange, which is ending
   void OnEnd(EndCallback callback);
 
-  /// Has `tap` hear the response, in place of the one that was to hear it. Before it begins.
+  /// Lets `tap` see the response, in place of an earlier tap. Must be called before it begins.
   void Tap(std::unique_ptr<ReplyTap> tap) noexcept { tap_ = std::move(tap); }
 
-  /// Has `filter` change the response before it begins, in place of another filter. ReplyFrom()
-  /// removes it, and Upgrade() does not ask it.
+  /// Lets `filter` change the response before it begins, in place of another filter. ReplyFrom()
+  /// removes it, and Upgrade() bypasses it.
   /// @param filter outlives the exchange
   void Filter(ReplyFilter* filter) {
     RareParts().filter = filter;
     has_filter_ = filter != nullptr;
   }
 
-  /// True if the client asks for another protocol on this connection, and the server can change to
-  /// it now: RFC 9110, section 7.8. False once the server is about to stop.
+  /// Returns true if the client asks for another protocol on this connection, and the server can
+  /// change to it now: RFC 9110, section 7.8. False once the server is about to stop.
   /// @param protocol its name, such as "websocket", in any case
   [[nodiscard]] virtual auto CanUpgrade(std::string_view protocol) const -> bool;
 
-  /// Answers 101 and hands the connection to another session, when the handler has returned. The
-  /// bytes that the client has sent after its request are that session's input.
-  /// @param protocol for which CanUpgrade() is true; else throws std::logic_error
-  /// @param fields of the 101, besides Connection and Upgrade; its status does not count
-  /// @param next makes the session. It is called when this exchange is over, so it holds copies,
-  ///     nothing of the request or of what is attached. If it throws, the connection is closed.
+  /// Sends a 101 and hands the connection over to another session when the handler has returned.
+  /// Bytes that the client has sent after its request become that session's input.
+  /// @param protocol one for which CanUpgrade() is true; else throws std::logic_error
+  /// @param fields of the 101, besides Connection and Upgrade; its status is ignored
+  /// @param next makes the session. It is called when this exchange is over, so it must hold copies
+  ///     and no references to the request. If it throws, the connection is closed.
   virtual void Upgrade(std::string_view protocol, const Response& fields, const SessionMaker& next);
 
-  /// Has something sent that a client without interest answers by a reset, so that its leaving is
-  /// noticed. An interim response (RFC 9110, section 15.2) where the protocol has nothing better.
-  /// @return false: nothing can be sent at this time
+  /// Sends bytes that make a departed client's kernel reset the connection: an interim response
+  /// (RFC 9110, section 15.2), unless the protocol has better means.
+  /// @return false if nothing can be sent at this time
   virtual auto Probe() -> bool { return false; }
 
-  /// True once the response has begun.
+  /// Returns how far the response has come.
+  [[nodiscard]] auto GetReplyState() const noexcept -> ReplyState { return reply_; }
+
+  /// Returns true once the response has begun.
   [[nodiscard]] auto Begun() const noexcept -> bool { return reply_ != ReplyState::kNone; }
 
-  /// The status of the response; 0: it has not begun.
+  /// Returns the status of the response, or 0 if it has not begun.
   [[nodiscard]] auto Status() const noexcept -> int { return status_; }
 
-  /// True once nothing more can follow in the body: there is none (HEAD, 204, 304), or all of its
-  /// `length` was given. Only End() is missing then, so nobody has to wait for it.
+  /// Returns true once the body can't grow: there is none (HEAD, 204, 304), or all of its `length`
+  /// was given. Only End() is missing then, so no caller has to wait.
   [[nodiscard]] auto HasWholeBody() const noexcept -> bool {
     return Replied() || (Begun() && (drops_output_ || (has_length_ && promised_ == 0)));
   }
 
-  /// True once the response is complete, or cut.
+  /// Returns true once the response is complete, or cut.
   [[nodiscard]] auto Replied() const noexcept -> bool { return reply_ >= ReplyState::kComplete; }
 
   /// Keeps `state` until the exchange ends, in place of what was kept.
   void Attach(std::unique_ptr<ExchangeState> state) noexcept { state_ = std::move(state); }
 
-  /// The values that belong to the request; emptied by ReplyFrom(), which makes it another one.
+  /// Returns the values of the request; ReplyFrom() empties them, as the request is then another.
   [[nodiscard]] auto Context() noexcept -> RequestContext& { return context_; }
 
-  /// A name that never means another exchange of the same loop.
+  /// Returns an id that no other exchange of the same loop ever has.
   [[nodiscard]] auto Id() const noexcept -> ExchangeId;
 
-  /// The connection on which the request came.
+  /// Returns the connection on which the request came.
   [[nodiscard]] auto GetConnection() const noexcept -> Connection&;
 
-  /// The loop that runs all this.
+  /// Returns the loop of the connection.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper&;
 
  protected:
@@ -307,17 +310,17 @@ class Exchange {
   /// @param number of the loop's, LoopHttp::NextNumber()
   void Open(Session& session, std::uint32_t number);
 
-  /// Ends it: destroys what is attached, and keeps memory for the next one. A protocol's destructor
-  /// calls it too: what is attached may answer in its own destructor.
+  /// Ends the exchange, destroys the attached state, and keeps memory for the next one. A
+  /// protocol's destructor calls it too, since attached state may respond in its destructor.
   void Close() noexcept;
 
-  /// The request, to be filled in by the protocol.
+  /// Returns the request, for the protocol to fill in.
   [[nodiscard]] auto RoomForRequest() noexcept -> Request& { return request_; }
 
-  /// The session that the request came to.
+  /// Returns the session that the request came to.
   [[nodiscard]] auto GetSession() const noexcept -> Session& { return *session_; }
 
-  /// True while the handler waits for a piece of the body.
+  /// Returns true while the handler waits for a piece of the body.
   [[nodiscard]] auto WantsBody() const noexcept -> bool;
 
   /// Moves on to a 101 that the protocol is about to send.
@@ -326,13 +329,13 @@ class Exchange {
     status_ = 101;
   }
 
-  /// It has sent the 101.
+  /// Notes that the protocol has sent the 101.
   void EndUpgrade() noexcept { Move(ReplyState::kComplete); }
 
  private:
   friend class LoopHttp;  // it calls the handlers
 
-  // Few exchanges have these: those of mounts with middleware, and those that take their time.
+  // Few exchanges need these: those of mounts with middleware, and slow ones.
   struct Rare {
     ReplyFilter* filter = nullptr;
     std::optional<TimerId> late_timer;
@@ -344,16 +347,16 @@ class Exchange {
 
   // Sends a whole response.
   virtual void SendWhole(const Response& response) = 0;
-  // Sends a ready one. `start` as in Reply(); empty: the status line and the Date are missing.
+  // Sends a prepared one. `start` is as in Reply(); empty: the status line and Date are missing.
   virtual void SendReady(int status, std::string_view start, const ReadyReply& reply);
-  // Sends a head whose body follows, `length` bytes of it if that is known.
+  // Sends a head whose body follows, with `length` bytes if that is known.
   virtual void SendHead(const Response& head, std::optional<std::uint64_t> length) = 0;
   // Sends a piece of the body, never an empty one.
   virtual void SendPiece(std::string_view bytes) = 0;
   virtual void SendPiece(FileSlice slice) = 0;
-  // The same for bytes that `pin` keeps alive.
+  // Does the same for bytes that `pin` keeps alive.
   virtual void SendPinned(std::string_view bytes, const Pin& /*pin*/) { SendPiece(bytes); }
-  // Sends the mark of the body's end.
+  // Sends the end marker of the body.
   virtual void SendEnd() = 0;
   // Breaks off a response that has begun.
   virtual void Cut() = 0;
@@ -384,7 +387,7 @@ class Exchange {
   std::size_t prefix_bytes_ = 0;
   std::uint32_t number_ = 0;
   ReplyState reply_ = ReplyState::kNone;
-  bool has_filter_ = false;  // rare_ has it, and it has not been called
+  bool has_filter_ = false;  // in rare_, and it has not been called
   bool body_held_ = false;
   bool end_told_ = false;         // the handler has been given the last piece
   bool drops_output_ = false;     // HEAD, or a status without a body
@@ -396,12 +399,12 @@ class Exchange {
   std::optional<std::string> new_target_;  // of ReplyFrom(), until the session has seen it
   std::string target_text_;                // the text of the redirected request's views
   int redirects_ = 0;
-  RequestContext context_;  // before what may look into it, which goes first
+  RequestContext context_;  // before its users, which are destroyed first
   BodyCallback on_body_;
   std::function<void()> on_room_;
   std::unique_ptr<ReplyTap> tap_;         // nearly always none
   std::unique_ptr<Rare> rare_;            // likewise
-  std::unique_ptr<ExchangeState> state_;  // goes first: the callbacks may look into it
+  std::unique_ptr<ExchangeState> state_;  // destroyed first: the callbacks may refer to it
 };
 
 }  // namespace TURTLE_SERVER

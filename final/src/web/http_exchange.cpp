@@ -13,7 +13,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Line ends before a request are no part of it: old clients send them, RFC 9112, section 2.2.
+// Skips line ends before a request, which old clients send: RFC 9112, section 2.2.
 auto WithoutLineEnds(std::string_view input) -> std::string_view {
   while (input.substr(0, 2) == "\r\n") {
     input.remove_prefix(2);
@@ -44,10 +44,10 @@ auto Http1Shared::ReadyStart(ReadyStatus status) -> std::string_view {
     constexpr std::array<std::string_view, 2> kStarts = {"HTTP/1.1 200 OK\r\nDate: ",
                                                          "HTTP/1.1 304 Not Modified\r\nDate: "};
     const std::string_view date = http_.Date();
-    for (std::size_t i = 0; i < kStarts.size(); ++i) {  // in the memory that each has already
+    for (std::size_t i = 0; i < kStarts.size(); ++i) {  // in the memory that each already has
       ready_starts_[i].assign(kStarts[i]).append(date).append("\r\n");
     }
-    start_time_ = now;  // last: if memory runs out halfway, the next call begins again
+    start_time_ = now;  // last: if memory runs out halfway, the next call starts over
   }
   return ready_starts_[static_cast<std::size_t>(status)];
 }
@@ -60,7 +60,7 @@ auto HttpExchange::Open(Session& session, HttpParser& parser) -> ParseResult {
   }
   const Request& request = GetRequest();
   unconsumed_bytes_ = result.head_bytes;
-  // Bytes after a CONNECT may be meant for the tunnel that it won't get.
+  // Bytes after a CONNECT may be meant for the tunnel, which the client won't get.
   keep_alive_ = request.keep_alive && request.method != Method::kConnect;
   body_done_ = !request.framing.HasBody();
   body_.reset();
@@ -81,7 +81,7 @@ void HttpExchange::Keep() {
 
 auto HttpExchange::HowToClose() const noexcept -> Closing {
   const Request& request = GetRequest();
-  // A client that did not ask for this end may have sent its next request.
+  // A client that did not ask to close may have sent its next request.
   const bool unasked = request.keep_alive && loop_.Http().Draining();
   const bool may_send =
       !body_done_ || request.framing.HasBody() || request.method == Method::kConnect || unasked;
@@ -121,14 +121,14 @@ void HttpExchange::TakeBody() {
   } else if (Replied()) {
     body_dropped_ += result.consumed;
     if (!body_done_ && body_dropped_ > loop_.Http().Options().max_dropped_bytes) {
-      keep_alive_ = false;  // the response could not say so: nobody knew how long it would be
+      keep_alive_ = false;  // too late to announce it: the length was unknown until now
     }
   }
   connection.Consume(std::exchange(unconsumed_bytes_, 0));
 }
 
-// How much of the body was not taken yet, of what has come or is announced; nullopt: it is
-// malformed or too large. A copy of the reader goes ahead, so the body can still be taken.
+// Returns how much of the body, received or announced, was not taken yet; nullopt if it is
+// malformed or too large. It runs a copy of the reader ahead, so the body can still be taken.
 auto HttpExchange::BodyAhead() const noexcept -> std::optional<std::uint64_t> {
   if (!body_) {
     return 0;
@@ -144,9 +144,9 @@ auto HttpExchange::BodyAhead() const noexcept -> std::optional<std::uint64_t> {
   return result.state == BodyState::kBad ? std::nullopt : std::optional(bytes + reader.Announced());
 }
 
-// May the connection be kept though the response came before the body? If the rest is short, it is
-// read and dropped; if chunks don't say how long it is, as far as that is short. But a client that
-// waits for leave may send it or not: nobody knows what its next byte will be.
+// Returns true if the connection can be kept although the response came before the body. A short
+// rest is read and dropped; a chunked one only as far as it stays short. But a client that waits
+// for "100 Continue" may send the body or not, so its next byte can't be interpreted.
 auto HttpExchange::CanDrop() const noexcept -> bool {
   if (body_done_ || continue_due_) {
     return body_done_;
@@ -155,8 +155,8 @@ auto HttpExchange::CanDrop() const noexcept -> bool {
   return GetRequest().framing.length <= most && BodyAhead().value_or(UINT64_MAX) <= most;
 }
 
-// Has something of a request after this one been read? Its client was not told that the responses
-// end before it, so it gets one, even if the server is about to end.
+// Returns true if a part of a later request has been read. Its client wasn't told that the
+// connection ends, so it gets a response even if the server is about to stop.
 auto HttpExchange::HasTakenMore() const noexcept -> bool {
   const std::string_view input = GetConnection().Read();
   const std::uint64_t used = unconsumed_bytes_ + BodyAhead().value_or(0);
@@ -202,7 +202,7 @@ void HttpExchange::SendReady(int /*status*/, std::string_view start, const Ready
   const bool in_file = reply.file >= 0;
   std::string_view text = reply.text;
   text.remove_suffix(is_head && !in_file ? reply.body_bytes : 0);
-  // One piece of memory leaves by send(2), which is cheaper than two by sendmsg(2).
+  // One block of memory is sent by send(2), which is cheaper than two by sendmsg(2).
   constexpr std::size_t kMaxCopied = std::size_t{16} * 1024;
   if (text.size() <= kMaxCopied) {
     connection.WriteToWriteBuffer(text);
@@ -221,7 +221,7 @@ void HttpExchange::SendHead(const Response& head, std::optional<std::uint64_t> l
   WriteHead(head, body_end_, length.value_or(0));
 }
 
-// A chunk of `bytes`, if the body is chunked: RFC 9112, section 7.1.
+// Begins a chunk of `bytes`, if the body is chunked: RFC 9112, section 7.1.
 void HttpExchange::BeginChunk(std::uint64_t bytes) {
   if (body_end_ == BodyEnd::kChunked) {
     GetConnection().WriteToWriteBuffer(ChunkHead(bytes).View());
@@ -258,7 +258,7 @@ void HttpExchange::SendEnd() {
   }
 }
 
-// Where the end of the connection is the end of the body, a FIN would be the proper one.
+// Resets, because a FIN would look like the proper end of a body that ends with the connection.
 void HttpExchange::Cut() {
   keep_alive_ = false;
   GetLooper().DeleteConnection(GetConnection().GetFd(),
@@ -276,7 +276,7 @@ void HttpExchange::UpdateBodyDeadline() noexcept {
 
 auto HttpExchange::EarnBodyTime() noexcept -> bool {
   if (GetConnection().Paused()) {
-    body_deadline_ = TimePoint::max();  // it is not read either, so it can't move
+    body_deadline_ = TimePoint::max();  // it is not read either, so the deadline can't move
     return true;
   }
   const HttpOptions& options = loop_.Http().Options();
@@ -290,13 +290,13 @@ void HttpExchange::GiveUpBody() {
   body_deadline_ = TimePoint::max();
   keep_alive_ = false;
   if (Replied()) {
-    GetLooper().DeleteConnection(GetConnection().GetFd(), Closing::kLinger);  // only to be dropped
+    GetLooper().DeleteConnection(GetConnection().GetFd(), Closing::kLinger);  // drops the body
   } else {
     loop_.Http().RefuseBody(*this, 408, "The request's body did not end in time.");
   }
 }
 
-// After a redirect the request has no body any more, though some of it may be left to be dropped.
+// After a redirect the request has no body, though some bytes of it may be left to drop.
 auto HttpExchange::BodyTooLarge() const noexcept -> bool {
   return body_ && GetRequest().framing.HasBody() && body_->TooLarge();
 }
@@ -305,7 +305,7 @@ auto HttpExchange::BodyLimitText() const -> std::string {
   return body_ ? body_->LimitText() : "The request has no body.";
 }
 
-// Does a field that is a list hold this name, in any case, in any of its lines?
+// Returns true if a list field contains this name, in any case, in any of its lines.
 auto HttpExchange::Lists(std::string_view field, std::string_view name) const -> bool {
   bool found = false;
   GetRequest().headers.ForEach(field, [&](std::string_view list) {
@@ -340,7 +340,7 @@ void HttpExchange::Upgrade(std::string_view protocol, const Response& fields,
   std::string lines = "Connection: upgrade\r\nUpgrade: ";
   lines.append(protocol).append("\r\n");
   head.insert(head.find('\n') + 1, lines);
-  SessionMaker maker = next;  // first: what may throw comes before the 101
+  SessionMaker maker = next;  // first: everything that may throw comes before the 101
   BeginUpgrade();
   GetConnection().WriteToWriteBuffer(head);
   next_ = std::move(maker);
@@ -348,8 +348,8 @@ void HttpExchange::Upgrade(std::string_view protocol, const Response& fields,
   GetSession().Wake();
 }
 
-// Many clients know interim responses only as the leave to send a body; any client has to take one
-// (RFC 9110, section 15.2). HTTP/1.0 knows none.
+// Many clients know only one interim response, the one that asks for the body; but every client
+// must accept others (RFC 9110, section 15.2). HTTP/1.0 knows none.
 auto HttpExchange::Probe() -> bool {
   if (Begun() || continue_due_ || GetRequest().minor_version == 0) {
     return false;

@@ -209,7 +209,7 @@ class HttpServer {
   /// Does another process serve new clients, TurtleServer::IsHandedOver()? Any thread.
   [[nodiscard]] auto IsHandedOver() const noexcept -> bool { return server_.IsHandedOver(); }
 
-  /// The listeners' descriptors, TurtleServer::ListenerFds(). Before Begin().
+  /// Returns the listeners' descriptors, TurtleServer::ListenerFds(). Before Begin().
   [[nodiscard]] auto ListenerFds() const -> std::vector<int> { return server_.ListenerFds(); }
 
   /// Makes SIGINT and SIGTERM call Stop(). After the first signal both are handled as before, so
@@ -218,10 +218,10 @@ class HttpServer {
   /// @throws as SignalWatch
   auto StopOnSignals() -> HttpServer&;
 
-  /// The address of the first listener, with the port that the kernel chose for port 0.
+  /// Returns the address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
 
-  /// The loops; for what must run on them besides.
+  /// Returns the loops; for what must run on them besides.
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
 
   /// Clients who were not let in. Any thread.

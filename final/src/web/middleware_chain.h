@@ -54,10 +54,10 @@ class MiddlewareChain {
   /// @param response is written over
   void Catch(const ServerRequest& request, ServerResponse& response) const;
 
-  /// True if Leave() has something to call.
+  /// Returns true if Leave() has something to call.
   [[nodiscard]] auto HasAfter() const noexcept -> bool;
 
-  /// True if there is no middleware.
+  /// Returns true if there is no middleware.
   [[nodiscard]] auto Empty() const noexcept -> bool { return around_.empty(); }
 
  private:

@@ -28,7 +28,7 @@ class OwnedRequest {
   OwnedRequest(const OwnedRequest&) = delete;
   auto operator=(const OwnedRequest&) -> OwnedRequest& = delete;
 
-  /// The request. Valid as long as this object.
+  /// Returns the request. Valid as long as this object.
   [[nodiscard]] auto Get() const noexcept -> const ServerRequest& { return request_; }
 
  private:

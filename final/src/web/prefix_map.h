@@ -53,8 +53,8 @@ class PrefixMap {
     });
   }
 
-  /// The value of the longest prefix of `path`, in whole segments: "/cgi-bin" is a prefix of
-  /// "/cgi-bin/add", and not of "/cgi-binary".
+  /// Returns the value of the longest prefix of `path`, in whole segments: "/cgi-bin" is a prefix
+  /// of "/cgi-bin/add", and not of "/cgi-binary".
   [[nodiscard]] auto Find(std::string_view path) const noexcept -> Match {
     for (const Entry& entry : entries_) {
       const std::string_view prefix = entry.prefix;
@@ -67,7 +67,7 @@ class PrefixMap {
     return {nullptr, 0};
   }
 
-  /// True as long as nothing was added.
+  /// Returns true as long as nothing was added.
   [[nodiscard]] auto Empty() const noexcept -> bool { return entries_.empty(); }
 
  private:

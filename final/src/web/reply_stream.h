@@ -58,7 +58,7 @@ class ReplyStream {
   /// @return what to do next; kGone: they are dropped
   auto Write(std::string_view bytes) const -> StreamState;
 
-  /// The result that Write() would return.
+  /// Returns the result that Write() would return.
   [[nodiscard]] auto State() const noexcept -> StreamState;
 
   /// Calls `callback` once, on the loop's thread: soon, if there is room, or when there is; or

@@ -71,52 +71,52 @@ class ServerRequest {
   ServerRequest(const ServerRequest&) = delete;
   auto operator=(const ServerRequest&) -> ServerRequest& = delete;
 
-  /// The head, as the parser left it.
+  /// Returns the head, as the parser left it.
   [[nodiscard]] auto Head() const noexcept -> const Request& { return head_; }
 
-  /// The path, decoded and without dots: "/users/ada".
+  /// Returns the path, decoded and without dots: "/users/ada".
   [[nodiscard]] auto Path() const noexcept -> std::string_view { return Head().uri.Path(); }
 
-  /// The target as the client sent it: "/users/ada?full=1".
+  /// Returns the target as the client sent it: "/users/ada?full=1".
   [[nodiscard]] auto Target() const noexcept -> std::string_view { return Head().target; }
 
-  /// The value of the route's parameter `name`, decoded.
+  /// Returns the value of the route's parameter `name`, decoded.
   /// @throws std::out_of_range if the route has no such parameter
   [[nodiscard]] auto Parameter(std::string_view name) const -> std::string_view;
 
-  /// The value of the route's parameter {name:int}.
+  /// Returns the value of the route's parameter {name:int}.
   /// @throws std::out_of_range if the route has no such parameter, or if it is no number
   [[nodiscard]] auto Integer(std::string_view name) const -> std::int64_t;
 
-  /// The first value of `name` in the query, decoded; nullopt if there is none.
+  /// Returns the first value of `name` in the query, decoded; nullopt if there is none.
   /// @throws HttpError 400 when it has too many fields
   [[nodiscard]] auto Query(std::string_view name) const -> std::optional<std::string_view> {
     return Query().Find(name);
   }
 
-  /// All fields of the query. Throws as above.
+  /// Returns all fields of the query. Throws as above.
   [[nodiscard]] auto Query() const -> const TURTLE_SERVER::Form&;
 
-  /// The value of the first cookie `name`; nullopt if there is none.
+  /// Returns the value of the first cookie `name`; nullopt if there is none.
   /// @throws HttpError 431 when there are too many
   [[nodiscard]] auto Cookie(std::string_view name) const -> std::optional<std::string_view>;
 
-  /// The value of the first field `name` of the head, in any case; nullopt if there is none.
+  /// Returns the value of the first field `name` of the head, in any case; nullopt if there is none.
   [[nodiscard]] auto Header(std::string_view name) const -> std::optional<std::string_view> {
     return Head().headers.Find(name);
   }
 
-  /// The whole body; "" without one, and within Middleware::before.
+  /// Returns the whole body; "" without one, and within Middleware::before.
   [[nodiscard]] auto Body() const noexcept -> std::string_view {
     return body_ != nullptr ? std::string_view(*body_) : std::string_view();
   }
 
-  /// The body, understood as JSON, whatever Content-Type says.
+  /// Returns the body, understood as JSON, whatever Content-Type says.
   /// @return to be read: what is not of the wanted form is HttpError 400 as well
   /// @throws HttpError 400, with the place of the mistake, if it is none
   [[nodiscard]] auto Json() const -> RequestJson;
 
-  /// The body, understood as a form.
+  /// Returns the body, understood as a form.
   /// @throws HttpError 415 when it is not application/x-www-form-urlencoded, 400 when it has too
   ///     many fields
   [[nodiscard]] auto Form() const -> const TURTLE_SERVER::Form&;
@@ -131,33 +131,33 @@ class ServerRequest {
     return context_.Set<T>(std::move(value));
   }
 
-  /// The value of type `T` in the context; nullptr if there is none.
+  /// Returns the value of type `T` in the context; nullptr if there is none.
   template <typename T>
   [[nodiscard]] auto Find() const noexcept -> T* {
     return context_.Find<T>();
   }
 
-  /// The value of type `T` in the context.
+  /// Returns the value of type `T` in the context.
   /// @throws std::out_of_range, with the type's name, if there is none: a logged 500
   template <typename T>
   [[nodiscard]] auto Get() const -> T& {
     return context_.Get<T>();
   }
 
-  /// The whole context. A handler that goes on in another thread copies it: a snapshot that keeps
-  /// its values after the client has gone.
+  /// Returns the whole context. A handler that goes on in another thread copies it: a snapshot that
+  /// keeps its values after the client has gone.
   [[nodiscard]] auto Context() const noexcept -> const RequestContext& { return context_; }
 
-  /// The client's address. The kernel is asked once for each connection, getpeername(2); an empty
-  /// one if the client has gone before.
+  /// Returns the client's address. The kernel is asked once for each connection, getpeername(2); an
+  /// empty one if the client has gone before.
   [[nodiscard]] auto Source() const -> NetAddress;
 
-  /// The address that the client has reached, getsockname(2), asked once, too.
+  /// Returns the address that the client has reached, getsockname(2), asked once, too.
   [[nodiscard]] auto Destination() const -> NetAddress;
 
-  /// True once the client no longer waits for the response. A handler that takes long, on a thread
-  /// other than the loop's, asks now and then. On the loop's own thread it is false: the loop can't
-  /// notice meanwhile.
+  /// Returns true once the client no longer waits for the response. A handler that takes long, on a
+  /// thread other than the loop's, asks now and then. On the loop's own thread it is false: the
+  /// loop can't notice meanwhile.
   [[nodiscard]] auto Cancelled() const noexcept -> bool {
     return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
   }

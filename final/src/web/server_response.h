@@ -50,7 +50,7 @@ class ServerResponse {
   /// @return this
   auto Status(int status) -> ServerResponse&;
 
-  /// The status.
+  /// Returns the status.
   [[nodiscard]] auto Status() const noexcept -> int { return head_.Status(); }
 
   /// Gives field `name` the one value `value`; see Response::Set().
@@ -65,8 +65,8 @@ class ServerResponse {
   /// @return this
   auto SetCookie(const TURTLE_SERVER::SetCookie& cookie) -> ServerResponse&;
 
-  /// The value of the first field `name`, in any case; nullopt if there is none. Valid until the
-  /// next change.
+  /// Returns the value of the first field `name`, in any case; nullopt if there is none. Valid
+  /// until the next change.
   [[nodiscard]] auto Find(std::string_view name) const -> std::optional<std::string_view> {
     return head_.Find(name);
   }
@@ -100,7 +100,7 @@ class ServerResponse {
   /// Removes the body, and gives access to what is left, for code that fills in a Response.
   [[nodiscard]] auto WithoutBody() -> Response&;
 
-  /// The body; "" if it is a part of a file.
+  /// Returns the body; "" if it is a part of a file.
   [[nodiscard]] auto Body() const noexcept -> std::string_view;
 
   /// Makes plain text in UTF-8 the body.
@@ -146,7 +146,7 @@ class ServerResponse {
   /// Makes it 200 and empty again.
   void Reset();
 
-  /// The detail of a Page() that is the body, Response::TakeErrorDetail().
+  /// Returns the detail of a Page() that is the body, Response::TakeErrorDetail().
   [[nodiscard]] auto TakeErrorDetail() noexcept -> std::optional<std::string> {
     return head_.TakeErrorDetail();
   }
@@ -154,10 +154,10 @@ class ServerResponse {
   /// Status and fields; with a body if that is a page or a part of a file.
   [[nodiscard]] auto Head() const noexcept -> const Response& { return head_; }
 
-  /// The body, if Head() has none. This object is left without one.
+  /// Returns the body, if Head() has none. This object is left without one.
   [[nodiscard]] auto TakeBody() noexcept -> std::string { return std::exchange(body_, {}); }
 
-  /// All of it as one value. This object is left 200 and empty.
+  /// Returns all of it as one value. This object is left 200 and empty.
   [[nodiscard]] auto Whole() -> Response;
 
  private:

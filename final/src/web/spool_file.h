@@ -36,10 +36,10 @@ class SpoolFile {
   /// Writes what was gathered and sets the read position to the start. @return 0 or an errno value.
   [[nodiscard]] auto Rewind() noexcept -> int;
 
-  /// The descriptor, borrowed; -1 before Open().
+  /// Returns the descriptor, borrowed; -1 before Open().
   [[nodiscard]] auto GetFd() const noexcept -> int { return fd_.Get(); }
 
-  /// How many bytes were added.
+  /// Returns how many bytes were added.
   [[nodiscard]] auto Size() const noexcept -> std::uint64_t { return size_; }
 
  private:

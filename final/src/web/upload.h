@@ -44,7 +44,7 @@ struct UploadedPart {
   std::string text;        ///< the content, unless it is on disk
   SpoolFile file;          ///< the content, if it is: GetFd() can be read from its start
 
-  /// True if the content is in `file`.
+  /// Returns true if the content is in `file`.
   [[nodiscard]] auto IsOnDisk() const noexcept -> bool { return file.GetFd() >= 0; }
 
   /// Makes a new file of the content, which others than its owner can't read; waits for the disk.
@@ -70,10 +70,10 @@ class Upload {
   /// Says whether a body that ends here is complete. @return as Write()
   auto Finish() -> HeadFault;
 
-  /// All parts in their order. They are complete when Finish() has found no fault.
+  /// Returns all parts in their order. They are complete when Finish() has found no fault.
   [[nodiscard]] auto Parts() const noexcept -> const std::vector<UploadedPart>& { return parts_; }
 
-  /// The first part named exactly `name`, or nullptr; valid until the next Write().
+  /// Returns the first part named exactly `name`, or nullptr; valid until the next Write().
   [[nodiscard]] auto Find(std::string_view name) const -> const UploadedPart*;
 
   /// With 503: the errno value, for the log; else 0.

@@ -1,4 +1,4 @@
-// One request, and the place for its response.
+// One request and its response.
 //
 // Interface:
 //  * GetRequest() is what the client asked.
@@ -6,8 +6,8 @@
 //  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
 //    latest when the client is gone.
 //
-// An exchange knows no framing. Each protocol derives its own from it (web/http_exchange.h), which
-// puts the response on the wire; handlers see this class only.
+// An exchange knows nothing of framing. Each protocol derives its own class (web/http_exchange.h),
+// which puts the response on the wire; handlers see only this one.
 //
 // Thread: the loop's.
 #pragma once
@@ -24,18 +24,18 @@ namespace TURTLE_SERVER {
 class Looper;
 class Session;
 
-/// Names an exchange of one loop; names are not used again.
+/// Identifies an exchange of one loop; ids are never reused.
 struct ExchangeId {
-  ConnectionId connection;  ///< whose
-  std::uint32_t number;     ///< which of the loop's requests
+  ConnectionId connection;  ///< the connection of the exchange
+  std::uint32_t number;     ///< which of the loop's requests it is
 
-  /// Same exchange?
+  /// Returns true for the same exchange.
   friend auto operator==(const ExchangeId& a, const ExchangeId& b) noexcept -> bool {
     return a.connection == b.connection && a.number == b.number;
   }
 };
 
-/// Base of what a handler keeps with an exchange that it answers later.
+/// Base of the state that a handler keeps with an exchange until it responds.
 class ExchangeState {
  public:
   virtual ~ExchangeState() = default;
@@ -46,20 +46,20 @@ class ExchangeState {
   auto operator=(const ExchangeState&) -> ExchangeState& = default;
 };
 
-/// One request, and the place for its response. Owned by its session.
+/// One request and its response. Owned by its session.
 class Exchange {
  public:
   virtual ~Exchange() = default;
   Exchange(const Exchange&) = delete;
   auto operator=(const Exchange&) -> Exchange& = delete;
 
-  /// The client's request; valid for as long as the exchange is open. A view that was taken from it
-  /// within RequestHandler::Handle() is not: the request moves when the handler has returned
-  /// without a response. A handler that answers later asks again.
+  /// Returns the client's request; valid for as long as the exchange is open. Views taken from it
+  /// in RequestHandler::Handle() are not: the request moves if the handler returns without a
+  /// response. A handler that responds later must call this again.
   [[nodiscard]] auto GetRequest() const noexcept -> const Request& { return request_; }
 
-  /// The part of the path after the prefix under which the handler is mounted: "/a/b", or "". A
-  /// view like those of GetRequest().
+  /// Returns the part of the path after the prefix of the handler's mount: "/a/b", or "". The view
+  /// is valid like those of GetRequest().
   [[nodiscard]] auto SubPath() const noexcept -> std::string_view {
     return request_.uri.Path().substr(prefix_bytes_);
   }
@@ -76,13 +76,13 @@ class Exchange {
   /// Keeps `state` until the exchange ends, in place of what was kept.
   void Attach(std::unique_ptr<ExchangeState> state) noexcept { state_ = std::move(state); }
 
-  /// A name that never means another exchange of the same loop.
+  /// Returns an id that no other exchange of the same loop ever has.
   [[nodiscard]] auto Id() const noexcept -> ExchangeId;
 
-  /// The connection on which the request came.
+  /// Returns the connection on which the request came.
   [[nodiscard]] auto GetConnection() const noexcept -> Connection&;
 
-  /// The loop that runs all this.
+  /// Returns the loop of the connection.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper&;
 
  protected:
@@ -93,14 +93,14 @@ class Exchange {
   /// @param number of the loop's, LoopHttp::NextNumber()
   void Open(Session& session, std::uint32_t number);
 
-  /// Ends it: destroys what is attached, and keeps memory for the next one. A protocol's destructor
-  /// calls it too: what is attached may answer in its own destructor.
+  /// Ends the exchange, destroys the attached state, and keeps memory for the next one. A
+  /// protocol's destructor calls it too, since attached state may respond in its destructor.
   void Close() noexcept;
 
-  /// The request, to be filled in by the protocol.
+  /// Returns the request, for the protocol to fill in.
   [[nodiscard]] auto RoomForRequest() noexcept -> Request& { return request_; }
 
-  /// The session that the request came to.
+  /// Returns the session that the request came to.
   [[nodiscard]] auto GetSession() const noexcept -> Session& { return *session_; }
 
  private:

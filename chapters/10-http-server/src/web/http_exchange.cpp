@@ -6,7 +6,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Line ends before a request are no part of it: old clients send them, RFC 9112, section 2.2.
+// Skips line ends before a request, which old clients send: RFC 9112, section 2.2.
 auto WithoutLineEnds(std::string_view input) -> std::string_view {
   while (input.substr(0, 2) == "\r\n") {
     input.remove_prefix(2);
@@ -47,8 +47,8 @@ auto HttpExchange::HowToClose() const noexcept -> Closing {
   return may_send ? Closing::kLinger : Closing::kAuto;
 }
 
-// Has something of a request after this one been read? Its client was not told that the responses
-// end before it, so it gets one, even if the server is about to end.
+// Returns true if a part of a later request has been read. Its client wasn't told that the
+// connection ends, so it gets a response even if the server is about to stop.
 auto HttpExchange::HasTakenMore() const noexcept -> bool {
   return !WithoutLineEnds(GetConnection().Read().substr(unconsumed_bytes_)).empty();
 }

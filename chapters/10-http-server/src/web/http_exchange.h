@@ -1,8 +1,8 @@
-// An exchange by HTTP/1.1 (RFC 9112).
+// An HTTP/1.1 exchange (RFC 9112).
 //
-// Here is what HTTP/1.1 knows of one request: where its head lies, how its body is framed, and
-// whether the connection can be kept for the next request. Its session (web/http_session.h) parses
-// one request after the other; the exchange in between reads and writes what belongs to one.
+// This class keeps the state of one HTTP/1.1 request: the place of its head, the framing of its
+// body, and whether the connection can be kept. Its session (web/http_session.h) parses one request
+// after the other; the exchange reads and writes the bytes of one.
 //
 // Interface:
 //  * Open() parses the head, Keep() makes the exchange last longer than its bytes.
@@ -29,18 +29,18 @@ namespace TURTLE_SERVER {
 
 class Http1Shared;
 
-/// One request of HTTP/1.1 and its response.
+/// One HTTP/1.1 request and its response.
 class HttpExchange final : public Exchange {
  public:
-  /// @param loop whose exchange this is
+  /// @param loop of the exchange
   explicit HttpExchange(Http1Shared& loop) noexcept : loop_(loop) {}
   ~HttpExchange() override { Close(); }
 
   HttpExchange(const HttpExchange&) = delete;
   auto operator=(const HttpExchange&) -> HttpExchange& = delete;
 
-  /// Parses the head at the front of the input. The exchange begins with kDone.
-  /// @param session whose connection it is
+  /// Parses the head at the front of the input. With kDone the exchange begins.
+  /// @param session of the connection
   /// @param parser of that connection
   /// @return the parser's verdict
   auto Open(Session& session, HttpParser& parser) -> ParseResult;
@@ -48,20 +48,20 @@ class HttpExchange final : public Exchange {
   /// Drops the head from the input, after making the request independent of it.
   void Keep();
 
-  /// Ends the exchange: what is left of the head is dropped, and what is attached destroyed.
+  /// Ends the exchange: drops the rest of the head, and destroys the attached state.
   void Finish() {
     GetConnection().Consume(std::exchange(unconsumed_bytes_, 0));
     Close();
   }
 
-  /// True once the response is complete and nothing of the request is left to be read.
+  /// Returns true once the response is complete and nothing of the request is left to read.
   [[nodiscard]] auto IsComplete() const noexcept -> bool { return Replied(); }
 
-  /// True if another request may follow the response on this connection.
+  /// Returns true if another request may follow the response on this connection.
   [[nodiscard]] auto KeepsConnection() const noexcept -> bool { return keep_alive_; }
 
-  /// How to close the connection if it isn't kept. A client that may have sent more is waited for:
-  /// a close with unread bytes is a reset, which destroys the response (RFC 9112, section 9.6).
+  /// Returns how to close a connection that isn't kept. It lingers if the client may have sent
+  /// more: a reset for unread bytes would destroy the response (RFC 9112, section 9.6).
   [[nodiscard]] auto HowToClose() const noexcept -> Closing;
 
  private:
@@ -73,18 +73,18 @@ class HttpExchange final : public Exchange {
   bool keep_alive_ = true;            // after the response
 };
 
-/// The HTTP/1.1 of one loop, shared by its sessions.
+/// HTTP/1.1 state of one loop, shared by its sessions.
 class Http1Shared {
  public:
-  /// @param http has the requests answered; outlives this object
+  /// @param http has the requests served; outlives this object
   explicit Http1Shared(LoopHttp& http) noexcept : http_(http) {}
   Http1Shared(const Http1Shared&) = delete;
   auto operator=(const Http1Shared&) -> Http1Shared& = delete;
 
-  /// The loop's handlers and limits.
+  /// Returns the loop's handlers and limits.
   [[nodiscard]] auto Http() const noexcept -> LoopHttp& { return http_; }
 
-  /// An exchange to be opened, from GiveBack() or new.
+  /// Returns an unopened exchange, from GiveBack() or new.
   [[nodiscard]] auto TakeExchange() -> std::unique_ptr<HttpExchange> {
     return spare_ ? std::move(spare_) : std::make_unique<HttpExchange>(*this);
   }
@@ -92,7 +92,7 @@ class Http1Shared {
   /// Keeps a finished exchange for the next request.
   void GiveBack(std::unique_ptr<HttpExchange> exchange) noexcept { spare_ = std::move(exchange); }
 
-  /// Room to write a head in, empty; its memory is used again.
+  /// Returns an empty string to write a head in; its memory is reused.
   [[nodiscard]] auto HeadScratch() noexcept -> std::string&;
 
  private:

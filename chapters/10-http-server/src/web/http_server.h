@@ -60,7 +60,7 @@ class HttpServer {
   /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
   void Stop() noexcept { server_.Stop(); }
 
-  /// The address of the first listener, with the port that the kernel chose for port 0.
+  /// Returns the address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
 
   /// The loops, of which the first accepts; for what must run on them besides.

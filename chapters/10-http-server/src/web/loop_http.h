@@ -36,13 +36,13 @@ class LoopHttp {
     looper.SetFlushRate({options_.min_send_rate, options_.write_timeout});  // of last words
   }
 
-  /// The loop.
+  /// Returns the loop.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper& { return looper_; }
 
   /// Limits and timeouts.
   [[nodiscard]] auto Options() const noexcept -> const HttpOptions& { return options_; }
 
-  /// True once the server takes no new requests.
+  /// Returns true once the server takes no new requests.
   [[nodiscard]] auto Ending() const noexcept -> bool { return looper_.Stopping(); }
 
   /// Answers the paths under `prefix` by `handler`.
@@ -56,8 +56,8 @@ class LoopHttp {
     std::size_t prefix_bytes;  ///< of the path, that named the handler
   };
 
-  /// The handler with the longest prefix of `path`, in whole segments: "/cgi-bin" is a prefix of
-  /// "/cgi-bin/add", not of "/cgi-binary".
+  /// Returns the handler with the longest prefix of `path`, in whole segments: "/cgi-bin" is a
+  /// prefix of "/cgi-bin/add", not of "/cgi-binary".
   [[nodiscard]] auto HandlerFor(std::string_view path) const noexcept -> Match;
 
   /// Returns the number of a new exchange.

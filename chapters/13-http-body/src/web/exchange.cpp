@@ -82,8 +82,8 @@ void Exchange::Write(FileSlice slice) {
   session_->Wake();
 }
 
-// How many of `bytes` are sent: no more than was promised, or the client would take the rest for
-// the next reply.
+// Returns how many of `bytes` may be sent: no more than was promised, or the client would take the
+// rest for the next response.
 auto Exchange::Allow(std::uint64_t bytes) noexcept -> std::uint64_t {
   if (reply_ != ReplyState::kBegun) {
     return 0;
@@ -107,7 +107,7 @@ void Exchange::End() {
   if (!drops_output_) {
     SendEnd();
   }
-  Move(ReplyState::kComplete);  // not before: if SendEnd() throws, the response is to be aborted
+  Move(ReplyState::kComplete);  // not before: if SendEnd() throws, the response must be aborted
   session_->Wake();
 }
 

@@ -10,7 +10,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Line ends before a request are no part of it: old clients send them, RFC 9112, section 2.2.
+// Skips line ends before a request, which old clients send: RFC 9112, section 2.2.
 auto WithoutLineEnds(std::string_view input) -> std::string_view {
   while (input.substr(0, 2) == "\r\n") {
     input.remove_prefix(2);
@@ -43,7 +43,7 @@ auto HttpExchange::Open(Session& session, HttpParser& parser) -> ParseResult {
   }
   const Request& request = GetRequest();
   unconsumed_bytes_ = result.head_bytes;
-  // Bytes after a CONNECT may be meant for the tunnel that it won't get.
+  // Bytes after a CONNECT may be meant for the tunnel, which the client won't get.
   keep_alive_ = request.keep_alive && request.method != Method::kConnect;
   body_done_ = !request.framing.HasBody();
   body_.reset();
@@ -102,14 +102,14 @@ void HttpExchange::TakeBody() {
   } else if (Replied()) {
     body_dropped_ += result.consumed;
     if (!body_done_ && body_dropped_ > loop_.Http().Options().max_dropped_bytes) {
-      keep_alive_ = false;  // the response could not say so: nobody knew how long it would be
+      keep_alive_ = false;  // too late to announce it: the length was unknown until now
     }
   }
   connection.Consume(std::exchange(unconsumed_bytes_, 0));
 }
 
-// How much of the body was not taken yet, of what has come or is announced; nullopt: it is
-// malformed or too large. A copy of the reader goes ahead, so the body can still be taken.
+// Returns how much of the body, received or announced, was not taken yet; nullopt if it is
+// malformed or too large. It runs a copy of the reader ahead, so the body can still be taken.
 auto HttpExchange::BodyAhead() const noexcept -> std::optional<std::uint64_t> {
   if (!body_) {
     return 0;
@@ -125,9 +125,9 @@ auto HttpExchange::BodyAhead() const noexcept -> std::optional<std::uint64_t> {
   return result.state == BodyState::kBad ? std::nullopt : std::optional(bytes + reader.Announced());
 }
 
-// May the connection be kept though the response came before the body? If the rest is short, it is
-// read and dropped; if chunks don't say how long it is, as far as that is short. But a client that
-// waits for leave may send it or not: nobody knows what its next byte will be.
+// Returns true if the connection can be kept although the response came before the body. A short
+// rest is read and dropped; a chunked one only as far as it stays short. But a client that waits
+// for "100 Continue" may send the body or not, so its next byte can't be interpreted.
 auto HttpExchange::CanDrop() const noexcept -> bool {
   if (body_done_ || continue_due_) {
     return body_done_;
@@ -136,8 +136,8 @@ auto HttpExchange::CanDrop() const noexcept -> bool {
   return GetRequest().framing.length <= most && BodyAhead().value_or(UINT64_MAX) <= most;
 }
 
-// Has something of a request after this one been read? Its client was not told that the responses
-// end before it, so it gets one, even if the server is about to end.
+// Returns true if a part of a later request has been read. Its client wasn't told that the
+// connection ends, so it gets a response even if the server is about to stop.
 auto HttpExchange::HasTakenMore() const noexcept -> bool {
   const std::string_view input = GetConnection().Read();
   const std::uint64_t used = unconsumed_bytes_ + BodyAhead().value_or(0);
@@ -176,7 +176,7 @@ void HttpExchange::SendHead(const Response& head, std::optional<std::uint64_t> l
   WriteHead(head, body_end_, length.value_or(0));
 }
 
-// A chunk of `bytes`, if the body is chunked: RFC 9112, section 7.1.
+// Begins a chunk of `bytes`, if the body is chunked: RFC 9112, section 7.1.
 void HttpExchange::BeginChunk(std::uint64_t bytes) {
   if (body_end_ == BodyEnd::kChunked) {
     GetConnection().WriteToWriteBuffer(ChunkHead(bytes).View());
@@ -207,7 +207,7 @@ void HttpExchange::SendEnd() {
   }
 }
 
-// Where the end of the connection is the end of the body, a FIN would be the proper one.
+// Resets, because a FIN would look like the proper end of a body that ends with the connection.
 void HttpExchange::Cut() {
   keep_alive_ = false;
   GetLooper().DeleteConnection(GetConnection().GetFd(),
@@ -225,7 +225,7 @@ void HttpExchange::UpdateBodyDeadline() noexcept {
 
 auto HttpExchange::EarnBodyTime() noexcept -> bool {
   if (GetConnection().Paused()) {
-    body_deadline_ = TimePoint::max();  // it is not read either, so it can't move
+    body_deadline_ = TimePoint::max();  // it is not read either, so the deadline can't move
     return true;
   }
   const HttpOptions& options = loop_.Http().Options();
@@ -239,13 +239,13 @@ void HttpExchange::GiveUpBody() {
   body_deadline_ = TimePoint::max();
   keep_alive_ = false;
   if (Replied()) {
-    GetLooper().DeleteConnection(GetConnection().GetFd(), Closing::kLinger);  // only to be dropped
+    GetLooper().DeleteConnection(GetConnection().GetFd(), Closing::kLinger);  // drops the body
   } else {
     loop_.Http().RefuseBody(*this, 408, "The request's body did not end in time.");
   }
 }
 
-// After a redirect the request has no body any more, though some of it may be left to be dropped.
+// After a redirect the request has no body, though some bytes of it may be left to drop.
 auto HttpExchange::BodyTooLarge() const noexcept -> bool {
   return body_ && GetRequest().framing.HasBody() && body_->TooLarge();
 }

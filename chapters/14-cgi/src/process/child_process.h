@@ -84,7 +84,7 @@ class ChildProcess {
   /// @return success, or the step that failed and why. Never throws for a system error.
   auto Start(const ChildOptions& options) -> SpawnResult;
 
-  /// The process id, which is also the group's; -1: no program, or reaped.
+  /// Returns the process id, which is also the group's; -1: no program, or reaped.
   [[nodiscard]] auto Pid() const noexcept -> pid_t { return pid_; }
 
   /// A descriptor that is readable once the program has ended (pidfd_open(2)); -1 where the system

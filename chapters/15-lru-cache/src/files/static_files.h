@@ -56,7 +56,7 @@ class StaticFiles : public RequestHandler {
 
   void Handle(Exchange& exchange) override;
 
-  /// The statistics of the cache; all zero without one.
+  /// Returns the statistics of the cache; all zero without one.
   [[nodiscard]] auto CacheStats() const noexcept -> LruStats {
     return cache_ ? cache_->Stats() : LruStats();
   }

@@ -16,8 +16,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Removes what a request said of its body, which has been read, and, unless it only asked for
-// something, of the state and the parts that it wanted: that was about the first target.
+// Removes the fields about the body, which has been read. Unless the request was a plain read, it
+// also removes conditions and ranges, since they were about the first target.
 void RemoveOutdated(Request& request) {
   const bool only_asks = request.method == Method::kGet || request.method == Method::kHead;
   request.headers.RemoveIf([only_asks](const HeaderField& field) {
@@ -96,7 +96,7 @@ void Exchange::Reply(const ReadyReply& reply) {
   session_->Wake();
 }
 
-// For protocols that have no use for the text of HTTP/1.1.
+// Serves protocols that have no use for the text of HTTP/1.1.
 void Exchange::SendReady(int status, std::string_view start, const ReadyReply& reply) {
   Response response(status);
   std::string_view text = reply.text;
@@ -155,8 +155,8 @@ void Exchange::Write(FileSlice slice) {
   session_->Wake();
 }
 
-// How many of `bytes` are sent: no more than was promised, or the client would take the rest for
-// the next reply.
+// Returns how many of `bytes` may be sent: no more than was promised, or the client would take the
+// rest for the next response.
 auto Exchange::Allow(std::uint64_t bytes) noexcept -> std::uint64_t {
   if (reply_ != ReplyState::kBegun) {
     return 0;
@@ -180,7 +180,7 @@ void Exchange::End() {
   if (!drops_output_) {
     SendEnd();
   }
-  Move(ReplyState::kComplete);  // not before: if SendEnd() throws, the response is to be aborted
+  Move(ReplyState::kComplete);  // not before: if SendEnd() throws, the response must be aborted
   session_->Wake();
 }
 
@@ -209,12 +209,12 @@ void Exchange::ReplyFrom(std::string target) {
     throw std::logic_error("ReplyFrom() after a response has begun");
   }
   new_target_ = std::move(target);
-  // Later, since the caller may be the attached state itself. And even if the session is running
-  // now: within Handle() it would wait for the client's next byte.
+  // Runs later, since the caller may be the attached state itself. It is needed even if the session
+  // is running: within Handle() that would wait for the client's next byte.
   GetLooper().Schedule(&GetConnection());
 }
 
-// Turns the request into the one that ReplyFrom() wants. @return false: it can't be.
+// Turns the request into that of ReplyFrom(). @return false if that is impossible.
 auto Exchange::Redirect() -> bool {
   constexpr int kMaxRedirects = 5;  // of programs that point at each other
   on_body_ = nullptr;
@@ -234,7 +234,7 @@ auto Exchange::Redirect() -> bool {
   request_.method_text = head ? "HEAD" : "GET";
   request_.target = target_text_;
   request_.framing = Framing();
-  // A head that is parsed has no such characters, and this text has not been parsed.
+  // A parsed head has no such characters, but this text has not been parsed.
   const bool is_text = std::none_of(target_text_.begin(), target_text_.end(),
                                     [](char c) { return ascii::IsControl(c) || c == ' '; });
   return is_text && !request_.uri.Parse(target_text_, request_.method);

@@ -24,7 +24,7 @@ class LogLine {
   LogLine(LogLevel level, std::string_view text,
           std::chrono::system_clock::time_point time = std::chrono::system_clock::now()) noexcept;
 
-  /// The line.
+  /// Returns the line.
   [[nodiscard]] auto View() const noexcept -> std::string_view { return {bytes_.data(), size_}; }
 
  private:
@@ -37,10 +37,10 @@ class LogLine {
 /// Log().
 using ErrorSink = void (*)(LogLevel level, std::string_view text) noexcept;
 
-/// How many lines end in `text`.
+/// Returns how many lines end in `text`.
 [[nodiscard]] auto CountLines(std::string_view text) noexcept -> std::uint64_t;
 
-/// The line that tells how many lines are missing before it.
+/// Returns the line that tells how many lines are missing before it.
 [[nodiscard]] auto LossLine(std::uint64_t lines) noexcept -> LogLine;
 
 }  // namespace TURTLE_SERVER

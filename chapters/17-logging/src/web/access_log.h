@@ -1,10 +1,10 @@
-// One line for each request, as other servers write it.
+// Writes one line for each request, in the format of other servers.
 //
 // Interface:
-//  * AppendCombined(), AppendJson(): one line's text.
+//  * AppendCombined() and AppendJson() write the text of one line.
 //  * AccessLogTime keeps the text of the current second.
-//  * AccessLog writes the lines of one loop. It collects them and hands them over together: the
-//    queue's lock is taken once for a batch, not once for a request.
+//  * AccessLog writes the lines of one loop. It collects them and hands them over as a batch, so
+//    the queue's lock is taken once for a batch, not once for a request.
 //
 // Thread: the loop's.
 #pragma once
@@ -30,14 +30,14 @@ enum class AccessLogFormat : std::uint8_t {
   kJson       ///< A JSON object (RFC 8259) in each line.
 };
 
-/// A second as a line tells it, in UTC. gmtime_r(3) takes a lock that all threads share, so the
-/// text is written once a second and not for each line.
+/// Formats a second, in UTC, as a line shows it. gmtime_r(3) takes a lock that all threads share,
+/// so the text is formatted once a second and not for each line.
 class AccessLogTime {
  public:
   /// @param format of the lines
   explicit AccessLogTime(AccessLogFormat format) noexcept : format_(format) {}
 
-  /// `31/Jan/2026:23:59:59 +0000`, or in JSON `2026-01-31T23:59:59Z`. Valid until the next call.
+  /// Returns `31/Jan/2026:23:59:59 +0000`, or `2026-01-31T23:59:59Z` in JSON, until the next call.
   [[nodiscard]] auto At(std::time_t now) -> std::string_view;
 
  private:
@@ -48,36 +48,36 @@ class AccessLogTime {
 
 /// The part of a line that is not in the record.
 struct AccessLogLine {
-  std::string_view peer;  ///< the client's address without its port; empty: not known
+  std::string_view peer;  ////< the client's address without its port; empty if unknown
   std::string_view time;  ///< when the response was complete, by AccessLogTime of that format
-  double seconds = 0;     ///< from the whole head to that moment
+  double seconds = 0;     ////< from the complete head until then
 };
 
 /// Appends a line in the Combined Log Format, in UTC:
 /// `127.0.0.1 - - [31/Jan/2026:23:59:59 +0000] "GET / HTTP/1.1" 200 512 "-" "curl/8.5"`.
-/// Quotes and backslashes get a backslash; control characters and bytes beyond ASCII are written as
-/// backslash, x and two digits: no client can end the line or the quotes. A status of 0 and a body
-/// of no bytes come out as `-`.
+/// Quotes and backslashes get a backslash. Control characters and bytes beyond ASCII are written as
+/// a backslash, x and two digits, so no client can end the line or the quotes. A status of 0 and an
+/// empty body are written as `-`.
 void AppendCombined(const AccessLogLine& line, const ExchangeRecord& record, std::string& out);
 
 /// Appends a line as a JSON object with time, peer, request, status, bytes, complete, referer,
-/// agent and seconds. Bytes beyond ASCII are escaped, each as its own character: a client's bytes
-/// need not be UTF-8, and a log has to be.
+/// agent and seconds. Bytes beyond ASCII are escaped, each as one character, because a client's
+/// bytes need not be UTF-8, and a log must be.
 void AppendJson(const AccessLogLine& line, const ExchangeRecord& record, std::string& out);
 
 /// Writes a line for each request of one loop.
 class AccessLog : public ExchangeObserver {
  public:
-  /// Lines are handed over when there are so many bytes of them, or after 100 ms. That is one entry
-  /// of the writer's queue, `LogWriterOptions::queue_size`.
+  /// Lines are handed over when this many bytes have been collected, or after 100 ms. A batch is
+  /// one entry of the writer's queue, `LogWriterOptions::queue_size`.
   static constexpr std::size_t kMaxBatch = 32 * 1024;
 
   /// @param looper outlives this object
-  /// @param writer shared by the loops: it ends with the last of them
+  /// @param writer shared by the loops; it ends with the last of them
   /// @param format of the lines
   AccessLog(Looper& looper, std::shared_ptr<LogWriter> writer, AccessLogFormat format);
 
-  /// Hands over what has been collected.
+  /// Hands over the lines that were collected.
   ~AccessLog() override;
 
   AccessLog(const AccessLog&) = delete;
@@ -99,10 +99,10 @@ class AccessLog : public ExchangeObserver {
   Looper& looper_;
   const std::shared_ptr<LogWriter> writer_;
   const AccessLogFormat format_;
-  std::vector<Peer> peers_;  // by descriptor: the kernel forgets the address when the client goes
+  std::vector<Peer> peers_;  // by descriptor: the kernel forgets the address when the client closes
   AccessLogTime time_;
   std::string batch_;
-  TimerId timer_{};  // hands over what is in batch_
+  TimerId timer_{};  // hands over the contents of batch_
 };
 
 }  // namespace TURTLE_SERVER

@@ -1,4 +1,4 @@
-// One request, and the place for its response.
+// One request and its response.
 //
 // Interface:
 //  * GetRequest() is what the client asked.
@@ -9,11 +9,11 @@
 //  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
 //    latest when the client is gone.
 //
-// A body that no handler asks for is not read before the response: a client that said
-// "Expect: 100-continue" then never sends it.
+// If no handler asks for the body, it is not read before the response. A client that sent "Expect:
+// 100-continue" then never sends it.
 //
-// An exchange knows no framing. Each protocol derives its own from it (web/http_exchange.h), which
-// puts the response on the wire; handlers see this class only.
+// An exchange knows nothing of framing. Each protocol derives its own class (web/http_exchange.h),
+// which puts the response on the wire; handlers see only this one.
 //
 // Thread: the loop's.
 #pragma once
@@ -37,18 +37,18 @@ namespace TURTLE_SERVER {
 class Looper;
 class Session;
 
-/// Names an exchange of one loop; names are not used again.
+/// Identifies an exchange of one loop; ids are never reused.
 struct ExchangeId {
-  ConnectionId connection;  ///< whose
-  std::uint32_t number;     ///< which of the loop's requests
+  ConnectionId connection;  ///< the connection of the exchange
+  std::uint32_t number;     ///< which of the loop's requests it is
 
-  /// Same exchange?
+  /// Returns true for the same exchange.
   friend auto operator==(const ExchangeId& a, const ExchangeId& b) noexcept -> bool {
     return a.connection == b.connection && a.number == b.number;
   }
 };
 
-/// Base of what a handler keeps with an exchange that it answers later.
+/// Base of the state that a handler keeps with an exchange until it responds.
 class ExchangeState {
  public:
   virtual ~ExchangeState() = default;
@@ -59,13 +59,13 @@ class ExchangeState {
   auto operator=(const ExchangeState&) -> ExchangeState& = default;
 };
 
-/// The status of a response that is ready.
+/// The status of a prepared response.
 enum class ReadyStatus : std::uint8_t {
   kOk,           ///< 200
   kNotModified,  ///< 304
 };
 
-/// A response that is ready to be sent by HTTP/1.1. Other protocols read its fields from the text.
+/// A response prepared in the format of HTTP/1.1. Other protocols read its fields from the text.
 struct ReadyReply {
   ReadyStatus status = ReadyStatus::kOk;  ///< for the status line
   /// "Name: value\r\n" for each field, with Content-Length if there is a body, an empty line, and
@@ -76,34 +76,34 @@ struct ReadyReply {
   int file = -1;               ///< an open file that is the body; -1: `text` has it
 };
 
-/// A piece of a request's body; `last`: it is complete. The last piece may be empty.
+/// Receives a piece of a request's body; `last` marks the end. The last piece may be empty.
 using BodyCallback = std::function<void(std::string_view piece, bool last)>;
 
-/// How far the response to one request has come. It only moves forward:
+/// The progress of the response to one request. It only moves forward:
 ///
 ///     kNone ──> kBegun ──> kComplete
 ///       └─────────┴──────> kCut
 enum class ReplyState : std::uint8_t {
-  kNone,      ///< nothing of it was sent
-  kBegun,     ///< its head was sent, and the body follows
+  kNone,      ///< nothing was sent
+  kBegun,     ///< the head was sent, and the body follows
   kComplete,  ///< all of it was given to the connection
-  kCut,       ///< it ends in the middle, and the connection with it
+  kCut,       ///< it ends in the middle, and so does the connection
 };
 
-/// One request, and the place for its response. Owned by its session.
+/// One request and its response. Owned by its session.
 class Exchange {
  public:
   virtual ~Exchange() = default;
   Exchange(const Exchange&) = delete;
   auto operator=(const Exchange&) -> Exchange& = delete;
 
-  /// The client's request; valid for as long as the exchange is open. A view that was taken from it
-  /// within RequestHandler::Handle() is not: the request moves when the handler has returned
-  /// without a response. A handler that answers later asks again.
+  /// Returns the client's request; valid for as long as the exchange is open. Views taken from it
+  /// in RequestHandler::Handle() are not: the request moves if the handler returns without a
+  /// response. A handler that responds later must call this again.
   [[nodiscard]] auto GetRequest() const noexcept -> const Request& { return request_; }
 
-  /// The part of the path after the prefix under which the handler is mounted: "/a/b", or "". A
-  /// view like those of GetRequest().
+  /// Returns the part of the path after the prefix of the handler's mount: "/a/b", or "". The view
+  /// is valid like those of GetRequest().
   [[nodiscard]] auto SubPath() const noexcept -> std::string_view {
     return request_.uri.Path().substr(prefix_bytes_);
   }
@@ -114,24 +114,24 @@ class Exchange {
   /// @param response with a final status; throws std::invalid_argument for one below 200
   void Reply(const Response& response);
 
-  /// Answers the request by bytes that are ready. By HTTP/1.1 nothing is allocated, and a large
-  /// body is not copied.
+  /// Sends a prepared response. With HTTP/1.1 nothing is allocated, and a large body is not
+  /// copied.
   void Reply(const ReadyReply& reply);
 
-  /// Has the request's body brought to `callback`, which is called at least once, later and never
-  /// in here; until its last piece, or until the exchange ends. A request without a body brings one
-  /// empty piece. A body that is malformed, too large or too slow is answered for the handler, and
-  /// the exchange ends. The callback may throw, as Handle(); it can't replace itself.
+  /// Delivers the request's body to `callback`: at least once, never during this call, until the
+  /// last piece or the end of the exchange. A request without a body gets one empty piece. If the
+  /// body is malformed, too large or too slow, the server sends the error response, and the
+  /// exchange ends. The callback may throw, as Handle() may; it can't replace itself.
   void OnBody(BodyCallback callback);
 
-  /// Stops and resumes the bringing of the body, which then waits in the client: for a handler
-  /// that can't take more at the moment.
+  /// Pauses or resumes the delivery of the body; a paused body waits in the client. It is for a
+  /// handler that can't take more at the moment.
   void HoldBody(bool hold);
 
-  /// True if the body's declared length is beyond its limit.
+  /// Returns true if the body's declared length is beyond its limit.
   [[nodiscard]] virtual auto BodyTooLarge() const noexcept -> bool = 0;
 
-  /// The text of a 413, which names that limit.
+  /// Returns the text of the 413, which includes that limit.
   [[nodiscard]] virtual auto BodyLimitText() const -> std::string = 0;
 
   /// Begins a response whose body follows by Write(). Its end is marked by Content-Length if
@@ -141,19 +141,19 @@ class Exchange {
   /// @param length of the body in bytes, if it is known; that of a 205 is 0
   void BeginReply(const Response& head, std::optional<std::uint64_t> length = std::nullopt);
 
-  /// Sends a piece of the body; dropped where HTTP wants none (HEAD, 304), and beyond `length`.
-  /// While CanWrite() is false it is better to wait.
+  /// Sends a piece of the body. It is dropped where HTTP forbids a body (HEAD, 304), and beyond
+  /// `length`. While CanWrite() is false it is better to wait.
   void Write(std::string_view bytes);
 
   /// Sends a part of a file as a piece of the body.
   void Write(FileSlice slice);
 
-  /// Ends the response. If bytes that were announced by `length` are missing, the connection is
-  /// cut: nothing else tells the client.
+  /// Ends the response. If bytes promised by `length` are missing, the connection is cut, since
+  /// nothing else can inform the client.
   void End();
 
-  /// Ends a response that can't be completed: an error page if nothing of it was sent yet, else the
-  /// connection is cut, so that the client can't take the part for the whole.
+  /// Gives up a response that can't be completed. If nothing of it was sent, the client gets an
+  /// error page. Otherwise the connection is cut, so the client can't mistake a part for the whole.
   /// @param status of the error page
   /// @param detail for its text
   void Abort(int status, std::string_view detail);
@@ -161,45 +161,48 @@ class Exchange {
   /// The same for a handler that has thrown, within the catch block: by 500, and a line in the log.
   void AbortThrown();
 
-  /// Has this server answer as if the client had asked for `target` by GET (or HEAD): a local
-  /// redirect, RFC 3875, section 6.2.2. The attached state goes, and unread bytes of the body are
-  /// dropped. Throws std::logic_error if a response has begun. Too many redirects in a row are
-  /// answered by 502.
-  /// @param target a path, perhaps with a query; anything else is answered by 502
+  /// Responds as if the client had sent a GET (or HEAD) for `target`: a local redirect, RFC
+  /// 3875, section 6.2.2. The attached state is destroyed, and unread bytes of the body are
+  /// dropped. Throws std::logic_error if a response has begun. Too many redirects in a row give
+  /// a 502.
+  /// @param target a path, perhaps with a query; anything else gives a 502
   void ReplyFrom(std::string target);
 
-  /// False while so much is unsent that a handler should wait for OnRoom().
+  /// Returns false while so much is unsent that a handler should wait for OnRoom().
   [[nodiscard]] auto CanWrite() const noexcept -> bool;
 
-  /// Calls `callback` when there is room again after CanWrite() was false; now and then also for
-  /// nothing. The callback may throw, as Handle(); it can't replace itself.
+  /// Calls `callback` when there is room again after CanWrite() was false; spurious calls are
+  /// possible. The callback may throw, as Handle() may; it can't replace itself.
   void OnRoom(std::function<void()> callback) { on_room_ = std::move(callback); }
 
-  /// True once the response has begun.
+  /// Returns how far the response has come.
+  [[nodiscard]] auto GetReplyState() const noexcept -> ReplyState { return reply_; }
+
+  /// Returns true once the response has begun.
   [[nodiscard]] auto Begun() const noexcept -> bool { return reply_ != ReplyState::kNone; }
 
-  /// The status of the response; 0: it has not begun.
+  /// Returns the status of the response, or 0 if it has not begun.
   [[nodiscard]] auto Status() const noexcept -> int { return status_; }
 
-  /// True once nothing more can follow in the body: there is none (HEAD, 204, 304), or all of its
-  /// `length` was given. Only End() is missing then, so nobody has to wait for it.
+  /// Returns true once the body can't grow: there is none (HEAD, 204, 304), or all of its `length`
+  /// was given. Only End() is missing then, so no caller has to wait.
   [[nodiscard]] auto HasWholeBody() const noexcept -> bool {
     return Replied() || (Begun() && (drops_output_ || (has_length_ && promised_ == 0)));
   }
 
-  /// True once the response is complete, or cut.
+  /// Returns true once the response is complete, or cut.
   [[nodiscard]] auto Replied() const noexcept -> bool { return reply_ >= ReplyState::kComplete; }
 
   /// Keeps `state` until the exchange ends, in place of what was kept.
   void Attach(std::unique_ptr<ExchangeState> state) noexcept { state_ = std::move(state); }
 
-  /// A name that never means another exchange of the same loop.
+  /// Returns an id that no other exchange of the same loop ever has.
   [[nodiscard]] auto Id() const noexcept -> ExchangeId;
 
-  /// The connection on which the request came.
+  /// Returns the connection on which the request came.
   [[nodiscard]] auto GetConnection() const noexcept -> Connection&;
 
-  /// The loop that runs all this.
+  /// Returns the loop of the connection.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper&;
 
  protected:
@@ -210,17 +213,17 @@ class Exchange {
   /// @param number of the loop's, LoopHttp::NextNumber()
   void Open(Session& session, std::uint32_t number);
 
-  /// Ends it: destroys what is attached, and keeps memory for the next one. A protocol's destructor
-  /// calls it too: what is attached may answer in its own destructor.
+  /// Ends the exchange, destroys the attached state, and keeps memory for the next one. A
+  /// protocol's destructor calls it too, since attached state may respond in its destructor.
   void Close() noexcept;
 
-  /// The request, to be filled in by the protocol.
+  /// Returns the request, for the protocol to fill in.
   [[nodiscard]] auto RoomForRequest() noexcept -> Request& { return request_; }
 
-  /// The session that the request came to.
+  /// Returns the session that the request came to.
   [[nodiscard]] auto GetSession() const noexcept -> Session& { return *session_; }
 
-  /// True while the handler waits for a piece of the body.
+  /// Returns true while the handler waits for a piece of the body.
   [[nodiscard]] auto WantsBody() const noexcept -> bool;
 
  private:
@@ -230,14 +233,14 @@ class Exchange {
 
   // Sends a whole response.
   virtual void SendWhole(const Response& response) = 0;
-  // Sends a ready one. `start` as in Reply(); empty: the status line and the Date are missing.
+  // Sends a prepared one. `start` is as in Reply(); empty: the status line and Date are missing.
   virtual void SendReady(int status, std::string_view start, const ReadyReply& reply);
-  // Sends a head whose body follows, `length` bytes of it if that is known.
+  // Sends a head whose body follows, with `length` bytes if that is known.
   virtual void SendHead(const Response& head, std::optional<std::uint64_t> length) = 0;
   // Sends a piece of the body, never an empty one.
   virtual void SendPiece(std::string_view bytes) = 0;
   virtual void SendPiece(FileSlice slice) = 0;
-  // Sends the mark of the body's end.
+  // Sends the end marker of the body.
   virtual void SendEnd() = 0;
   // Breaks off a response that has begun.
   virtual void Cut() = 0;
@@ -266,7 +269,7 @@ class Exchange {
   int redirects_ = 0;
   BodyCallback on_body_;
   std::function<void()> on_room_;
-  std::unique_ptr<ExchangeState> state_;  // goes first: the callbacks may look into it
+  std::unique_ptr<ExchangeState> state_;  // destroyed first: the callbacks may refer to it
 };
 
 }  // namespace TURTLE_SERVER

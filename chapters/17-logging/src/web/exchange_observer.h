@@ -1,4 +1,4 @@
-// Looks on while requests are answered: for an access log, or for statistics.
+// Observes requests as they are served: for an access log, or for statistics.
 //
 // Thread: the loop's, for which the observer was made.
 #pragma once
@@ -16,18 +16,18 @@ class Connection;
 class Looper;
 struct Request;
 
-/// The outcome of one request, as the server knows it when it has nothing more to add. The last
-/// bytes may still be on their way, and a client that leaves now is not seen here. All of it is
-/// valid during the call only.
+/// The outcome of one request, as known when the server has nothing more to send. The last bytes
+/// may still be on their way, and a client that closes now is not noticed. All of it is valid only
+/// during the call.
 struct ExchangeRecord {
   const Connection& connection;   ///< of the request; perhaps already closed
   std::string_view request_line;  ///< as the client sent it, any bytes; without its line end
-  const Request* request;         ///< nullptr: what the client sent was none
-  int status = 0;                 ///< of the response; 0: the client was gone before there was one
+  const Request* request;         ////< nullptr if the input was not a request
+  int status = 0;                 ////< of the response; 0 if the client was gone before it
   std::uint64_t body_bytes = 0;   ///< of the response's body, given to the connection to be sent
-  bool complete = true;           ///< false: not all of the response was given to it
-  /// When the request's head was whole, by the loop's clock; without a request, when its first byte
-  /// was found.
+  bool complete = true;           ////< false if the connection did not get the whole response
+  /// When the request's head was complete, by the loop's clock. Without a request: when its first
+  /// byte was found.
   TimePoint began{};
 };
 
@@ -36,11 +36,11 @@ class ExchangeObserver {
  public:
   virtual ~ExchangeObserver() = default;
 
-  /// The head of a request is whole; its handler has not been called yet.
+  /// Called when the head of a request is complete, before its handler.
   virtual void OnBegin(const Connection& /*connection*/) noexcept {}
 
-  /// The response is complete, cut, or will never be. Also called, without OnBegin(), when the
-  /// input was no request and has been refused.
+  /// Called when the response is complete, cut, or will never come. Also called, without OnBegin(),
+  /// when the input was not a request and has been refused.
   virtual void OnEnd(const ExchangeRecord& record) noexcept = 0;
 
  protected:

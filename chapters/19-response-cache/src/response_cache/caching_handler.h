@@ -46,7 +46,7 @@ class CachingHandler : public RequestHandler {
   /// Hits, misses and sizes of this loop.
   [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return entries_.Stats(); }
 
-  /// How many of this loop's exchanges wait for a response that another request has begun.
+  /// Returns how many of this loop's exchanges wait for a response that another request has begun.
   [[nodiscard]] auto Waiting() const noexcept -> std::size_t { return waiters_.Count(); }
 
  private:

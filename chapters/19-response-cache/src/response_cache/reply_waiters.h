@@ -43,7 +43,7 @@ class ReplyWaiters {
   /// Has those served, soon, whose reply is over. Any thread.
   void Tell() noexcept;
 
-  /// How many wait.
+  /// Returns how many wait.
   [[nodiscard]] auto Count() const noexcept -> std::size_t { return all_.size(); }
 
  private:

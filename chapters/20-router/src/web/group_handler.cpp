@@ -26,7 +26,7 @@ void GroupHandler::Handle(Exchange& exchange) {
     handler_->Handle(exchange);
   } catch (...) {
     if (exchange.Begun()) {
-      throw;  // nothing can be said any more: the exchange is cut
+      throw;  // nothing can be sent any more: the exchange is cut
     }
     chain_.Catch(request, response);
     exchange.Abort(response.Whole());  // by OnReply()

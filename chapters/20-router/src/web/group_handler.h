@@ -1,7 +1,7 @@
-// A mounted handler with the middleware of its group around it.
+// Wraps a mounted handler in the middleware of its group.
 //
-// The handler knows nothing of that: its response passes by here when it begins, and `after` may
-// change its head, or give it another body. Routes have their middleware without this
+// The handler doesn't notice: its response passes through here when it begins, and `after` may
+// change its head or give it another body. Routes run their middleware without this class
 // (web/route_handler.h).
 //
 // Thread: the loop's.
@@ -19,7 +19,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Middleware around a handler of one loop.
+/// Runs middleware around a handler of one loop.
 class GroupHandler final : public RequestHandler, private ReplyFilter {
  public:
   /// @param chain the group's middleware
@@ -38,11 +38,11 @@ class GroupHandler final : public RequestHandler, private ReplyFilter {
 };
 
 /// Makes the handler of a mount for one loop, with the middleware of its group around it.
-/// @param routes the server's
-/// @param mount one of theirs
-/// @param errors how error pages look
+/// @param routes of the server; outlive the handler
+/// @param mount one of these routes' mounts
+/// @param errors formats of error pages; outlive the handler
 /// @param looper for the factory
-/// @return outlived by `routes` and `errors`
+/// @return the handler
 [[nodiscard]] auto MakeMounted(const Routes& routes, const Routes::Mount& mount,
                                const ErrorFormats& errors, Looper& looper)
     -> std::unique_ptr<RequestHandler>;

@@ -1,16 +1,16 @@
-// An exchange by HTTP/1.1 (RFC 9112).
+// An HTTP/1.1 exchange (RFC 9112).
 //
-// Here is what HTTP/1.1 knows of one request: where its head lies, how its body is framed, and
-// whether the connection can be kept for the next request. Its session (web/http_session.h) parses
-// one request after the other; the exchange in between reads and writes what belongs to one.
+// This class keeps the state of one HTTP/1.1 request: the place of its head, the framing of its
+// body, and whether the connection can be kept. Its session (web/http_session.h) parses one request
+// after the other; the exchange reads and writes the bytes of one.
 //
 // Interface:
-//  * Open() parses the head, Keep() makes the exchange last longer than its bytes.
-//  * DeliverBody() brings what has come of the body to the handler, or out of the way.
-//  * EarnBodyTime() and GiveUpBody() are the two ends of a deadline.
+//  * Open() parses the head; Keep() lets the exchange outlive the bytes of its head.
+//  * DeliverBody() passes received bytes of the body to the handler, or drops them.
+//  * EarnBodyTime() and GiveUpBody() decide what happens at a passed deadline.
 //  * IsComplete() is true when the next request may be parsed, or the connection closed.
 //
-// Http1Shared is what the exchanges of one loop share, so that a request allocates nothing.
+// Http1Shared is shared by the exchanges of one loop, so that a request allocates nothing.
 //
 // Thread: the loop's.
 #pragma once
@@ -38,21 +38,21 @@ namespace TURTLE_SERVER {
 
 class Http1Shared;
 
-/// Queues the body of a response, whatever it is made of.
+/// Queues the body of a response, whatever its pieces are.
 void WriteBody(Connection& connection, const Response& response);
 
-/// One request of HTTP/1.1 and its response.
+/// One HTTP/1.1 request and its response.
 class HttpExchange final : public Exchange {
  public:
-  /// @param loop whose exchange this is
+  /// @param loop of the exchange
   explicit HttpExchange(Http1Shared& loop) noexcept : loop_(loop) {}
   ~HttpExchange() override { Close(); }
 
   HttpExchange(const HttpExchange&) = delete;
   auto operator=(const HttpExchange&) -> HttpExchange& = delete;
 
-  /// Parses the head at the front of the input. The exchange begins with kDone.
-  /// @param session whose connection it is
+  /// Parses the head at the front of the input. With kDone the exchange begins.
+  /// @param session of the connection
   /// @param parser of that connection
   /// @return the parser's verdict
   auto Open(Session& session, HttpParser& parser) -> ParseResult;
@@ -60,46 +60,46 @@ class HttpExchange final : public Exchange {
   /// Drops the head from the input, after making the request independent of it.
   void Keep();
 
-  /// Ends the exchange: what is left of the head is dropped, and what is attached destroyed.
+  /// Ends the exchange: drops the rest of the head, and destroys the attached state.
   void Finish() {
     GetConnection().Consume(std::exchange(unconsumed_bytes_, 0));
     Close();
   }
 
-  /// True once the response is complete and nothing of the request is left to be read.
+  /// Returns true once the response is complete and nothing of the request is left to read.
   [[nodiscard]] auto IsComplete() const noexcept -> bool {
     return Replied() && (body_done_ || !keep_alive_);
   }
 
-  /// True if another request may follow the response on this connection.
+  /// Returns true if another request may follow the response on this connection.
   [[nodiscard]] auto KeepsConnection() const noexcept -> bool { return keep_alive_; }
 
-  /// How to close the connection if it isn't kept. A client that may have sent more is waited for:
-  /// a close with unread bytes is a reset, which destroys the response (RFC 9112, section 9.6).
+  /// Returns how to close a connection that isn't kept. It lingers if the client may have sent
+  /// more: a reset for unread bytes would destroy the response (RFC 9112, section 9.6).
   [[nodiscard]] auto HowToClose() const noexcept -> Closing;
 
-  /// True if the client has something to send before the exchange can go on, or end.
+  /// Returns true if the exchange waits for bytes of the client.
   [[nodiscard]] auto WantsInput() const noexcept -> bool {
     return Replied() ? keep_alive_ && !body_done_ : WantsBody();
   }
 
-  /// Brings what has come of the body to the handler, or drops it. Gives leave to send it to a
-  /// client that waits for that.
+  /// Delivers the received part of the body to the handler, or drops it. Sends "100 Continue" to a
+  /// client that waits for it.
   void DeliverBody();
 
-  /// Starts the deadline of the body when it becomes the client's turn to send; stops it otherwise.
+  /// Starts the body's deadline when it is the client's turn to send, and stops it otherwise.
   void UpdateBodyDeadline() noexcept;
 
-  /// When the client must have sent more of the body; TimePoint::max() while it need not.
+  /// Returns when the client must have sent more of the body; TimePoint::max() if it need not.
   [[nodiscard]] auto BodyDeadline() const noexcept -> TimePoint { return body_deadline_; }
 
-  /// Moves a deadline that has passed by what has come of the body since. A client that isn't read
-  /// has none.
-  /// @return false: nothing has come
+  /// Extends a passed deadline by the time that newly received bytes of the body have earned. A
+  /// client that isn't read has no deadline.
+  /// @return false if no bytes were received
   auto EarnBodyTime() noexcept -> bool;
 
-  /// Ends an exchange whose body came too slowly: by 408, or, after the response, with the
-  /// connection.
+  /// Ends an exchange whose body came too slowly: with a 408, or, once the response has begun, by
+  /// closing the connection.
   void GiveUpBody();
 
   void LimitBody(std::uint64_t most) noexcept override;
@@ -129,7 +129,7 @@ class HttpExchange final : public Exchange {
   std::size_t unconsumed_bytes_ = 0;  // of the request, at the front of the input
   bool keep_alive_ = true;            // after the response
   bool body_done_ = true;
-  bool continue_due_ = false;  // the client waits for leave to send the body
+  bool continue_due_ = false;  // the client waits for "100 Continue"
   BodyEnd body_end_ = BodyEnd::kLength;
   std::optional<BodyReader> body_;              // if there is one
   std::uint64_t body_moved_ = 0;                // bytes since body_deadline_ was set
@@ -137,18 +137,18 @@ class HttpExchange final : public Exchange {
   TimePoint body_deadline_ = TimePoint::max();  // while it is the client's turn to send
 };
 
-/// The HTTP/1.1 of one loop, shared by its sessions.
+/// HTTP/1.1 state of one loop, shared by its sessions.
 class Http1Shared {
  public:
-  /// @param http has the requests answered; outlives this object
+  /// @param http has the requests served; outlives this object
   explicit Http1Shared(LoopHttp& http) noexcept : http_(http) {}
   Http1Shared(const Http1Shared&) = delete;
   auto operator=(const Http1Shared&) -> Http1Shared& = delete;
 
-  /// The loop's handlers and limits.
+  /// Returns the loop's handlers and limits.
   [[nodiscard]] auto Http() const noexcept -> LoopHttp& { return http_; }
 
-  /// An exchange to be opened, from GiveBack() or new.
+  /// Returns an unopened exchange, from GiveBack() or new.
   [[nodiscard]] auto TakeExchange() -> std::unique_ptr<HttpExchange> {
     return spare_ ? std::move(spare_) : std::make_unique<HttpExchange>(*this);
   }
@@ -156,10 +156,10 @@ class Http1Shared {
   /// Keeps a finished exchange for the next request.
   void GiveBack(std::unique_ptr<HttpExchange> exchange) noexcept { spare_ = std::move(exchange); }
 
-  /// Room to write a head in, empty; its memory is used again.
+  /// Returns an empty string to write a head in; its memory is reused.
   [[nodiscard]] auto HeadScratch() noexcept -> std::string&;
 
-  /// The status line and the Date line of a ready reply. Valid until the next call.
+  /// Returns the status line and the Date line of a ready reply. Valid until the next call.
   [[nodiscard]] auto ReadyStart(ReadyStatus status) -> std::string_view;
 
  private:

@@ -56,7 +56,7 @@ class RequestContext {
     return kept;
   }
 
-  /// The value of type `T`; nullptr if there is none. Valid as that of Set().
+  /// Returns the value of type `T`; nullptr if there is none. Valid as that of Set().
   template <typename T>
   [[nodiscard]] auto Find() const noexcept -> T* {
     static_assert(std::is_same_v<T, std::decay_t<T>>, "a value, no reference and not const");
@@ -68,7 +68,7 @@ class RequestContext {
     return nullptr;
   }
 
-  /// The value of type `T`. Valid as that of Set().
+  /// Returns the value of type `T`. Valid as that of Set().
   /// @throws std::out_of_range, with the type's name, if there is none
   template <typename T>
   [[nodiscard]] auto Get() const -> T& {

@@ -1,14 +1,14 @@
-// Server-sent events to one client (http/event_stream.h).
+// Sends server-sent events to one client (http/event_stream.h).
 //
 //   server.Get("/events", [&](const ServerRequest&, const Responder& responder) {
 //     Keep(EventChannel(responder));
 //   });
 //
 // Interface:
-//  * Send() sends an event, Comment() keeps the connection from being taken for dead.
+//  * Send() sends an event; Comment() keeps an idle connection alive.
 //
-// It lasts until the client goes, or the last copy does; clients connect again then. To learn at
-// once that the client has gone, call OnGone() of the Responder before you make the channel of it.
+// It lasts until the client or the last copy is gone; clients then reconnect. To learn at once that
+// the client is gone, call Responder::OnGone() before you make the channel.
 //
 // Thread: any.
 #pragma once
@@ -23,7 +23,7 @@
 
 namespace TURTLE_SERVER {
 
-/// One client that listens. Copies share it.
+/// Sends events to one client. Copies share the connection.
 class EventChannel {
  public:
   /// Begins the response.
@@ -34,24 +34,24 @@ class EventChannel {
     stream_ = responder.Stream(std::move(head));
   }
 
-  /// Tells the client of an event. Throws as AppendEvent() and ReplyStream::Write().
+  /// Sends an event. Throws as AppendEvent() and ReplyStream::Write() do.
   auto Send(const ServerEvent& event) const -> StreamState {
     std::string text;
     AppendEvent(event, text);
     return stream_.Write(text);
   }
 
-  /// Sends a comment, which pages don't see.
+  /// Sends a comment, which scripts on a page don't see.
   auto Comment(std::string_view text = {}) const -> StreamState {
     std::string line;
     AppendComment(text, line);
     return stream_.Write(line);
   }
 
-  /// Ends it; the client connects again after a while.
+  /// Ends the response; the client reconnects after a while.
   void End() const { stream_.End(); }
 
-  /// The stream beneath.
+  /// Returns the underlying stream.
   [[nodiscard]] auto Stream() const noexcept -> const ReplyStream& { return stream_; }
 
  private:

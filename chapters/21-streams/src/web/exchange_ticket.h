@@ -1,10 +1,10 @@
-// The name of an exchange for other threads, which may not hold a pointer to it.
+// Identifies an exchange on other threads, which may not hold a pointer to it.
 //
-// It is a ticket for the connection (core/connection_ticket.h) and the number of one exchange. On
-// the loop the number is compared: a connection that has gone on to its next request is not given
-// the response to the last.
+// It is a ticket for the connection (core/connection_ticket.h) plus the number of one exchange. The
+// loop compares the number, so a connection that has moved on to its next request never gets the
+// response to the last.
 //
-// Thread: any; made on the loop's.
+// Thread: any; made on the loop's thread.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@
 
 namespace TURTLE_SERVER {
 
-/// Names one exchange of one loop, for other threads.
+/// Identifies one exchange of one loop on other threads.
 class ExchangeTicket {
  public:
-  /// A ticket for `exchange`. On its loop's thread.
+  /// Makes a ticket for `exchange`. On its loop's thread.
   explicit ExchangeTicket(const Exchange& exchange)
       : connection_(exchange.GetConnection()), number_(exchange.Id().number) {}
 
-  /// Has `action` run on the loop's thread with the exchange, or with nullptr if its response is
+  /// Runs `action` on the loop's thread with the exchange, or with nullptr if its response is
   /// complete. Throws std::bad_alloc only.
   /// @param action a copyable function of (Exchange*), called once if the connection is still there
-  /// @param gone called once instead, on the loop's thread, if it is not; may be empty
-  /// @return false: the loop has ended; neither is called
+  /// @param gone called once instead, on the loop's thread, if it is gone; may be empty
+  /// @return false if the loop has ended; neither is called
   template <typename Action>
   [[nodiscard]] auto Post(Action action, const Task& gone = {}) const -> bool {
     return connection_.Post(

@@ -185,16 +185,16 @@ class Routes {
     mounts_.push_back(std::move(mount));
   }
 
-  /// The mounts, in the order in which they were added.
+  /// Returns the mounts, in the order in which they were added.
   [[nodiscard]] auto Mounts() const noexcept -> const std::vector<Mount>& { return mounts_; }
 
   /// In the order in which they were added: Router::Add() gives them the same numbers.
   [[nodiscard]] auto All() const noexcept -> const std::vector<Route>& { return routes_; }
 
-  /// How many groups there are; their numbers are less.
+  /// Returns how many groups there are; their numbers are less.
   [[nodiscard]] auto Groups() const noexcept -> std::size_t { return groups_.size(); }
 
-  /// The middleware around the routes of a group, outermost first. Valid until the next change.
+  /// Returns the middleware around the routes of a group, outermost first. Valid until the next change.
   [[nodiscard]] auto Around(std::size_t group) const -> std::vector<const Middleware*> {
     std::vector<const Middleware*> around;
     if (group != kServer) {

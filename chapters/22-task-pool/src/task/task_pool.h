@@ -71,7 +71,7 @@ class PoolTask {
   auto operator=(const PoolTask&) -> PoolTask& = delete;
   virtual ~PoolTask() = default;
 
-  /// True once it was cancelled. A Run() that takes long asks now and then. Any thread.
+  /// Returns true once it was cancelled. A Run() that takes long asks now and then. Any thread.
   [[nodiscard]] auto Cancelled() const noexcept -> bool {
     return cancelled_.load(std::memory_order_relaxed);
   }
@@ -201,7 +201,7 @@ class TaskPool {
   /// itself.
   void Stop();
 
-  /// How many threads it has, or will have when it starts.
+  /// Returns how many threads it has, or will have when it starts.
   [[nodiscard]] auto Threads() const noexcept -> std::size_t { return count_; }
 
   /// How things stand.

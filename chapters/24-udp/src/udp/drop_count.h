@@ -24,7 +24,7 @@ class DropCount {
     }
   }
 
-  /// All of them.
+  /// Returns all of them.
   [[nodiscard]] auto Total() const noexcept -> std::uint64_t { return total_; }
 
  private:

@@ -132,15 +132,15 @@ class UdpServer {
   /// Datagrams that are to leave at the end of the round, or wait for the kernel.
   [[nodiscard]] auto Queued() const noexcept -> std::size_t { return out_.Size(); }
 
-  /// The address that the server is bound to, with the port that the kernel chose for port 0. Valid
-  /// after Stop(), too.
+  /// Returns the address that the server is bound to, with the port that the kernel chose for port
+  /// 0. Valid after Stop(), too.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return local_; }
 
-  /// The bytes that the kernel keeps for datagrams nobody has read, as it says; 0 if
+  /// Returns the bytes that the kernel keeps for datagrams nobody has read, as it says; 0 if
   /// UdpOptions::receive_buffer is.
   [[nodiscard]] auto ReceiveBuffer() const noexcept -> std::size_t { return receive_buffer_; }
 
-  /// The counts so far.
+  /// Returns the counts so far.
   [[nodiscard]] auto Figures() noexcept -> UdpFigures;
 
  private:

@@ -29,7 +29,7 @@ class Listening {
   /// Listens at an address. Throws as Socket.
   void At(const NetAddress& address);
 
-  /// All of them, as a client has to write them.
+  /// Returns all of them, as a client has to write them.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return places_; }
 
  private:

@@ -39,7 +39,7 @@ class OperationsServer {
   OperationsServer(const OperationsServer&) = delete;
   auto operator=(const OperationsServer&) -> OperationsServer& = delete;
 
-  /// Where it listens, as a client has to write it.
+  /// Returns where it listens, as a client has to write it.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return listening_.Places(); }
 
  private:

@@ -130,7 +130,7 @@ class ReadyPipe {
   UniqueFd fd_;  // open until the end: with it the predecessor sees us die
 };
 
-/// The file that execvp(3) would run.
+/// Returns the file that execvp(3) would run.
 /// @param name a path, or a name without a slash
 /// @param path the value of PATH: directories, separated by colons
 /// @return a path; nullopt: there is no such program

@@ -34,10 +34,10 @@ class Listening {
   /// Listens at an address. Throws as Socket.
   void At(const NetAddress& address);
 
-  /// All of them, as a client has to write them.
+  /// Returns all of them, as a client has to write them.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return places_; }
 
-  /// The name of each of them for a successor, in the order of HttpServer::ListenerFds().
+  /// Returns the name of each of them for a successor, in the order of HttpServer::ListenerFds().
   [[nodiscard]] auto Names() const noexcept -> const std::vector<std::string>& { return names_; }
 
   /// From now on the predecessor's files are ours: it is about to be told that we serve.

@@ -53,7 +53,7 @@ class OperationsServer {
   /// Does it serve? Throws what has ended it since Begin().
   [[nodiscard]] auto IsReady() const -> bool;
 
-  /// Where it listens, as a client has to write it.
+  /// Returns where it listens, as a client has to write it.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return listening_.Places(); }
 
   /// The predecessor's files are ours, Listening::TakeFiles().

@@ -64,16 +64,16 @@ class InheritedListeners {
   ///     open, no stream socket or does not listen; the text names it, its number and its name
   InheritedListeners(const ListenEnvironment& environment, long pid, int first = kFirstFd);
 
-  /// The one that is bound to `address`; its port may be 0, which is any.
+  /// Returns the one that is bound to `address`; its port may be 0, which is any.
   [[nodiscard]] auto Take(const NetAddress& address) -> std::optional<Listener>;
 
-  /// The one that is bound to `path` in the file system.
+  /// Returns the one that is bound to `path` in the file system.
   [[nodiscard]] auto TakePath(std::string_view path) -> std::optional<Listener>;
 
   /// @throws std::runtime_error that names those that nobody took
   void RequireAllTaken() const;
 
-  /// How many have not been taken.
+  /// Returns how many have not been taken.
   [[nodiscard]] auto Left() const noexcept -> std::size_t { return entries_.size(); }
 
  private:

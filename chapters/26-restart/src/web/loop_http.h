@@ -48,7 +48,7 @@ class LoopHttp {
     looper.SetFlushRate({options_.min_send_rate, options_.write_timeout});  // of last words
   }
 
-  /// The loop.
+  /// Returns the loop.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper& { return looper_; }
 
   /// Limits and timeouts.
@@ -70,7 +70,7 @@ class LoopHttp {
     return draining_->load(std::memory_order_relaxed);
   }
 
-  /// True once the server takes no new requests.
+  /// Returns true once the server takes no new requests.
   [[nodiscard]] auto Ending() const noexcept -> bool { return Draining() || looper_.Stopping(); }
 
   /// Has `routes` asked first.
@@ -100,8 +100,8 @@ class LoopHttp {
     std::size_t prefix_bytes;  ///< of the path, that named the handler
   };
 
-  /// The handler with the longest prefix of `path`, in whole segments: "/cgi-bin" is a prefix of
-  /// "/cgi-bin/add", not of "/cgi-binary".
+  /// Returns the handler with the longest prefix of `path`, in whole segments: "/cgi-bin" is a
+  /// prefix of "/cgi-bin/add", not of "/cgi-binary".
   [[nodiscard]] auto HandlerFor(std::string_view path) const noexcept -> Match;
 
   /// Has `observer`, not nullptr, see each request.
@@ -173,7 +173,7 @@ class LoopHttp {
   CachedDate date_;
 };
 
-/// The first line of a head, as it was sent; or the beginning of what came in place of one.
+/// Returns the first line of a head, as it was sent; or the beginning of what came in place of one.
 [[nodiscard]] auto FirstLine(std::string_view head) noexcept -> std::string_view;
 
 }  // namespace TURTLE_SERVER
