@@ -1,19 +1,19 @@
-// One client's HTTP/1.1: requests in, responses out, in order.
+// The HTTP/1.1 session of one client: requests in, responses out, in order.
 //
-// OnProgress() is the connection's handler. It parses one request, has it answered and queues the
-// response. It goes on as long as there is a whole head in the input, no response is awaited, and
-// the client reads what it is sent. The responses leave by one send, because the loop flushes after
-// the handler. After a number of requests the other connections of the loop have their turn.
+// OnProgress() is the connection's handler. It parses one request, has it handled and queues the
+// response. It repeats this while the input has a complete head, no response is pending, and the
+// client reads its responses. One send carries all of them, since the loop flushes after the
+// handler. After some requests it is the turn of the loop's other connections.
 //
-// One exchange is open at a time: the next request is not parsed before the response is complete,
-// so responses leave in order without a queue.
+// One exchange is open at a time. The next request is not parsed before the response is complete,
+// so responses stay in order without a queue.
 //
-// A body is read for the handler that asks for it, after "100 Continue" if the client waits for
-// that. One that no handler wants is read and dropped if it is short; if it is long, or if the
-// client still waits for leave to send it, the connection is closed after the response.
+// A body is read if the handler asks for it, after "100 Continue" if the client waits for that. A
+// short body that no handler wants is read and dropped. If it is long, or the client still waits
+// for "100 Continue", the connection is closed after the response.
 //
-// Every phase has its deadline: a head or a body that does not end is answered by 408, an idle
-// connection and a client that does not read its response are closed.
+// Each phase has its deadline. A head or a body that does not end gives a 408; an idle connection
+// is closed, and so is that of a client that does not read its response.
 //
 // Thread: the loop's.
 #pragma once
@@ -34,12 +34,12 @@ namespace TURTLE_SERVER {
 /// The state of one HTTP/1.1 connection.
 class HttpSession : public Session {
  public:
-  /// Requests that one call of OnProgress() serves. More of them wait until the loop's other
+  /// How many requests one call of OnProgress() serves. Further ones wait until the loop's other
   /// connections have had their turn.
   static constexpr int kMaxRequestsPerCall = 64;
 
-  /// @param connection whose state this is
-  /// @param loop what the sessions of the same loop share
+  /// @param connection the connection of this session
+  /// @param loop shared by the sessions of the same loop
   HttpSession(Connection& connection, Http1Shared& loop);
   ~HttpSession() override;
 
@@ -49,10 +49,10 @@ class HttpSession : public Session {
 
   [[nodiscard]] auto FindOpen(std::uint32_t number) noexcept -> Exchange* override;
 
-  /// Queues a response after which nothing comes, whatever was asked.
-  /// @param connection which the caller closes
+  /// Queues a final response, whatever the request was.
+  /// @param connection to be closed by the caller
   /// @param loop of the connection
-  /// @param response whole
+  /// @param response complete
   /// @param method of the request, as far as it is known: HEAD gets no body
   static void SendLast(Connection& connection, Http1Shared& loop, const Response& response,
                        Method method = Method::kOther);
@@ -78,16 +78,16 @@ class HttpSession : public Session {
     return loop_.Http().Options();
   }
 
-  // Small ones first: they fill up the base's last word.
+  // The small ones come first: they fill up the base's last word.
   std::uint8_t line_ends_ = 0;      // before the request that is due
   std::uint8_t served_ = 0;         // requests, in this call of OnProgress()
-  bool in_head_ = false;            // a part of a head has come; its deadline does not move
+  bool in_head_ = false;            // a part of a head was received; its deadline does not move
   bool keep_alive_ = true;          // another request may follow
-  bool awaits_turn_ = false;        // its input is served in the next round
-  std::uint32_t acknowledged_ = 0;  // bytes, when write_deadline_ last passed
+  bool awaits_turn_ = false;        // its input is served in the next round of the loop
+  std::uint32_t acknowledged_ = 0;  // bytes, when write_deadline_ was set last
   Http1Shared& loop_;
   HttpParser parser_;
-  std::unique_ptr<HttpExchange> exchange_;  // is open
+  std::unique_ptr<HttpExchange> exchange_;  // set while one is open
   TimePoint reading_since_;  // the first byte of the head, or when the client last fell silent
   TimePoint write_deadline_ = TimePoint::max();  // while something is unsent
 };

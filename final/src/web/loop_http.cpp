@@ -20,7 +20,7 @@ auto LoopHttp::Formatted(std::string_view head, const Response& page) const -> R
   target = target.substr(0, target.find(' '));
   Uri uri;
   const bool is_path = !target.empty() && !uri.Parse(target, Method::kGet);
-  // Even a malformed path shows to which part of the site its client speaks.
+  // Even a malformed path shows which part of the site the client meant.
   const std::string_view path = is_path ? uri.Path() : target.substr(0, target.find('?'));
   return error_formats_->Formatted(path, page).value_or(page);
 }
@@ -37,7 +37,7 @@ void LoopHttp::Answer(Exchange& exchange) {
   }
 }
 
-// Routes first. A path that none of them has is one of a handler that is mounted, or nobody's.
+// Tries the routes first, then the mounted handlers.
 void LoopHttp::FindHandler(Exchange& exchange) {
   if (routes_ != nullptr && routes_->TryHandle(exchange)) {
     return;
@@ -60,7 +60,7 @@ void LoopHttp::FindHandler(Exchange& exchange) {
   match.handler->Handle(exchange);
 }
 
-// The place where a handler's code is called.
+// Calls a handler's code; every call of one passes through here.
 template <typename Callback>
 void LoopHttp::Guard(Exchange& exchange, const Callback& callback) {
   try {
@@ -75,7 +75,7 @@ void LoopHttp::BringBody(Exchange& exchange, std::string_view piece, bool last) 
   Guard(exchange, [&] { exchange.on_body_(piece, last); });
 }
 
-// Where a route was to answer, this is a response of that route, with all that is done around it.
+// Lets the route respond if one was found, with all middleware around it.
 void LoopHttp::RefuseBody(Exchange& exchange, int status, const std::string& reason) {
   bool refused = false;
   if (routes_ != nullptr && !exchange.Begun()) {

@@ -9,7 +9,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Within a catch block: middleware that makes something else than a 5xx of it has handled it.
+// Within a catch block: logs, unless middleware has made something other than a 5xx of it.
 void LogUnhandled(const ServerRequest& request, const ServerResponse& response) {
   constexpr int kServerError = 500;
   if (response.Status() >= kServerError) {
@@ -78,7 +78,7 @@ void MiddlewareChain::Catch(const ServerRequest& request, ServerResponse& respon
   }
 }
 
-// Within a catch block: middleware has thrown. The others see what takes the response's place.
+// Within a catch block: middleware has thrown. The others see the response that replaces it.
 void MiddlewareChain::Replace(const ServerRequest& request, ServerResponse& response) const {
   response.Reset();
   try {

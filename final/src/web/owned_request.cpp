@@ -6,8 +6,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// The target is in the head, except after a local redirect of a program (Exchange::ReplyFrom): so
-// it is copied by itself. So is the method.
+// The target is usually in the head, but not after a program's local redirect
+// (Exchange::ReplyFrom). So it is copied separately, and so is the method.
 auto TextOf(const Request& head) -> std::string {
   std::string text;
   text.reserve(head.head.size() + head.target.size() + head.method_text.size());

@@ -1,11 +1,11 @@
-// Values by prefixes of paths.
+// Maps prefixes of paths to values.
 //
 //   PrefixMap<int> map;
 //   map.Add("/", 1);
 //   map.Add("/api", 2);
-//   *map.Find("/api/todos").value;  // 2; that of "/apis" is 1
+//   *map.Find("/api/todos").value;  // 2; for "/apis" it is 1
 //
-// Thread: filled by its owner; any afterwards, if nobody changes it.
+// Thread: the owner's while it is filled; afterwards any.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace TURTLE_SERVER {
 
 /// Throws std::invalid_argument unless `prefix` is "/" or a path without a slash at its end.
-/// @param what it is for; the text begins with that
+/// @param what describes its purpose; the message starts with it
 /// @param prefix such as "/cgi-bin"
 inline void RequirePrefix(const std::string& what, const std::string& prefix) {
   const bool is_path = !prefix.empty() && prefix.front() == '/';
@@ -30,7 +30,7 @@ inline void RequirePrefix(const std::string& what, const std::string& prefix) {
   }
 }
 
-/// Values by prefixes of paths, of which the longest wins.
+/// Maps prefixes of paths to values; the longest prefix wins.
 template <typename Value>
 class PrefixMap {
  public:
@@ -40,9 +40,9 @@ class PrefixMap {
     std::size_t prefix_bytes;  ///< of the path; of "/" 0
   };
 
-  /// @param prefix "/", or a path such as "/cgi-bin", without a slash at its end. The first value
-  ///     of a prefix stays.
-  /// @param value of the paths under it
+  /// @param prefix "/", or a path such as "/cgi-bin", without a slash at its end. A second value
+  ///     for the same prefix is ignored.
+  /// @param value for the paths under it
   void Add(std::string prefix, Value value) {
     if (prefix == "/") {
       prefix.clear();

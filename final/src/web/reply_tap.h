@@ -1,4 +1,4 @@
-// Hears a response while it is made: for a cache that keeps it.
+// Watches a response while it is made, for a cache that stores it.
 //
 // Thread: the loop's.
 #pragma once
@@ -11,28 +11,28 @@ namespace TURTLE_SERVER {
 
 class Response;
 
-/// Hears the response of one exchange (Exchange::Tap()), after each part has been given to the
-/// connection. It is destroyed with the exchange, or when another handler is to answer; if OnEnd()
-/// was not called by then, there is no whole response. A ReadyReply is not heard.
+/// Sees the response of one exchange (Exchange::Tap()), after each part has been given to the
+/// connection. It is destroyed with the exchange, or when another handler takes over. If OnEnd()
+/// was not called by then, there is no complete response. A ReadyReply is not shown.
 class ReplyTap {
  public:
   virtual ~ReplyTap() = default;
 
-  /// The response begins. Comes once, and first.
+  /// Called first, and once, when the response begins.
   /// @param head status and fields; its body follows by OnBody() and OnFile()
   virtual void OnHead(const Response& head) noexcept = 0;
 
-  /// A piece of the body, without chunks around it.
+  /// Called for each piece of the body, without chunk framing.
   virtual void OnBody(std::string_view /*bytes*/) noexcept {}
 
-  /// A piece of the body that is a part of a file.
+  /// Called for each piece of the body that is a part of a file.
   virtual void OnFile() noexcept {}
 
-  /// Exchange::Abort() answers in the handler's place, by an error page of this status. Comes
-  /// alone: what the handler would have said is not known.
+  /// Called when Exchange::Abort() responds in the handler's place with an error page of this
+  /// status. No other call comes, because the handler's own response is not known.
   virtual void OnAbort(int /*status*/) noexcept {}
 
-  /// The response is complete. It may be one that says that something failed.
+  /// Called when the response is complete. It may be an error response.
   virtual void OnEnd() noexcept {}
 
  protected:

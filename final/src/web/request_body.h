@@ -1,4 +1,4 @@
-// The body of a request, taken while it comes.
+// Receives the body of a request while it arrives.
 //
 //   server.Put("/film", [&pool](const ServerRequest&, const RequestBody& body,
 //                               const Responder& responder) {
@@ -12,11 +12,11 @@
 //   });
 //
 // Interface:
-//  * OnPiece() says who takes it. Without that it is not read before the response, and a client
-//    that waits for leave to send it gets none.
-//  * Hold() and Resume() make the client wait: bytes that are not read here stay in its kernel.
+//  * OnPiece() sets the receiver. Without one, the body is not read before the response, and a
+//    client that waits for "100 Continue" doesn't get it.
+//  * Hold() and Resume() make the client wait: unread bytes stay in its kernel.
 //
-// Thread: Resume() from any, the rest from the loop's.
+// Thread: Resume() on any thread, the rest on the loop's.
 #pragma once
 
 #include <utility>
@@ -27,30 +27,30 @@
 
 namespace TURTLE_SERVER {
 
-/// The right to take the body of one request. Copies share it.
+/// The right to receive the body of one request. Copies share it.
 class RequestBody {
  public:
   /// For the routes.
-  /// @param exchange whose body it is
-  /// @param handler of that loop, which answers what a callback throws
+  /// @param exchange of the body
+  /// @param handler of that loop, which responds to a callback's exceptions
   RequestBody(Exchange& exchange, LateReplies& handler)
       : exchange_(&exchange), handler_(&handler), ticket_(exchange) {}
 
-  /// Has each piece brought to `callback`, when the handler has returned. It is called at least
-  /// once, and for the last time with `last`; or no more, because the request was answered or the
-  /// client has gone. It may throw, as a handler. Within the handler.
+  /// Delivers each piece to `callback` after the handler has returned. It is called at least once,
+  /// and the last time with `last`; calls end early if the request got its response or the client
+  /// is gone. It may throw, as a handler may. Within the handler.
   void OnPiece(BodyCallback callback) const {
     handler_->BringBody(*exchange_, std::move(callback));
   }
 
-  /// Has no piece brought until Resume(). The client's time to send it does not count meanwhile.
+  /// Stops delivery until Resume(). The client's deadline for the body is suspended meanwhile.
   /// Within the handler or the callback of OnPiece().
   void Hold() const { exchange_->HoldBody(true); }
 
-  /// Has pieces brought again. Throws std::bad_alloc only. If the request has been answered, or the
-  /// client has gone, nothing happens.
+  /// Resumes delivery. Throws only std::bad_alloc. Does nothing if the request has got its
+  /// response, or the client is gone.
   void Resume() const {
-    // False: the loop has ended, and nobody sends any more.
+    // False: the loop has ended, and no client sends any more.
     static_cast<void>(ticket_.Post([](Exchange* exchange) {
       if (exchange != nullptr) {
         exchange->HoldBody(false);
@@ -59,7 +59,7 @@ class RequestBody {
   }
 
  private:
-  Exchange* exchange_;  // as long as it is open, which it is wherever this is used
+  Exchange* exchange_;  // valid while it is open, which it is wherever this is used
   LateReplies* handler_;
   ExchangeTicket ticket_;
 };

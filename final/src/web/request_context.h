@@ -1,6 +1,6 @@
-// Values that travel with a request, one for each type.
+// Stores values with a request, one for each type.
 //
-// Middleware fills it in, handlers and the middleware on the way out read it:
+// Middleware stores them; handlers and the middleware on the way out read them:
 //
 //   struct User {
 //     std::string name;
@@ -20,13 +20,13 @@
 //   });
 //
 // Interface:
-//  * Set() adds a value, Find() and Get() read it. ServerRequest has them, too.
-//  * A copy is a snapshot: it shares the values that are there, and no later Set().
+//  * Set() adds a value; Find() and Get() read it. ServerRequest has the same functions.
+//  * A copy is a snapshot: it shares the existing values, but no later Set().
 //
-// The values are destroyed, newest first, when the request is answered or its client has gone, and
-// no copy is left. An empty context costs no memory.
+// The values are destroyed, newest first, when the request is over, and no copy is left. An empty
+// context costs no memory.
 //
-// Thread: one at a time for a context. Copies may be used by several threads at once, but they
+// Thread: one at a time for each context. Copies may be used by several threads at once, but they
 // share the values, which have no lock.
 #pragma once
 
@@ -39,12 +39,12 @@
 
 namespace TURTLE_SERVER {
 
-/// Values, one for each type.
+/// Stores values, one for each type.
 class RequestContext {
  public:
-  /// Adds a value. One of the same type that was there is found no more, but lives on: references
-  /// to it stay good.
-  /// @tparam T its type, by which it is found; not that of a base class
+  /// Adds a value. It hides an earlier one of the same type, which stays alive: references to it
+  /// remain valid.
+  /// @tparam T the type by which it is found; a base class does not find it
   /// @param value moved into the context
   /// @return the value, valid as long as this context or a copy of it
   template <typename T>
@@ -56,7 +56,7 @@ class RequestContext {
     return kept;
   }
 
-  /// Returns the value of type `T`; nullptr if there is none. Valid as that of Set().
+  /// Returns the value of type `T`; nullptr if there is none. Valid like the result of Set().
   template <typename T>
   [[nodiscard]] auto Find() const noexcept -> T* {
     static_assert(std::is_same_v<T, std::decay_t<T>>, "a value, no reference and not const");
@@ -68,7 +68,7 @@ class RequestContext {
     return nullptr;
   }
 
-  /// Returns the value of type `T`. Valid as that of Set().
+  /// Returns the value of type `T`. Valid like the result of Set().
   /// @throws std::out_of_range, with the type's name, if there is none
   template <typename T>
   [[nodiscard]] auto Get() const -> T& {
@@ -79,7 +79,7 @@ class RequestContext {
     return *found;
   }
 
-  /// Forgets all values.
+  /// Removes all values.
   void Clear() noexcept { newest_.reset(); }
 
  private:
@@ -92,7 +92,7 @@ class RequestContext {
   };
 
   template <typename T>
-  struct Value : Entry {  // no virtual destructor: a shared_ptr knows what it was made for
+  struct Value : Entry {  // no virtual destructor: a shared_ptr knows the type it was made with
     Value(T&& from, std::shared_ptr<Entry> before)
         : Entry(typeid(T), std::move(before)), value(std::move(from)) {}
 

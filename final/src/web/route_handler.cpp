@@ -18,12 +18,12 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// A body until it is complete.
+// Collects a body until it is complete.
 struct CollectedBody : public ExchangeState {
   std::string text;
 };
 
-// The same, as a form with files.
+// Collects a form with files.
 struct ReceivedUpload : public ExchangeState {
   ReceivedUpload(std::string_view boundary, const UploadOptions& options)
       : upload(boundary, options) {}
@@ -31,7 +31,7 @@ struct ReceivedUpload : public ExchangeState {
   Upload upload;
 };
 
-// That is no fault of the client's, so it is logged.
+// Logs the failure, which is not the client's fault.
 void RequireKept(const HeadFault& fault, const Upload& upload, const UploadOptions& options) {
   if (upload.FileError() != 0) {
     Log(LogLevel::kError,
@@ -47,7 +47,7 @@ struct KeptBody : public Pinned {
   std::string text;
 };
 
-// A body whose memory would not be used again goes along without a copy.
+// Moves the body if its memory would not be reused anyway.
 void Send(Exchange& exchange, ServerResponse& response) {
   if (!response.Head().Pieces().empty()) {
     exchange.Reply(response.Head());
@@ -63,7 +63,7 @@ void Send(Exchange& exchange, ServerResponse& response) {
   exchange.End();
 }
 
-// Begins a response whose first piece is the body.
+// Begins a response; its body is the first piece.
 void SendBeginning(Exchange& exchange, const ServerResponse& response) {
   exchange.BeginReply(response.Head());
   if (response.Head().Pieces().empty()) {
@@ -91,7 +91,7 @@ RouteHandler::RouteHandler(const Routes& routes, const ErrorFormats& errors, Met
 auto RouteHandler::TryHandle(Exchange& exchange) -> bool {
   const Request& request = exchange.GetRequest();
   RouteMatch match;
-  if (request.uri.Form() == TargetForm::kAsterisk) {  // the server itself
+  if (request.uri.Form() == TargetForm::kAsterisk) {  // the request is for the server itself
     match.result = RouteResult::kNoMethod;
     match.allowed = server_methods_;
     around_ = &groups_[Routes::kServer];
@@ -105,7 +105,7 @@ auto RouteHandler::TryHandle(Exchange& exchange) -> bool {
   return true;
 }
 
-// Each call of this class about a request begins here, for the routes and their middleware.
+// Finds the route and its middleware. Every function here starts with it.
 auto RouteHandler::Match(const Exchange& exchange) -> RouteMatch {
   const Request& request = exchange.GetRequest();
   const RouteMatch match = router_.Find(request.method, request.uri.Path());
@@ -114,8 +114,8 @@ auto RouteHandler::Match(const Exchange& exchange) -> RouteMatch {
   return match;
 }
 
-// The head is there. A response that does not need the body is given now: a client that may not
-// upload, or not here, is told so before it does.
+// Called when the head is complete. A response that does not need the body is given now, so a
+// client that may not upload, or not here, learns so before it does.
 void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
   const ServerRequest request(exchange, match.parameters, nullptr, fields_);
   if (const auto entered = around_->Enter(request, response_)) {
@@ -173,7 +173,7 @@ void RouteHandler::BringBody(Exchange& exchange, BodyCallback callback) {
           callback(piece, last);
         } catch (...) {
           if (exchange.Begun()) {
-            throw;  // nothing can be answered any more: the session cuts it
+            throw;  // nothing can be sent any more: the session cuts it
           }
           const RouteMatch match = Match(exchange);
           const ServerRequest request(exchange, match.parameters, nullptr, fields_);
@@ -253,7 +253,7 @@ void RouteHandler::ReplyLater(Exchange& exchange, const ServerRequest& request,
   } catch (...) {
     ServerResponse response;
     around_->Catch(request, response);
-    responder.Reply(std::move(response));  // unless the handler has answered before it threw
+    responder.Reply(std::move(response));  // unless the handler has responded before it threw
   }
 }
 
@@ -280,7 +280,7 @@ void RouteHandler::BeginLate(Exchange& exchange, ServerResponse& head) noexcept 
         if (is_given) {
           SendBeginning(exchange, head);
         } else {
-          Send(exchange, head);  // an error page, and no stream
+          Send(exchange, head);  // sends an error page, not a stream
         }
       });
 }

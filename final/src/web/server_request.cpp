@@ -13,7 +13,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Without its parameters: "text/html; charset=utf-8" is text/html.
+// Removes the parameters: "text/html; charset=utf-8" becomes text/html.
 auto MediaType(std::string_view content_type) -> std::string_view {
   return ascii::TrimOws(content_type.substr(0, content_type.find(';')));
 }

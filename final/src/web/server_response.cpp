@@ -83,7 +83,7 @@ auto ServerResponse::Redirect(std::string_view location, int status) -> ServerRe
 
 auto ServerResponse::Page(int status, std::string_view detail) -> ServerResponse& {
   Status(status);
-  head_.ErrorPage(detail);  // first: it may be a part of the body
+  head_.ErrorPage(detail);  // first: `detail` may be a part of the body
   body_.clear();
   return *this;
 }
@@ -92,7 +92,7 @@ void ServerResponse::Reset() {
   head_.Reset(200);
   body_.clear();
   if (body_.capacity() > kMaxKept) {
-    body_.shrink_to_fit();  // one large reply is not to be paid for ever after
+    body_.shrink_to_fit();  // one large response must not occupy memory forever
   }
 }
 

@@ -44,13 +44,13 @@ auto SpoolFile::Write(std::string_view bytes) noexcept -> int {
   if (bytes.size() > kGathered) {
     return WriteOut(bytes);
   }
-  gathered_.append(bytes);  // its memory has been there since Open()
+  gathered_.append(bytes);  // does not allocate: Open() has reserved the memory
   return 0;
 }
 
 auto SpoolFile::Rewind() noexcept -> int {
   const int error = Flush();
-  gathered_ = std::string();  // the program may run for long
+  gathered_ = std::string();  // frees the memory: the program may run for long
   return error != 0 || lseek(fd_.Get(), 0, SEEK_SET) == 0 ? error : errno;
 }
 

@@ -1,14 +1,14 @@
-// A nameless temporary file, for a body that has to be complete before anybody can use it.
+// A temporary file without a name, for a body that must be complete before it can be used.
 //
-// It is opened under a name that nobody could guess and loses that name at once, so no other
+// It is created under a name that is hard to guess, and that name is removed at once. So no other
 // process can open it, and nothing is left behind however the server ends.
 //
 // Small pieces are gathered: a client may send its body in chunks of one byte, which should not
 // cost a system call each.
 //
 // Interface:
-//  * Open(), Write() as often as needed, Rewind(), and the descriptor can be read by a program.
-//  * Adopt() in place of Open(), for one that lies somewhere else (web/nameless_file.h).
+//  * Open(), Write() any number of times, then Rewind(): a program can read the descriptor.
+//  * Adopt() in place of Open() takes a file made elsewhere (web/nameless_file.h).
 //
 // Thread: one at a time.
 #pragma once
@@ -27,13 +27,13 @@ class SpoolFile {
   /// Makes the file in $TMPDIR, or /tmp. Throws std::bad_alloc. @return 0 or an errno value.
   [[nodiscard]] auto Open() -> int;
 
-  /// Takes over an empty file, which is open for reading and writing. Throws std::bad_alloc.
+  /// Takes over an empty file that is open for reading and writing. Throws std::bad_alloc.
   void Adopt(UniqueFd file);
 
   /// Adds `bytes` at the end. @return 0 or an errno value (ENOSPC).
   [[nodiscard]] auto Write(std::string_view bytes) noexcept -> int;
 
-  /// Writes what was gathered and sets the read position to the start. @return 0 or an errno value.
+  /// Writes what was gathered and moves the read position to the start. @return 0 or errno value.
   [[nodiscard]] auto Rewind() noexcept -> int;
 
   /// Returns the descriptor, borrowed; -1 before Open().

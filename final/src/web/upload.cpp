@@ -11,7 +11,7 @@ auto UploadedPart::Save(const std::string& path) const -> int {
   if (IsOnDisk()) {
     return GiveName(file.GetFd(), path);
   }
-  // By way of a nameless one beside it, so that nobody ever finds a part of it under its name.
+  // Goes through a nameless file beside it, so that no process ever finds a partial file.
   const std::size_t slash = path.rfind('/');
   UniqueFd beside = OpenNameless(slash == std::string::npos ? "." : path.substr(0, slash + 1));
   if (!beside) {
@@ -111,7 +111,7 @@ auto Upload::Keep(std::string_view content) -> HeadFault {
   return DiskFault(part.file.Write(content));
 }
 
-// The part so far goes first.
+// Writes the part so far.
 auto Upload::MoveToDisk(UploadedPart& part) -> HeadFault {
   if (files_on_disk_ == options_.max_files_on_disk) {
     return {413, "too many files"};

@@ -1,9 +1,9 @@
 // One request and its response.
 //
 // Interface:
-//  * GetRequest() is what the client asked.
-//  * Reply() answers it, once, within RequestHandler::Handle() or later.
-//  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
+//  * GetRequest() returns the client's request.
+//  * Reply() responds, once, within RequestHandler::Handle() or later.
+//  * Attach() keeps what a handler needs until then. It is destroyed with the exchange, at the
 //    latest when the client is gone.
 //
 // An exchange knows nothing of framing. Each protocol derives its own class (web/http_exchange.h),

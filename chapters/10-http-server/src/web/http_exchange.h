@@ -5,10 +5,10 @@
 // after the other; the exchange reads and writes the bytes of one.
 //
 // Interface:
-//  * Open() parses the head, Keep() makes the exchange last longer than its bytes.
+//  * Open() parses the head; Keep() lets the exchange outlive the bytes of its head.
 //  * IsComplete() is true when the next request may be parsed, or the connection closed.
 //
-// Http1Shared is what the exchanges of one loop share, so that a request allocates nothing.
+// Http1Shared is shared by the exchanges of one loop, so that a request allocates nothing.
 //
 // Thread: the loop's.
 #pragma once

@@ -1,4 +1,4 @@
-// How a web server treats its clients.
+// Limits and timeouts of a web server's clients.
 #pragma once
 
 #include <chrono>
@@ -13,18 +13,18 @@ namespace TURTLE_SERVER {
 /// Limits and timeouts of an HttpServer.
 struct HttpOptions {
   ParserLimits parser{};  ///< how large a request's head may be
-  /// From the first byte of a head to its last; then 408.
+  /// How long a head may take from its first byte to its last; then 408.
   std::chrono::milliseconds head_timeout{10'000};
   /// How long a connection may wait for its next request.
   std::chrono::milliseconds idle_timeout{60'000};
   /// How long a client may take to read a response without keeping min_send_rate.
   std::chrono::milliseconds write_timeout{30'000};
-  /// The bytes per second of a response that a client has to read in the long run
+  /// The bytes per second of a response that a client must read in the long run
   /// (core/min_rate.h).
   std::uint64_t min_send_rate = kMinRate;
 };
 
-/// The same, with timeouts that can be added to any time.
+/// Returns the same options, with timeouts short enough to be added to any time.
 [[nodiscard]] inline auto Bounded(HttpOptions options) noexcept -> HttpOptions {
   options.head_timeout = Bounded(options.head_timeout);
   options.idle_timeout = Bounded(options.idle_timeout);

@@ -8,8 +8,8 @@
 //  * Mount() puts a handler under a path.
 //  * Begin() serves until Stop().
 //
-// It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
-// loop a LoopHttp with its own handlers.
+// It puts HTTP on a TurtleServer: each connection has an HttpSession as its state, and each loop a
+// LoopHttp with its own handlers.
 //
 // Thread: Stop() from any thread and from signal handlers, the rest from the owner's.
 #pragma once
@@ -32,32 +32,32 @@ namespace TURTLE_SERVER {
 /// A web server on several event loops.
 class HttpServer {
  public:
-  /// Binds and listens. Throws std::system_error, which names the address, when that is not
-  /// possible, and std::invalid_argument for a head that is
-  /// longer than a connection can keep.
-  /// @param local where to listen; port 0 is any free port, see LocalAddress()
+  /// Binds and listens. Throws std::system_error, which names the address, if that fails,
+  /// and std::invalid_argument if the longest permitted head would not fit into a
+  /// connection.
+  /// @param local address to listen on; port 0 is any free port, see LocalAddress()
   /// @param options limits and timeouts of the clients
   /// @param server_options threads, stop timeout, the listener
   explicit HttpServer(const NetAddress& local, HttpOptions options = {},
                       ServerOptions server_options = {});
 
-  /// Has the handlers that `factory` makes, one for each loop, answer the paths under `prefix`. The
-  /// longest prefix wins; a path without a handler is 404. Before Begin().
+  /// Makes a handler for each loop with `factory`, for the paths under `prefix`. The longest prefix
+  /// wins; a path without a handler gives a 404. Before Begin().
   /// @param prefix "/", or a path such as "/cgi-bin", without a slash at its end; throws
-  ///     std::invalid_argument for another
+  ///     std::invalid_argument for any other
   /// @param factory called in Begin(), once for each loop, on the thread that called Begin()
   /// @return this
   auto Mount(std::string prefix, HandlerFactory factory) -> HttpServer&;
 
-  /// Listens on one more address. Throws like the constructor.
+  /// Listens on one more address. Throws as the constructor does.
   auto AlsoListen(const NetAddress& local) -> HttpServer&;
 
   /// Serves until Stop(). Throws what a factory throws, and std::system_error if the threads can't
   /// be started. Runs once.
   void Begin();
 
-  /// Ends Begin(): no client is accepted any more, requests under way are answered, within
-  /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
+  /// Ends Begin(): no client is accepted any more; requests under way get their responses within
+  /// ServerOptions::stop_timeout. If called earlier, Begin() returns at once. Async-signal-safe.
   void Stop() noexcept { server_.Stop(); }
 
   /// Returns the address of the first listener, with the port that the kernel chose for port 0.
@@ -80,7 +80,7 @@ class HttpServer {
   const HttpOptions options_;
   std::vector<std::pair<std::string, HandlerFactory>> mounts_;
   TurtleServer server_;
-  // One for each loop while Begin() runs; handlers may use their loop, so they go before it.
+  // One for each loop while Begin() runs. Handlers may use their loop, so they are destroyed first.
   std::vector<std::unique_ptr<LoopParts>> loops_;
 };
 

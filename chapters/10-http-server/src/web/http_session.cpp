@@ -11,10 +11,10 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Before one request. A client that sends more has nothing to ask for.
+// Line ends that are skipped before one request. A client that sends more is up to no good.
 constexpr int kMaxLineEnds = 8;
 
-// Asked for each request, so it is not to become a call of memcmp(3).
+// Written by hand: it runs for each request, so it must not become a call of memcmp(3).
 auto BeginsWithLineEnd(std::string_view input) -> bool {
   return input.size() >= 2 && input[0] == '\r' && input[1] == '\n';
 }
@@ -31,7 +31,7 @@ HttpSession::~HttpSession() = default;
 
 void HttpSession::OnProgress() {
   if (GetConnection().Broken()) {
-    Close(Closing::kAuto);  // nobody is left to answer: the exchange ends with the connection
+    Close(Closing::kAuto);  // no client to respond to: the exchange ends with the connection
     return;
   }
   if (GetConnection().UnsentBytes() == 0) {
@@ -50,9 +50,9 @@ void HttpSession::OnProgress() {
   SetRunning(false);
 }
 
-// Between two requests, or within the head of one.
+// Continues between two requests, or within the head of one.
 void HttpSession::GoOn() {
-  ServeInput();  // the input that is there, before more is read
+  ServeInput();  // handles the input that is there before it reads more
   const bool exit = !exchange_ && !awaits_turn_ && GetConnection().Recv().exit;
   ServeInput();
   if (awaits_turn_ || GetConnection().Paused()) {
@@ -64,8 +64,8 @@ void HttpSession::GoOn() {
   }
 }
 
-// Line ends after a body are no part of a head: old clients send them, RFC 9112, section 2.2. While
-// an exchange is open, they may be a part of its body.
+// Skips line ends after a body, which old clients send: RFC 9112, section 2.2. While an exchange is
+// open, they may be a part of its body.
 void HttpSession::SkipLineEnds() {
   while (!exchange_ && keep_alive_ && BeginsWithLineEnd(GetConnection().Read())) {
     if (++line_ends_ > kMaxLineEnds) {
@@ -94,7 +94,7 @@ void HttpSession::ServeInput() {
   }
 }
 
-// Serves the request at the front of the input. @return false: it is not there as a whole.
+// Serves the request at the front of the input. @return false if it is not complete.
 auto HttpSession::ServeRequest() -> bool {
   std::unique_ptr<HttpExchange> exchange = loop_.TakeExchange();
   const ParseResult result = exchange->Open(*this, parser_);
@@ -118,7 +118,7 @@ auto HttpSession::ServeRequest() -> bool {
   return true;
 }
 
-// Answers what is no request: nobody can tell where the next one would begin, so it is the last.
+// Refuses malformed input and closes: the start of the next request can't be known.
 void HttpSession::Refuse(int status, std::string_view reason, Method method) {
   HeadContext context;
   context.date = loop_.Http().Date();
@@ -153,22 +153,22 @@ void HttpSession::SetDeadlines() {
   const bool part_of_head =
       !exchange_ && !awaits_turn_ && !connection.Read().empty() && !connection.Paused();
   if (!part_of_head || !in_head_) {
-    reading_since_ = GetLooper().Now();  // a head's first byte counts, and no other
+    reading_since_ = GetLooper().Now();  // only the first byte of a head counts
   }
   in_head_ = part_of_head;
   LookAgain();
 }
 
-// Has the loop call OnTimeout() at the earliest time at which there may be something to do. Unsent
-// means little: the flush comes later. So what is due is only found out then.
+// Schedules OnTimeout() for the earliest time at which there may be work. Unsent bytes alone prove
+// little, since the flush comes later; OnTimeout() finds out what is due.
 void HttpSession::LookAgain() {
   if (GetConnection().UnsentBytes() != 0 && write_deadline_ == TimePoint::max()) {
-    write_deadline_ = GetLooper().Now() + Options().write_timeout;  // and no input moves it
+    write_deadline_ = GetLooper().Now() + Options().write_timeout;  // input does not extend it
   }
   GetLooper().SetDeadline(&GetConnection(), std::min(write_deadline_, ReadDeadline()));
 }
 
-// When the client must have sent something; never while it is not its turn.
+// Returns the deadline of the client's next bytes; never if it is not its turn.
 auto HttpSession::ReadDeadline() const -> TimePoint {
   if (exchange_) {
     return TimePoint::max();
@@ -184,10 +184,10 @@ void HttpSession::OnTimeout() {
   if (GetConnection().UnsentBytes() == 0) {
     write_deadline_ = TimePoint::max();
   } else if (now >= write_deadline_ && !EarnWriteTime()) {
-    Close(Closing::kReset);  // or the kernel would keep for minutes what nobody reads
+    Close(Closing::kReset);  // else the kernel would keep the unread bytes for minutes
     return;
   } else if (!in_head_) {
-    reading_since_ = now;  // it has a response to read yet, so it is not idle
+    reading_since_ = now;  // it still has a response to read, so it is not idle
   }
   if (now >= ReadDeadline()) {
     OnReadTimeout();
@@ -196,7 +196,7 @@ void HttpSession::OnTimeout() {
   }
 }
 
-// The deadline of reading a response moves by what the client's kernel has acknowledged since.
+// Extends the deadline by the time earned by bytes that the client's kernel has acknowledged.
 auto HttpSession::EarnWriteTime() -> bool {
   const HttpOptions& options = Options();
   const MinRate rate{options.min_send_rate, options.write_timeout};
@@ -214,7 +214,7 @@ void HttpSession::OnReadTimeout() {
   }
 }
 
-// Requests that the client has sent by now are still read and answered; OnProgress() closes an idle
+// Requests that the client has sent by now are still served; OnProgress() closes an idle
 // connection.
 void HttpSession::OnStop() { GetLooper().Schedule(&GetConnection()); }
 

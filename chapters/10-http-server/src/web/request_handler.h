@@ -1,6 +1,6 @@
 // The base of request handlers: files, programs, code.
 //
-// Thread: the loop's, for which the handler was made.
+// Thread: that of the loop for which the handler was made.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,13 @@ namespace TURTLE_SERVER {
 class Exchange;
 class Looper;
 
-/// Answers the requests for one part of the site, on one loop.
+/// Handles the requests for one part of the site, on one loop.
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
 
-  /// Answers `exchange`, by Exchange::Reply() before it returns or later. It may throw: the client
-  /// then gets an error page.
+  /// Responds to `exchange` by Exchange::Reply(), now or after it has returned. It may throw: the
+  /// client then gets an error page.
   virtual void Handle(Exchange& exchange) = 0;
 
  protected:

@@ -1,4 +1,4 @@
-// How a web server treats its clients.
+// Limits and timeouts of a web server's clients.
 #pragma once
 
 #include <chrono>
@@ -15,25 +15,25 @@ namespace TURTLE_SERVER {
 struct HttpOptions {
   ParserLimits parser{};  ///< how large a request's head may be
   BodyLimits body{};      ///< how large a request's body may be
-  /// Of a body that nobody wanted: so much is read and dropped to keep the connection for the next
-  /// request; a longer one costs the connection.
+  /// How much of a body that no handler wants is read and dropped to keep the connection for the
+  /// next request. A longer one costs the connection.
   std::uint64_t max_dropped_bytes = std::uint64_t{64} * 1024;
-  /// From the first byte of a head to its last; then 408.
+  /// How long a head may take from its first byte to its last; then 408.
   std::chrono::milliseconds head_timeout{10'000};
   /// How long a client may take to send a body without keeping min_body_rate; then 408.
   std::chrono::milliseconds body_timeout{30'000};
-  /// Bytes in a second of a body that a client has to send in the long run (core/min_rate.h).
+  /// The bytes per second of a body that a client must send in the long run (core/min_rate.h).
   std::uint64_t min_body_rate = kMinRate;
   /// How long a connection may wait for its next request.
   std::chrono::milliseconds idle_timeout{60'000};
   /// How long a client may take to read a response without keeping min_send_rate.
   std::chrono::milliseconds write_timeout{30'000};
-  /// The bytes per second of a response that a client has to read in the long run
+  /// The bytes per second of a response that a client must read in the long run
   /// (core/min_rate.h).
   std::uint64_t min_send_rate = kMinRate;
 };
 
-/// The same, with timeouts that can be added to any time.
+/// Returns the same options, with timeouts short enough to be added to any time.
 [[nodiscard]] inline auto Bounded(HttpOptions options) noexcept -> HttpOptions {
   options.head_timeout = Bounded(options.head_timeout);
   options.body_timeout = Bounded(options.body_timeout);

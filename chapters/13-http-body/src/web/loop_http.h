@@ -1,14 +1,14 @@
 // The handlers, limits and observers that all HTTP sessions of one loop share.
 //
-// Because every loop has its own, nothing here needs a lock. A session of any protocol has its
-// exchanges answered here. An exception of a handler costs its client the response, and no other
+// Every loop has its own, so nothing here needs a lock. Sessions of every protocol have their
+// exchanges handled here. An exception of a handler costs its client the response, and no other
 // client anything.
 //
 // Interface:
-//  * Mount() puts a handler under a path, HandlerFor() finds the one for a path.
-//  * Answer() has the responsible handler answer.
+//  * Mount() puts a handler under a path; HandlerFor() finds the one for a path.
+//  * Answer() calls the handler that is responsible for a request.
 //  * BringBody(), RefuseBody() and GoOn() call the handler again while its exchange is open.
-//  * Date() is the text of now, made once a second.
+//  * Date() returns the current date as text, made once a second.
 //
 // Thread: the loop's.
 #pragma once
@@ -27,34 +27,34 @@
 
 namespace TURTLE_SERVER {
 
-/// One loop's share of an HttpServer.
+/// One loop's part of an HttpServer.
 class LoopHttp {
  public:
   /// @param looper the loop
   /// @param options limits and timeouts, copied
   LoopHttp(Looper& looper, const HttpOptions& options)
       : looper_(looper), options_(Bounded(options)) {
-    looper.SetFlushRate({options_.min_send_rate, options_.write_timeout});  // of last words
+    looper.SetFlushRate({options_.min_send_rate, options_.write_timeout});  // for final responses
   }
 
   /// Returns the loop.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper& { return looper_; }
 
-  /// Limits and timeouts.
+  /// Returns the limits and timeouts.
   [[nodiscard]] auto Options() const noexcept -> const HttpOptions& { return options_; }
 
   /// Returns true once the server takes no new requests.
   [[nodiscard]] auto Ending() const noexcept -> bool { return looper_.Stopping(); }
 
-  /// Answers the paths under `prefix` by `handler`.
+  /// Handles the paths under `prefix` with `handler`.
   /// @param prefix "/" or a path such as "/cgi-bin", without a slash at its end
   /// @param handler not nullptr
   void Mount(std::string prefix, std::unique_ptr<RequestHandler> handler);
 
-  /// A handler and where it is mounted.
+  /// A handler and the length of its prefix.
   struct Match {
-    RequestHandler* handler;   ///< nullptr: nobody is responsible
-    std::size_t prefix_bytes;  ///< of the path, that named the handler
+    RequestHandler* handler;   ///< nullptr: no handler is responsible
+    std::size_t prefix_bytes;  ///< length of the prefix that selected the handler
   };
 
   /// Returns the handler with the longest prefix of `path`, in whole segments: "/cgi-bin" is a
@@ -64,19 +64,19 @@ class LoopHttp {
   /// Returns the number of a new exchange.
   auto NextNumber() noexcept -> std::uint32_t { return ++last_number_; }
 
-  /// Has the handler that is responsible answer `exchange`, now or later. A method that the server
-  /// doesn't know is answered by 501, an expectation by 417, a body that is too long by 413, a path
-  /// without a handler by 404.
+  /// Calls the handler that is responsible for `exchange`; it responds now or later. An unknown
+  /// method gives a 501, an expectation a 417, a body that is too long a 413, a path without a
+  /// handler a 404.
   void Answer(Exchange& exchange);
 
-  /// Gives the handler a piece of the body, for which it waits.
-  /// @param exchange whose body it is
+  /// Gives the handler a piece of the body that it waits for.
+  /// @param exchange of the body
   /// @param piece valid during the call
-  /// @param last the body is complete
+  /// @param last true if the body is complete
   void BringBody(Exchange& exchange, std::string_view piece, bool last);
 
-  /// Answers in place of the handler, which can't have the body.
-  /// @param exchange whose body it is
+  /// Responds in place of the handler, which can't get the body.
+  /// @param exchange of the body
   /// @param status of the error page
   /// @param reason for its text
   void RefuseBody(Exchange& exchange, int status, const std::string& reason);
@@ -84,7 +84,7 @@ class LoopHttp {
   /// Tells the handler of `exchange`, which is open, of room for output.
   void GoOn(Exchange& exchange);
 
-  /// Now, as an HTTP date. Valid until the next call.
+  /// Returns the current time as an HTTP date. Valid until the next call.
   [[nodiscard]] auto Date() -> std::string_view;
 
  private:

@@ -1,16 +1,16 @@
 // One request and its response.
 //
 // Interface:
-//  * GetRequest() is what the client asked.
-//  * OnBody() has the request's body brought, piece by piece, as the client sends it.
-//  * Reply() answers it, once, within RequestHandler::Handle() or later.
-//  * BeginReply(), Write() and End() answer it in pieces, as they become known.
-//  * ReplyFrom() has another path of this server answer it.
-//  * Attach() keeps what a handler needs until then; it is destroyed with the exchange, at the
+//  * GetRequest() returns the client's request.
+//  * OnBody() delivers the request's body, piece by piece, as the client sends it.
+//  * Reply() responds, once, within RequestHandler::Handle() or later.
+//  * BeginReply(), Write() and End() send a response in pieces, as they become known.
+//  * ReplyFrom() lets another path of this server produce the response.
+//  * Attach() keeps what a handler needs until then. It is destroyed with the exchange, at the
 //    latest when the client is gone.
 //
-// If no handler asks for the body, it is not read before the response. A client that sent "Expect:
-// 100-continue" then never sends it.
+// If no handler asks for the body, it is not read before the response. A client that waits for
+// "100 Continue" then never sends it.
 //
 // An exchange knows nothing of framing. Each protocol derives its own class (web/http_exchange.h),
 // which puts the response on the wire; handlers see only this one.

@@ -10,8 +10,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// A head is parsed where it has arrived, and has to fit there: the rest of a longer one would never
-// be read.
+// Checks that the longest permitted head fits into a connection, because a head is parsed in its
+// input buffer: the rest of a longer one would never be read.
 auto Checked(const HttpOptions& options) -> const HttpOptions& {
   if (options.parser.max_head_bytes > Connection::kInputLimit) {
     throw std::invalid_argument("max_head_bytes " + std::to_string(options.parser.max_head_bytes) +

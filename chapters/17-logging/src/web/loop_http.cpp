@@ -60,7 +60,7 @@ void LoopHttp::FindHandler(Exchange& exchange) {
   match.handler->Handle(exchange);
 }
 
-// The place where a handler's code is called.
+// Calls a handler's code; every call of one passes through here.
 template <typename Callback>
 void LoopHttp::Guard(Exchange& exchange, const Callback& callback) {
   try {

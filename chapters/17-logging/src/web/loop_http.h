@@ -1,16 +1,16 @@
 // The handlers, limits and observers that all HTTP sessions of one loop share.
 //
-// Because every loop has its own, nothing here needs a lock. A session of any protocol has its
-// exchanges answered here. An exception of a handler costs its client the response, and no other
+// Every loop has its own, so nothing here needs a lock. Sessions of every protocol have their
+// exchanges handled here. An exception of a handler costs its client the response, and no other
 // client anything.
 //
 // Interface:
 //  * Observe() adds an observer of all requests.
-//  * Mount() puts a handler under a path, HandlerFor() finds the one for a path.
-//  * Answer() has the responsible handler answer.
+//  * Mount() puts a handler under a path; HandlerFor() finds the one for a path.
+//  * Answer() calls the handler that is responsible for a request.
 //  * BringBody(), RefuseBody() and GoOn() call the handler again while its exchange is open.
-//  * TellBegin() and TellEnd() tell the observers.
-//  * Date() is the text of now, made once a second.
+//  * TellBegin() and TellEnd() inform the observers.
+//  * Date() returns the current date as text, made once a second.
 //
 // Thread: the loop's.
 #pragma once
@@ -31,41 +31,41 @@
 
 namespace TURTLE_SERVER {
 
-/// One loop's share of an HttpServer.
+/// One loop's part of an HttpServer.
 class LoopHttp {
  public:
   /// @param looper the loop
   /// @param options limits and timeouts, copied
   LoopHttp(Looper& looper, const HttpOptions& options)
       : looper_(looper), options_(Bounded(options)) {
-    looper.SetFlushRate({options_.min_send_rate, options_.write_timeout});  // of last words
+    looper.SetFlushRate({options_.min_send_rate, options_.write_timeout});  // for final responses
   }
 
   /// Returns the loop.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper& { return looper_; }
 
-  /// Limits and timeouts.
+  /// Returns the limits and timeouts.
   [[nodiscard]] auto Options() const noexcept -> const HttpOptions& { return options_; }
 
   /// Returns true once the server takes no new requests.
   [[nodiscard]] auto Ending() const noexcept -> bool { return looper_.Stopping(); }
 
-  /// Answers the paths under `prefix` by `handler`.
+  /// Handles the paths under `prefix` with `handler`.
   /// @param prefix "/" or a path such as "/cgi-bin", without a slash at its end
   /// @param handler not nullptr
   void Mount(std::string prefix, std::unique_ptr<RequestHandler> handler);
 
-  /// A handler and where it is mounted.
+  /// A handler and the length of its prefix.
   struct Match {
-    RequestHandler* handler;   ///< nullptr: nobody is responsible
-    std::size_t prefix_bytes;  ///< of the path, that named the handler
+    RequestHandler* handler;   ///< nullptr: no handler is responsible
+    std::size_t prefix_bytes;  ///< length of the prefix that selected the handler
   };
 
   /// Returns the handler with the longest prefix of `path`, in whole segments: "/cgi-bin" is a
   /// prefix of "/cgi-bin/add", not of "/cgi-binary".
   [[nodiscard]] auto HandlerFor(std::string_view path) const noexcept -> Match;
 
-  /// Has `observer`, not nullptr, see each request.
+  /// Shows each request to `observer`, which is not nullptr.
   void Observe(std::unique_ptr<ExchangeObserver> observer) {
     observers_.push_back(std::move(observer));
   }
@@ -73,46 +73,46 @@ class LoopHttp {
   /// Returns the number of a new exchange.
   auto NextNumber() noexcept -> std::uint32_t { return ++last_number_; }
 
-  /// Has the handler that is responsible answer `exchange`, now or later. A method that the server
-  /// doesn't know is answered by 501, an expectation by 417, a body that is too long by 413, a path
-  /// without a handler by 404.
+  /// Calls the handler that is responsible for `exchange`; it responds now or later. An unknown
+  /// method gives a 501, an expectation a 417, a body that is too long a 413, a path without a
+  /// handler a 404.
   void Answer(Exchange& exchange);
 
-  /// Gives the handler a piece of the body, for which it waits.
-  /// @param exchange whose body it is
+  /// Gives the handler a piece of the body that it waits for.
+  /// @param exchange of the body
   /// @param piece valid during the call
-  /// @param last the body is complete
+  /// @param last true if the body is complete
   void BringBody(Exchange& exchange, std::string_view piece, bool last);
 
-  /// Answers in place of the handler, which can't have the body.
-  /// @param exchange whose body it is
+  /// Responds in place of the handler, which can't get the body.
+  /// @param exchange of the body
   /// @param status of the error page
   /// @param reason for its text
   void RefuseBody(Exchange& exchange, int status, const std::string& reason);
 
-  /// Has the handler of `exchange`, which is open, go on: another one after ReplyFrom(), or the
-  /// same one because there is room for output. A session calls it whenever something may have
-  /// happened.
+  /// Calls the handler of `exchange`, which is open, again: another handler after
+  /// ReplyFrom(), or the same one because there is room for output. Sessions call it after
+  /// every event.
   void GoOn(Exchange& exchange);
 
-  /// Tells the observers that the head of a request is whole. Each call is followed by TellEnd().
+  /// Informs the observers that the head of a request is complete. TellEnd() follows each call.
   void TellBegin(const Exchange& exchange) const noexcept {
     for (const std::unique_ptr<ExchangeObserver>& each : observers_) {
       each->OnBegin(exchange.GetConnection());
     }
   }
 
-  /// Tells the observers that the exchange is over, before its request is gone.
+  /// Informs the observers that the exchange is over, before its request is destroyed.
   void TellEnd(const Exchange& exchange) const noexcept {
     if (!observers_.empty()) {
       TellEnd(RecordOf(exchange));
     }
   }
 
-  /// Tells the observers that something was refused that was no request.
+  /// Informs the observers that malformed input was refused.
   void TellEnd(const ExchangeRecord& record) const noexcept;
 
-  /// Now, as an HTTP date. Valid until the next call.
+  /// Returns the current time as an HTTP date. Valid until the next call.
   [[nodiscard]] auto Date() -> std::string_view;
 
  private:
@@ -134,7 +134,7 @@ class LoopHttp {
   CachedDate date_;
 };
 
-/// Returns the first line of a head, as it was sent; or the beginning of what came in place of one.
+/// Returns the first line of a head as it was sent, or the start of the bytes sent instead.
 [[nodiscard]] auto FirstLine(std::string_view head) noexcept -> std::string_view;
 
 }  // namespace TURTLE_SERVER

@@ -7,12 +7,12 @@
 // Interface:
 //  * Mount() puts a handler under a path.
 //  * Observe() adds an observer of each request.
-//  * SetOptions() changes limits and timeouts while it serves; SetMaxConnections() and Block()
+//  * SetOptions() changes limits and timeouts of a running server; SetMaxConnections() and Block()
 //    decide which clients are let in.
 //  * Begin() serves until Stop().
 //
-// It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
-// loop a LoopHttp with its own handlers.
+// It puts HTTP on a TurtleServer: each connection has an HttpSession as its state, and each loop a
+// LoopHttp with its own handlers.
 //
 // Thread: Stop() from any thread and from signal handlers, SetMaxConnections() from any,
 // SetOptions() on a loop's, Block() on the first loop's, the rest from the owner's.
@@ -39,42 +39,42 @@ namespace TURTLE_SERVER {
 /// A web server on several event loops.
 class HttpServer {
  public:
-  /// Binds and listens. Throws std::system_error, which names the address, when that is not
-  /// possible, and std::invalid_argument for a head that is
-  /// longer than a connection can keep.
-  /// @param local where to listen; port 0 is any free port, see LocalAddress()
+  /// Binds and listens. Throws std::system_error, which names the address, if that fails,
+  /// and std::invalid_argument if the longest permitted head would not fit into a
+  /// connection.
+  /// @param local address to listen on; port 0 is any free port, see LocalAddress()
   /// @param options limits and timeouts of the clients
   /// @param server_options threads, stop timeout, the listener
   explicit HttpServer(const NetAddress& local, HttpOptions options = {},
                       ServerOptions server_options = {});
 
-  /// Without a listener: AlsoListen() brings each.
+  /// Makes a server without a listener: AlsoListen() adds each.
   HttpServer(HttpOptions options, ServerOptions server_options);
 
-  /// Has the handlers that `factory` makes, one for each loop, answer the paths under `prefix`. The
-  /// longest prefix wins; a path without a handler is 404. Before Begin().
+  /// Makes a handler for each loop with `factory`, for the paths under `prefix`. The longest prefix
+  /// wins; a path without a handler gives a 404. Before Begin().
   /// @param prefix "/", or a path such as "/cgi-bin", without a slash at its end; throws
-  ///     std::invalid_argument for another
+  ///     std::invalid_argument for any other
   /// @param factory called in Begin(), once for each loop, on the thread that called Begin()
   /// @return this
   auto Mount(std::string prefix, HandlerFactory factory) -> HttpServer&;
 
-  /// Has the observers that `factory` makes, one for each loop, see each request. Before Begin().
-  /// @param factory called in Begin(), as a handler's
+  /// Shows each request to observers that `factory` makes, one for each loop. Before Begin().
+  /// @param factory called in Begin(), like a handler's
   /// @return this
   auto Observe(ObserverFactory factory) -> HttpServer&;
 
-  /// Listens on one more address. Throws like the constructor.
+  /// Listens on one more address. Throws as the constructor does.
   auto AlsoListen(const NetAddress& local) -> HttpServer&;
 
   /// Serves one more listener, such as a UnixListener's.
   auto AlsoListen(Socket listener) -> HttpServer&;
 
-  /// Sets other limits and timeouts, for connected clients as well. Before Begin(), or on a loop's
-  /// thread; the other loops have them soon. Throws as the constructor does.
+  /// Sets new limits and timeouts, also for connected clients. Before Begin(), or on a loop's
+  /// thread; the other loops follow soon. Throws as the constructor does.
   void SetOptions(const HttpOptions& options);
 
-  /// Sets another limit than ServerOptions::max_connections. A client above it gets a 503.
+  /// Replaces ServerOptions::max_connections. A client above the limit gets a 503.
   void SetMaxConnections(std::size_t count) noexcept { server_.SetMaxConnections(count); }
 
   /// Refuses these addresses from now on, TurtleServer::Block().
@@ -84,8 +84,8 @@ class HttpServer {
   /// be started. Runs once.
   void Begin();
 
-  /// Ends Begin(): no client is accepted any more, requests under way are answered, within
-  /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
+  /// Ends Begin(): no client is accepted any more; requests under way get their responses within
+  /// ServerOptions::stop_timeout. If called earlier, Begin() returns at once. Async-signal-safe.
   void Stop() noexcept { server_.Stop(); }
 
   /// Returns the address of the first listener, with the port that the kernel chose for port 0.
@@ -106,11 +106,11 @@ class HttpServer {
   auto PartsOf(const Looper* looper) noexcept -> LoopParts&;
   void RefuseForWantOfRoom(Connection* connection);
 
-  HttpOptions options_;  // of the loops, when they are made
+  HttpOptions options_;  // given to loops when they are made
   std::vector<std::pair<std::string, HandlerFactory>> mounts_;
   std::vector<ObserverFactory> observers_;
   TurtleServer server_;
-  // One for each loop while Begin() runs; handlers may use their loop, so they go before it.
+  // One for each loop while Begin() runs. Handlers may use their loop, so they are destroyed first.
   std::vector<std::unique_ptr<LoopParts>> loops_;
 };
 

@@ -13,8 +13,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// A head is parsed where it has arrived, and has to fit there: the rest of a longer one would never
-// be read.
+// Checks that the longest permitted head fits into a connection, because a head is parsed in its
+// input buffer: the rest of a longer one would never be read.
 auto Checked(const HttpOptions& options) -> const HttpOptions& {
   if (options.parser.max_head_bytes > Connection::kInputLimit) {
     throw std::invalid_argument("max_head_bytes " + std::to_string(options.parser.max_head_bytes) +
@@ -91,10 +91,10 @@ auto HttpServer::StopOnSignals() -> HttpServer& {
 void HttpServer::SetOptions(const HttpOptions& options) {
   static_cast<void>(Checked(options));
   if (loops_.empty()) {
-    options_ = options;  // for those that Begin() makes
+    options_ = options;  // for loops that Begin() will make
   }
   for (const std::unique_ptr<LoopParts>& loop : loops_) {
-    // A loop that takes no task any more has no clients either.
+    // A loop that takes no more tasks has no clients either.
     static_cast<void>(
         loop->http.GetLooper().Post([&http = loop->http, options] { http.SetOptions(options); }));
   }
@@ -123,7 +123,7 @@ void HttpServer::Begin() {
   loops_.clear();
 }
 
-// Before the request has come: what it would be does not matter.
+// Responds before the request has come: its content does not matter.
 void HttpServer::RefuseForWantOfRoom(Connection* connection) {
   Http1Shared& http1 = PartsOf(connection->GetLooper()).http1;
   const Response page = ErrorResponse(503, "Too many clients are here.").Set("Retry-After", "1");

@@ -1,11 +1,11 @@
-// The middleware around a handler, from outside to inside.
+// Runs the middleware around a handler, from outside to inside.
 //
-// It is an onion: the middleware that a request has entered is left in the opposite order, with
-// whatever response there is.
+// It is an onion: middleware that a request has entered sees the response in the opposite order,
+// wherever that response came from.
 //
 // Interface:
 //  * Enter() calls `before` of each; Leave() calls `after` of those that were entered.
-//  * Catch() makes a response of an exception, and tells `error` of each.
+//  * Catch() makes a response from an exception, and calls `error` of each.
 //
 // Thread: any; constant.
 #pragma once
@@ -26,31 +26,31 @@ namespace TURTLE_SERVER {
 /// The middleware of one group.
 class MiddlewareChain {
  public:
-  /// Stands for all middleware of a chain.
+  /// Means all middleware of a chain.
   static constexpr auto kAll = static_cast<std::size_t>(-1);
 
   /// @param around Routes::Around(); the middleware outlives this object
-  /// @param errors how error pages look; outlive it, too
+  /// @param errors formats of error pages; outlive this object, too
   MiddlewareChain(std::vector<const Middleware*> around, const ErrorFormats& errors)
       : around_(std::move(around)), errors_(errors) {}
 
   /// Calls each `before` until one responds or throws.
-  /// @param request whose head is there
-  /// @param response is set if there is one already
-  /// @return how many were entered, for Leave(), if there is a response; nullopt: go on
+  /// @param request its head is complete
+  /// @param response set if a middleware has responded
+  /// @return how many were entered, for Leave(), if there is a response; nullopt to continue
   auto Enter(const ServerRequest& request, ServerResponse& response) const
       -> std::optional<std::size_t>;
 
-  /// Calls each `after`, innermost first. An exception takes the place of the response.
+  /// Calls each `after`, innermost first. An exception replaces the response.
   /// @param request as it is now
   /// @param response to be sent
-  /// @param entered how many
+  /// @param entered how many were entered
   void Leave(const ServerRequest& request, ServerResponse& response,
              std::size_t entered = kAll) const;
 
   /// Within a catch block: makes the response for the exception, and calls each `error`.
-  /// @param request whose handler has thrown
-  /// @param response is written over
+  /// @param request of the handler that has thrown
+  /// @param response overwritten
   void Catch(const ServerRequest& request, ServerResponse& response) const;
 
   /// Returns true if Leave() has something to call.

@@ -10,7 +10,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// A body until it is complete.
+// Collects a body until it is complete.
 struct CollectedBody : public ExchangeState {
   std::string text;
 };
@@ -21,7 +21,7 @@ struct KeptBody : public Pinned {
   std::string text;
 };
 
-// A body whose memory would not be used again goes along without a copy.
+// Moves the body if its memory would not be reused anyway.
 void Send(Exchange& exchange, ServerResponse& response) {
   if (!response.Head().Pieces().empty()) {
     exchange.Reply(response.Head());
@@ -54,7 +54,7 @@ RouteHandler::RouteHandler(const Routes& routes, const ErrorFormats& errors, Met
 auto RouteHandler::TryHandle(Exchange& exchange) -> bool {
   const Request& request = exchange.GetRequest();
   RouteMatch match;
-  if (request.uri.Form() == TargetForm::kAsterisk) {  // the server itself
+  if (request.uri.Form() == TargetForm::kAsterisk) {  // the request is for the server itself
     match.result = RouteResult::kNoMethod;
     match.allowed = server_methods_;
     around_ = &groups_[Routes::kServer];
@@ -68,7 +68,7 @@ auto RouteHandler::TryHandle(Exchange& exchange) -> bool {
   return true;
 }
 
-// Each call of this class about a request begins here, for the routes and their middleware.
+// Finds the route and its middleware. Every function here starts with it.
 auto RouteHandler::Match(const Exchange& exchange) -> RouteMatch {
   const Request& request = exchange.GetRequest();
   const RouteMatch match = router_.Find(request.method, request.uri.Path());
@@ -77,8 +77,8 @@ auto RouteHandler::Match(const Exchange& exchange) -> RouteMatch {
   return match;
 }
 
-// The head is there. A response that does not need the body is given now: a client that may not
-// upload, or not here, is told so before it does.
+// Called when the head is complete. A response that does not need the body is given now, so a
+// client that may not upload, or not here, learns so before it does.
 void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
   const ServerRequest request(exchange, match.parameters, {}, fields_);
   if (const auto entered = around_->Enter(request, response_)) {

@@ -1,14 +1,14 @@
-// A request, as the handler of a route sees it.
+// A request as a route's handler sees it.
 //
 // Interface:
-//  * Parameter() and Integer() are parts of the path, Query() of the text after its '?'.
-//  * Header(), Cookie() and Body() are what the client sent; Json() and Form() are the body,
-//    understood.
-//  * Set(), Get() and Find() are its context: what middleware has found out, by type.
-//  * Source() and Destination() are the two ends of the connection.
+//  * Parameter() and Integer() return parts of the path, Query() fields after its '?'.
+//  * Header(), Cookie() and Body() return the client's data; Json() and Form() return the body,
+//    parsed.
+//  * Set(), Get() and Find() access its context: values stored by middleware, by type.
+//  * Source() and Destination() return the addresses of the connection.
 //
-// All texts are views, valid until the handler returns. One that answers later copies what it needs
-// until then.
+// All texts are views, valid until the handler returns. A handler that responds later copies what
+// it needs.
 //
 // Thread: the loop's, within the handler.
 #pragma once
@@ -31,8 +31,8 @@ namespace TURTLE_SERVER {
 
 class Exchange;
 
-/// Parts of a request that are parsed when a handler asks for them. A loop has one, whose memory is
-/// used again.
+/// Parts of a request that are parsed when a handler asks for them. Each loop has one and reuses
+/// its memory.
 struct RequestFields {
   Form query;                 ///< after the '?'
   Form form;                  ///< in the body
@@ -42,13 +42,13 @@ struct RequestFields {
   bool cookies_read = false;  ///< of this request
 };
 
-/// A request for which a route was found.
+/// A request that has matched a route.
 class ServerRequest {
  public:
-  /// @param exchange it belongs to
-  /// @param parameters that the path gave the route; copied
+  /// @param exchange of the request
+  /// @param parameters of the route, from the path; copied
   /// @param body all of it
-  /// @param fields room for what is read; another request must not use it at the same time
+  /// @param fields memory for parsed parts; not to be used by another request at the same time
   ServerRequest(Exchange& exchange, const RouteParameters& parameters, std::string_view body,
                 RequestFields& fields) noexcept;
 
@@ -69,7 +69,7 @@ class ServerRequest {
   [[nodiscard]] auto Parameter(std::string_view name) const -> std::string_view;
 
   /// Returns the value of the route's parameter {name:int}.
-  /// @throws std::out_of_range if the route has no such parameter, or if it is no number
+  /// @throws std::out_of_range if the route has no such parameter, or if it is not an integer
   [[nodiscard]] auto Integer(std::string_view name) const -> std::int64_t;
 
   /// Returns the first value of `name` in the query, decoded; nullopt if there is none.
@@ -85,7 +85,7 @@ class ServerRequest {
   /// @throws HttpError 431 when there are too many
   [[nodiscard]] auto Cookie(std::string_view name) const -> std::optional<std::string_view>;
 
-  /// Returns the value of the first field `name` of the head, in any case; nullopt if there is none.
+  /// Returns the value of the first field `name`, in any case; nullopt if there is none.
   [[nodiscard]] auto Header(std::string_view name) const -> std::optional<std::string_view> {
     return Head().headers.Find(name);
   }
@@ -93,20 +93,20 @@ class ServerRequest {
   /// Returns the whole body; "" without one, and within Middleware::before.
   [[nodiscard]] auto Body() const noexcept -> std::string_view { return body_; }
 
-  /// Returns the body, understood as JSON, whatever Content-Type says.
-  /// @return to be read: what is not of the wanted form is HttpError 400 as well
-  /// @throws HttpError 400, with the place of the mistake, if it is none
+  /// Returns the body, parsed as JSON, whatever Content-Type is.
+  /// @return a reader; a value that does not have the expected type gives HttpError 400, too
+  /// @throws HttpError 400, with the position of the error, if it is not JSON
   [[nodiscard]] auto Json() const -> RequestJson;
 
-  /// Returns the body, understood as a form.
+  /// Returns the body, parsed as a form.
   /// @throws HttpError 415 when it is not application/x-www-form-urlencoded, 400 when it has too
   ///     many fields
   [[nodiscard]] auto Form() const -> const TURTLE_SERVER::Form&;
 
-  /// Adds a value to the request's context (web/request_context.h): for the middleware and the
-  /// handler that come after this call, and for all `after`, however late the response is.
+  /// Adds a value to the request's context (web/request_context.h), for middleware and the handler
+  /// that run later, and for every `after`, however late the response is.
   /// @tparam T its type, by which it is found
-  /// @param value moved there
+  /// @param value moved into the context
   /// @return the value, valid until the request is over
   template <typename T>
   auto Set(T value) const -> T& {
@@ -126,8 +126,8 @@ class ServerRequest {
     return context_.Get<T>();
   }
 
-  /// Returns the whole context. A handler that goes on in another thread copies it: a snapshot that
-  /// keeps its values after the client has gone.
+  /// Returns the whole context. A handler that continues on another thread copies it: the snapshot
+  /// keeps its values after the client is gone.
   [[nodiscard]] auto Context() const noexcept -> const RequestContext& { return context_; }
 
   /// The client's address, asked of the kernel, getpeername(2); an empty one if it has gone.

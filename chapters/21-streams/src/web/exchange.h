@@ -13,8 +13,8 @@
 //    latest when the client is gone.
 //  * Context() returns the values that middleware has stored for the request.
 //
-// If no handler asks for the body, it is not read before the response. A client that sent "Expect:
-// 100-continue" then never sends it.
+// If no handler asks for the body, it is not read before the response. A client that waits for
+// "100 Continue" then never sends it.
 //
 // An exchange knows nothing of framing. Each protocol derives its own class (web/http_exchange.h),
 // which puts the response on the wire; handlers see only this one.

@@ -27,7 +27,7 @@ auto WriteAll(int fd, const char* bytes, std::size_t size) noexcept -> int {
   return 0;
 }
 
-// Copies all of `from`, whatever its position is.
+// Copies all of `from`, whatever its read position is.
 auto Copy(int from, int to) noexcept -> int {
   std::array<char, std::size_t{16} * 1024> bytes;
   for (off_t at = 0;;) {
@@ -54,7 +54,7 @@ auto CopyTo(int fd, const char* path) noexcept -> int {
     return errno;
   }
   int error = Copy(fd, to.Get());
-  // Some file systems tell only now that the disk is full.
+  // Some file systems report only now that the disk is full.
   if (close(to.Release()) != 0 && error == 0) {
     error = errno;
   }
@@ -81,7 +81,7 @@ auto GiveName(int fd, const std::string& path) noexcept -> int {
   if (linkat(AT_FDCWD, link.data(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) {
     return 0;
   }
-  // A file that had a name once gets none again (ENOENT); another file system (EXDEV); no /proc.
+  // A file that once had a name can't get one (ENOENT); another file system (EXDEV); no /proc.
   return errno == EEXIST ? EEXIST : CopyTo(fd, path.c_str());
 }
 

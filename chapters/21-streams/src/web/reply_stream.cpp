@@ -14,14 +14,14 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// A stream whose callback is being called, and the one whose callback has led there.
+// A stream whose callback is running, and the stream whose callback has led to it.
 struct Telling {
   const void* stream;
   const Telling* outer;
 };
 
-// Calls a callback here, because no loop will. One that asks the same stream again from within is
-// not called again: it would never end.
+// Calls a callback here, because no loop will. A nested call for the same stream is ignored: it
+// would never end.
 void TellNow(const void* stream, const Task& callback) noexcept {
   thread_local const Telling* innermost = nullptr;
   for (const Telling* each = innermost; each != nullptr; each = each->outer) {
@@ -43,7 +43,7 @@ void TellNow(const void* stream, const Task& callback) noexcept {
 
 }  // namespace
 
-// The state that the writers and the exchange share.
+// The state shared by the writers and the exchange.
 class ReplyStream::Body : public std::enable_shared_from_this<Body> {
  public:
   Body(ExchangeTicket ticket, LateReplies& handler)
@@ -57,7 +57,7 @@ class ReplyStream::Body : public std::enable_shared_from_this<Body> {
   void Abort();
 
  private:
-  // Is attached to the exchange, and reports its end.
+  // Attached to the exchange; reports its end.
   class Link : public ExchangeState {
    public:
     Link(std::shared_ptr<Body> body, Looper& looper) : body_(std::move(body)), looper_(looper) {}
@@ -84,8 +84,8 @@ class ReplyStream::Body : public std::enable_shared_from_this<Body> {
   Task on_room_;  // loop's thread only
 };
 
-// Does `action` with the exchange on its loop's thread, if it is open. @return false: nobody is
-// there any more.
+// Runs `action` with the exchange on its loop's thread, if it is open. @return false if it is
+// gone.
 template <typename Action>
 auto ReplyStream::Body::Post(Action action) -> bool {
   const bool posted = ticket_.Post(
@@ -96,7 +96,7 @@ auto ReplyStream::Body::Post(Action action) -> bool {
         }
         try {
           action(*body, *exchange);
-        } catch (...) {  // a piece is missing: what follows must not be taken for the whole
+        } catch (...) {  // a piece is missing: the rest must not be taken for the whole
           body->gone_ = true;
           exchange->AbortThrown();
         }
@@ -111,7 +111,7 @@ auto ReplyStream::Body::Post(Action action) -> bool {
 void ReplyStream::Body::Begin(ServerResponse head) {
   Post([head = std::move(head)](Body& body, Exchange& exchange) mutable {
     if (exchange.Begun()) {
-      body.gone_ = true;  // somebody else has answered
+      body.gone_ = true;  // another response was given
     } else {
       body.BeginAt(exchange, head);
     }
@@ -123,7 +123,7 @@ void ReplyStream::Body::BeginAt(Exchange& exchange, ServerResponse& head) {
   exchange.OnRoom([body = shared_from_this()] { body->Wake(); });
   handler_->BeginLate(exchange, head);
   if (!exchange.Replied() && exchange.HasWholeBody()) {
-    exchange.End();  // no body: nobody is to wait for its end
+    exchange.End();  // no body: the client must not wait for its end
   }
 }
 
@@ -156,11 +156,11 @@ void ReplyStream::Body::OnRoom(Task callback) {
       [body = shared_from_this(), callback](Exchange* exchange) mutable {
         if (exchange == nullptr || body->gone_) {
           body->gone_ = true;
-          TellNow(body.get(), callback);  // an exception does not concern this connection
+          TellNow(body.get(), callback);  // its exceptions don't concern this connection
         } else {
           body->on_room_ = std::move(callback);
           exchange->GetLooper().Schedule(
-              &exchange->GetConnection());  // the session calls it where exceptions cut
+              &exchange->GetConnection());  // called by the session: exceptions cut
         }
       },
       callback);
@@ -170,7 +170,7 @@ void ReplyStream::Body::OnRoom(Task callback) {
   }
 }
 
-// There is room in the connection.
+// Called when there is room in the connection.
 void ReplyStream::Body::Wake() {
   full_ = false;
   if (const Task callback = std::exchange(on_room_, nullptr)) {
@@ -192,7 +192,7 @@ void ReplyStream::Body::Abort() {
   });
 }
 
-// The exchange has ended: who waits for room hears of it, though not from within that.
+// The exchange has ended: informs the callback that waits for room, but not from within it.
 void ReplyStream::Body::Leave(Looper& looper) noexcept {
   gone_ = true;
   if (const Task callback = std::exchange(on_room_, nullptr)) {
@@ -202,13 +202,13 @@ void ReplyStream::Body::Leave(Looper& looper) noexcept {
     } catch (...) {
       LogException("stream");
     }
-    if (!posted) {  // the loop has ended: nothing is left that it could be within
+    if (!posted) {  // the loop has ended, so this can't be within the callback
       TellNow(this, callback);
     }
   }
 }
 
-// The part that the copies share: the last one ends it, one way or the other.
+// The part shared by the copies: the last one ends or aborts the response.
 class ReplyStream::Owner {
  public:
   explicit Owner(std::shared_ptr<Body> body) noexcept : body_(std::move(body)) {}
@@ -230,7 +230,7 @@ class ReplyStream::Owner {
       try {
         body_->End();
       } catch (...) {
-        ended_ = false;  // out of memory: the last copy aborts it
+        ended_ = false;  // out of memory: the last copy aborts the response
         throw;
       }
     }

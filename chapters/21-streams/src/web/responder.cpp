@@ -11,7 +11,7 @@
 
 namespace TURTLE_SERVER {
 
-// The one answer that there is to give.
+// The single response that can be given.
 class Responder::Shot {
  public:
   Shot(const Exchange& exchange, LateReplies& handler) : ticket_(exchange), handler_(&handler) {}
@@ -20,7 +20,7 @@ class Responder::Shot {
   auto operator=(const Shot&) -> Shot& = delete;
 
   ~Shot() {
-    if (!fired_.load(std::memory_order_relaxed)) {  // nobody else is left to fire it
+    if (!fired_.load(std::memory_order_relaxed)) {  // no other copy is left to fire it
       Drop();
     }
   }
@@ -43,11 +43,11 @@ class Responder::Shot {
     if (fired_.exchange(true, std::memory_order_relaxed)) {
       return {};
     }
-    return {ticket_, *handler_, std::move(head)};  // which gives it up if it throws
+    return {ticket_, *handler_, std::move(head)};  // aborts the response if it throws
   }
 
  private:
-  // Has `send` called with the exchange, if it still waits for a response.
+  // Calls `send` with the exchange, if it still waits for a response.
   template <typename Action>
   auto Post(Action send) -> bool {
     return ticket_.Post([send = std::move(send)](Exchange* exchange) mutable {
@@ -63,7 +63,7 @@ class Responder::Shot {
     });
   }
 
-  // Calls `callback` if this has fired nothing.
+  // Calls `callback` if this one has given no response.
   void CallIfOwed(const Task& callback) const noexcept {
     if (!fired_.load(std::memory_order_relaxed)) {
       Call(callback);
@@ -96,7 +96,7 @@ class Responder::Shot {
   std::atomic<bool> fired_{false};
 };
 
-// The exchange must not keep the last copy of a Responder: nobody would see that it was dropped.
+// The exchange must not keep the last copy of a Responder, or its loss would go unnoticed.
 void Responder::Shot::OnGone(const std::shared_ptr<Shot>& shot, const Task& callback) {
   const Task gone = [shot, callback] { shot->CallIfOwed(callback); };
   const auto watch = [shot, callback](Exchange* exchange) {
@@ -108,7 +108,7 @@ void Responder::Shot::OnGone(const std::shared_ptr<Shot>& shot, const Task& call
       if (reply != ReplyState::kComplete) {
         Call(callback);
       } else if (const std::shared_ptr<Shot> owed = weak.lock()) {
-        owed->CallIfOwed(callback);  // somebody else has replied
+        owed->CallIfOwed(callback);  // the response came from elsewhere
       }
     });
   };

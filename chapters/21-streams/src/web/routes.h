@@ -1,8 +1,8 @@
-// The routes of a server, and what is done around them.
+// The routes of a server and the middleware around them.
 //
 // Interface:
-//  * A RouteAction answers: at once, by what it writes into the response, or later, by a Responder;
-//    when the body is there, while it comes, or when a form with files is kept.
+//  * A RouteAction responds at once, by filling in the response, or later, by a Responder; it runs
+//    when the body is complete, while it arrives, or when a form with files is stored.
 //  * RouteOptions are the limits of one route.
 //  * Middleware is called before each route, and sees each response and each exception.
 //  * Routes holds them for all loops.
@@ -39,24 +39,24 @@
 
 namespace TURTLE_SERVER {
 
-/// Answers at once. It may throw: HttpError becomes its status, anything else a logged 500, even an
-/// exception of nlohmann::json. An exception from RequestJson is an HttpError.
+/// Responds at once. It may throw: an HttpError gives its status, anything else a logged 500, even
+/// an exception of nlohmann::json. RequestJson throws HttpError.
 using SyncHandler = std::function<void(const ServerRequest&, ServerResponse&)>;
 
-/// Answers later, from any thread. It may throw as well.
+/// Responds later, from any thread. It may throw as well.
 using AsyncHandler = std::function<void(const ServerRequest&, Responder)>;
 
-/// The same, and takes the body while it comes: it is called when the head is there.
+/// Does the same, and receives the body in pieces: it is called when the head is complete.
 using StreamingHandler = std::function<void(const ServerRequest&, const RequestBody&, Responder)>;
 
-/// Answers a form with files, multipart/form-data, when all of it is there.
+/// Handles a form with files, multipart/form-data, when it is complete.
 using UploadHandler = std::function<void(const ServerRequest&, const Upload&, ServerResponse&)>;
 
-/// An UploadHandler, and how much it is given. A body that is no such form is refused (415), as is
-/// one that is malformed (400) or too large (413). Its own limits decide how large a form may be,
-/// even where the server's limit for bodies differs.
+/// An UploadHandler with its limits. A body that is not such a form is refused (415), as is one
+/// that is malformed (400) or too large (413). The handler's own limits decide how large a form may
+/// be, even if the server's limit for bodies differs.
 struct UploadAction {
-  /// @param what called with the form
+  /// @param what the function to call with the form
   /// @param limits how much is kept, and where
   template <typename Handler,
             typename = std::enable_if_t<std::is_convertible_v<Handler, UploadHandler>>>
@@ -67,8 +67,8 @@ struct UploadAction {
   UploadOptions options;  ///< how much is kept, and where
 };
 
-/// Takes anything that is no handler, so that the compiler lists the kinds of handlers. There is
-/// never an object of it.
+/// Accepts anything that is not a handler, so that the compiler lists the kinds of handlers. No
+/// object of it ever exists.
 struct NoHandler {
   /// True if a route takes a `Handler`.
   template <typename Handler>
@@ -90,74 +90,74 @@ struct NoHandler {
   }
 };
 
-/// The function that answers a route; made from a function of any kind.
+/// The function that handles a route; made from a function of any kind.
 using RouteAction =
     std::variant<SyncHandler, AsyncHandler, StreamingHandler, UploadAction, NoHandler>;
 
-/// The limits of one route; the server's count where one is not set.
+/// The limits of one route; a limit that is not set is the server's.
 struct RouteOptions {
-  /// The longest request body in bytes, in place of BodyLimits::max_body_bytes. A longer one is
-  /// refused by 413: at once if its length is declared, else when it exceeds the limit. An
-  /// UploadAction has its own limit, and the smaller one counts.
+  /// The longest request body in bytes, in place of BodyLimits::max_body_bytes. A longer one gives
+  /// a 413: at once if its length is declared, else when it exceeds the limit. An UploadAction has
+  /// its own limit, and the smaller one counts.
   std::optional<std::uint64_t> max_body_bytes{};
 
-  /// How long a handler that answers later may take, from its call until the response begins: then
-  /// the client gets 503, and a later answer is dropped. Handlers that answer at once have no
-  /// limit. Not below a millisecond.
+  /// How long a handler may take from its call until its response begins, if it responds later.
+  /// Then the client gets a 503, and a later response is dropped. Handlers that respond at once
+  /// have no limit. At least one millisecond.
   std::optional<std::chrono::milliseconds> response_timeout{};
 };
 
 /// Functions to call around the handlers of all routes, or of a group's (web/route_group.h). Each
-/// function may be empty; each may throw, as a handler.
+/// function may be empty; each may throw, as a handler may.
 struct Middleware {
-  /// Called when the head of a request is there whose path has routes, before its body is read and
-  /// before anything answers, OPTIONS and 405 included. A response is sent in place of all that
-  /// would follow; nullopt: go on.
+  /// Called when the head of a request whose path has routes is complete: before its body is read,
+  /// and before any response, even to OPTIONS or a 405. A returned response replaces everything
+  /// that would follow; nullopt continues.
   std::function<std::optional<ServerResponse>(const ServerRequest&)> before{};
 
-  /// Called with each response before it is sent, an error's too, unless a `before` further out has
-  /// answered. An unknown method (501) and an expectation that can't be met (417) are refused
-  /// before all middleware. The last added comes first: what was outermost on the way in is
-  /// outermost on the way out. An exception takes the response's place: an HttpError, or a logged
-  /// 500. Refusals while a body comes (too large, malformed, too slow) are seen here as well.
+  /// Called with each response before it is sent, even an error's, unless a `before` further out
+  /// has responded. An unknown method (501) and an expectation that can't be met (417) are refused
+  /// before all middleware. The last one added comes first, so the outermost on the way in is also
+  /// outermost on the way out. An exception replaces the response: an HttpError, or a logged 500.
+  /// It also sees refused bodies (too large, malformed, too slow).
   std::function<void(const ServerRequest&, ServerResponse&)> after{};
 
-  /// Called with the exception, or an HttpError for a body that can't be read, and with the error
-  /// page that is going to be sent for it. Anything that is no HttpError is logged, unless the
-  /// page's status is made less than 500.
+  /// Called with the exception, or with an HttpError for a body that can't be read, and with the
+  /// error page to be sent. Anything but an HttpError is logged, unless the page's status is set
+  /// below 500.
   std::function<void(const ServerRequest&, ServerResponse&, const std::exception&)> error{};
 };
 
 /// The routes and mounts of a server.
 class Routes {
  public:
-  /// Handlers under a path.
+  /// A handler under a path.
   struct Mount {
     std::string prefix;                ///< "/", or a path such as "/cgi-bin"
     HandlerFactory factory;            ///< makes one for each loop
     std::optional<std::size_t> group;  ///< the group with their middleware; nullopt: none
   };
 
-  /// One of them.
+  /// One route.
   struct Route {
-    Method method;         ///< of the requests that it answers
-    std::string pattern;   ///< their paths
+    Method method;         ///< of its requests
+    std::string pattern;   ///< of its paths
     RouteAction action;    ///< the handler
     RouteOptions options;  ///< its limits, with those of an UploadAction
     std::size_t group;     ///< the group with its middleware
   };
 
-  /// The group of all routes that are in no other.
+  /// The group of all routes that are in no other group.
   static constexpr std::size_t kServer = 0;
 
-  /// Adds a group, whose middleware runs inside of that of `outer`.
+  /// Adds a group, whose middleware runs inside that of `outer`.
   /// @return its number
   auto AddGroup(std::size_t outer) -> std::size_t {
     groups_.push_back({outer, {}});
     return groups_.size() - 1;
   }
 
-  /// Adds a route. Throws std::invalid_argument as Router::Add(), or for options that are none.
+  /// Adds a route. Throws std::invalid_argument as Router::Add() does, or for invalid options.
   void Add(Method method, std::string pattern, RouteAction action, RouteOptions options = {},
            std::size_t group = kServer) {
     if (options.response_timeout && options.response_timeout->count() < 1) {
@@ -174,12 +174,12 @@ class Routes {
     routes_.push_back({method, std::move(pattern), std::move(action), options, group});
   }
 
-  /// Adds middleware, inside of what its group has.
+  /// Adds middleware inside that of its group.
   void Use(Middleware middleware, std::size_t group = kServer) {
     groups_[group].middleware.push_back(std::move(middleware));
   }
 
-  /// Adds a mount. Throws std::invalid_argument if its prefix is none.
+  /// Adds a mount. Throws std::invalid_argument if its prefix is invalid.
   void Add(Mount mount) {
     RequirePrefix("mount", mount.prefix);
     mounts_.push_back(std::move(mount));
@@ -188,13 +188,13 @@ class Routes {
   /// Returns the mounts, in the order in which they were added.
   [[nodiscard]] auto Mounts() const noexcept -> const std::vector<Mount>& { return mounts_; }
 
-  /// In the order in which they were added: Router::Add() gives them the same numbers.
+  /// Returns the routes in the order in which they were added; Router uses the same numbers.
   [[nodiscard]] auto All() const noexcept -> const std::vector<Route>& { return routes_; }
 
-  /// Returns how many groups there are; their numbers are less.
+  /// Returns the number of groups; each group's number is less.
   [[nodiscard]] auto Groups() const noexcept -> std::size_t { return groups_.size(); }
 
-  /// Returns the middleware around the routes of a group, outermost first. Valid until the next change.
+  /// Returns a group's middleware, outermost first. Valid until the next change.
   [[nodiscard]] auto Around(std::size_t group) const -> std::vector<const Middleware*> {
     std::vector<const Middleware*> around;
     if (group != kServer) {
@@ -208,7 +208,7 @@ class Routes {
 
  private:
   struct Group {
-    std::size_t outer;  // itself, if it is kServer
+    std::size_t outer;  // of kServer: itself
     std::vector<Middleware> middleware;
   };
 

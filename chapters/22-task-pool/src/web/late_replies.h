@@ -1,7 +1,7 @@
-// The way home of late responses.
+// Receives late responses on the loop.
 //
 // A Responder, a ReplyStream and a RequestBody outlive the call of the handler that got them. All
-// of their calls end here, on the loop's thread, at the handler of the routes.
+// of their calls end here, on the loop's thread, in the route handler.
 //
 // Thread: the loop's.
 #pragma once
@@ -14,20 +14,20 @@ namespace TURTLE_SERVER {
 
 class ServerResponse;
 
-/// Takes late responses; one for each loop, which lives as long as the loop has connections.
+/// Takes late responses. Each loop has one, which lives as long as the loop has connections.
 class LateReplies {
  public:
-  /// Has the body brought to `callback`, Exchange::OnBody(), and answers what that throws.
+  /// Delivers the body to `callback`, Exchange::OnBody(), and responds to its exceptions.
   virtual void BringBody(Exchange& exchange, BodyCallback callback) = 0;
 
-  /// Answers `exchange`, which is open and has no response yet. Does not throw.
+  /// Responds to `exchange`, which is open and has no response yet. Does not throw.
   virtual void ReplyLate(Exchange& exchange, ServerResponse& response) noexcept = 0;
 
-  /// Answers what a handler has thrown on another thread, as if it had been thrown here. Does not
-  /// throw.
+  /// Responds to an exception of a handler on another thread as if it had been thrown here. Does
+  /// not throw.
   virtual void FailLate(Exchange& exchange, const std::exception_ptr& thrown) noexcept = 0;
 
-  /// Begins a response to `exchange`, as ReplyLate(); the rest of its body is written by others.
+  /// Begins a response as ReplyLate() does; the caller writes the rest of the body.
   virtual void BeginLate(Exchange& exchange, ServerResponse& head) noexcept = 0;
 
  protected:

@@ -20,7 +20,7 @@ constexpr const char* kTooMany = "Too many requests wait already.";
 constexpr const char* kTooLate = "Its turn did not come in time.";
 constexpr const char* kEnding = "The server does not begin anything new.";
 
-// The state that the requests of one route share.
+// The state shared by the requests of one route.
 struct Plan {
   OffloadOptions options;
   SyncHandler handler;
@@ -32,7 +32,7 @@ struct Plan {
   }
 };
 
-// A request that is answered by the pool.
+// A request that the pool handles.
 class OffloadedCall : public PoolTask {
  public:
   OffloadedCall(std::shared_ptr<const Plan> plan, const ServerRequest& request, Responder responder)
@@ -41,7 +41,7 @@ class OffloadedCall : public PoolTask {
         responder_(std::move(responder)) {}
 
  private:
-  // The responder goes when one of these ends. The task itself may stay as long as its client.
+  // The responder is destroyed when this returns. The task itself may live as long as its client.
   void Run() override {
     const Responder responder = std::move(responder_);
     ServerResponse response;
@@ -52,7 +52,7 @@ class OffloadedCall : public PoolTask {
       thrown = std::current_exception();
     }
     if (thrown) {
-      responder.Fail(std::move(thrown));  // out of the catch block, which would hold it, too
+      responder.Fail(std::move(thrown));  // outside the catch block, which would also hold it
     } else {
       responder.Reply(std::move(response));
     }
@@ -61,7 +61,7 @@ class OffloadedCall : public PoolTask {
   void Drop(DropReason why) noexcept override {
     const Responder responder = std::move(responder_);
     if (why == DropReason::kCancelled) {
-      return;  // there is nobody to answer
+      return;  // no client is left to respond to
     }
     try {
       responder.Reply(plan_->Refusal(why == DropReason::kExpired ? kTooLate : kEnding));
@@ -75,8 +75,8 @@ class OffloadedCall : public PoolTask {
   Responder responder_;
 };
 
-// Hangs on the exchange: when that ends, so does the call. Its timer brings the deadline, even
-// while all threads of the pool are at work.
+// Attached to the exchange; when that ends, the call is cancelled. Its timer enforces the deadline
+// even while all threads of the pool are busy.
 class OffloadLink : public ExchangeState {
  public:
   OffloadLink(TaskPool& pool, std::shared_ptr<OffloadedCall> call, Looper& looper)
@@ -120,9 +120,9 @@ void Leave(TaskPool& pool, const std::shared_ptr<const Plan>& plan, const Server
   }
   const SubmitResult result = pool.Submit(call, how);
   if (result == SubmitResult::kAccepted) {
-    // Besides, the exchange then looks whether a client that has closed its end is still there.
+    // OnEnd() also lets the exchange probe a client that has closed its end.
     exchange.OnEnd([&pool, call](ReplyState) { pool.Cancel(*call); });
-    exchange.Attach(std::move(link));  // in place of the collected body, which the call has
+    exchange.Attach(std::move(link));  // replaces the collected body, which the call now owns
   } else {
     responder.Reply(plan->Refusal(result == SubmitResult::kFull ? kTooMany : kEnding));
   }

@@ -1,12 +1,12 @@
-// A request that owns what it shows: the same ServerRequest, for another thread.
+// A request that owns its data: the same ServerRequest, for another thread.
 //
-// The one that a handler gets consists of views: into the input of its connection, into the router
-// of its loop, and it asks the kernel for addresses by a descriptor. None of that may be touched
-// from elsewhere, and all of it may have gone when somebody elsewhere looks. So it is copied, but
-// for a body, which is in memory of its own already and is taken over. Of the context there is a
-// snapshot (web/request_context.h), which shares the values: what is set here stays here.
+// The original request consists of views into the input of its connection and into the router of
+// its loop, and it asks the kernel for addresses by a descriptor. No other thread may touch these,
+// and all of them may be gone by the time it looks. So everything is copied, except the body, which
+// is moved. The context is a snapshot (web/request_context.h) that shares the values: values set
+// here stay here.
 //
-// Thread: made on the loop's, then used by one thread at a time.
+// Thread: made on the loop's thread, then used by one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -18,11 +18,11 @@
 
 namespace TURTLE_SERVER {
 
-/// A request, and the memory that it looks into.
+/// A request together with the memory that it refers to.
 class OwnedRequest {
  public:
-  /// @param request on its loop's thread, within its handler; it has no body any more
-  /// @param cancelled what Cancelled() says; outlives this object
+  /// @param request on its loop's thread, within its handler; its body is moved away
+  /// @param cancelled the result of Cancelled(); outlives this object
   OwnedRequest(const ServerRequest& request, const std::atomic<bool>& cancelled);
 
   OwnedRequest(const OwnedRequest&) = delete;
@@ -36,13 +36,13 @@ class OwnedRequest {
   auto CopyParameters(const ServerRequest& from) -> RouteParameters;
 
   const std::string text_;          // the head, the target and the method
-  const Request head_;              // looks into text_
+  const Request head_;              // refers to text_
   std::vector<std::string> names_;  // of the parameters
   const ConnectionEnds ends_;
   std::string body_;
   RequestFields fields_;
   RequestContext context_;
-  const ServerRequest request_;  // looks into all of these
+  const ServerRequest request_;  // refers to all of these
 };
 
 }  // namespace TURTLE_SERVER

@@ -1,16 +1,16 @@
-// Answers the requests whose path has a route, on one loop.
+// Handles the requests whose path has a route, on one loop.
 //
-// A request comes by here before the handlers that are mounted are asked, and goes on to them if no
-// route has its path. If one has, it stays here, whatever the method: 405 then says which methods
-// the path has, and a file of the same name is not looked at.
+// A request passes through here before the mounted handlers, and goes on to them if no route has
+// its path. If a route has it, the request stays here, whatever the method: a 405 then lists the
+// path's methods, and a file of the same name is ignored.
 //
 // A handler is called when the body is complete, which the session reads within its limit, unless
-// it wants the pieces. The way of a request without a body that is answered at once costs no
+// the handler wants the pieces. A request without a body that gets its response at once costs no
 // allocation.
 //
 // Interface:
-//  * TryHandle() answers a request, now or later, or says that it has no route.
-//  * LateReplies is where the responses of Responder, ReplyStream and RequestBody arrive.
+//  * TryHandle() handles a request, now or later, or returns that it has no route.
+//  * LateReplies receives the responses of Responder, ReplyStream and RequestBody.
 //
 // Thread: the loop's.
 #pragma once
@@ -31,23 +31,23 @@
 
 namespace TURTLE_SERVER {
 
-/// One loop's way through the routes.
+/// Finds and calls routes on one loop.
 class RouteHandler final : public LateReplies {
  public:
   /// @param routes outlive this object
-  /// @param errors how their errors look; outlive it, too
-  /// @param others what those are asked by that no route answers: for "OPTIONS *"
+  /// @param errors formats of error pages; outlive this object, too
+  /// @param others methods of the mounted handlers, for "OPTIONS *"
   RouteHandler(const Routes& routes, const ErrorFormats& errors, MethodSet others);
 
-  /// Answers `exchange`, before this returns or later. @return false: no route has its path, and
+  /// Handles `exchange`, before this returns or later. @return false if no route has its path, and
   /// nothing was done.
   auto TryHandle(Exchange& exchange) -> bool;
 
-  /// Answers `exchange`, whose body can't be read, by an error page, if TryHandle() has taken it.
-  /// @param exchange whose body it is
+  /// Responds to `exchange`, whose body can't be read, with an error page, if it has a route.
+  /// @param exchange of the body
   /// @param status of the page
   /// @param reason for its text
-  /// @return false: no route has its path, and nothing was done
+  /// @return false if no route has its path, and nothing was done
   auto TryRefuse(Exchange& exchange, int status, const std::string& reason) -> bool;
 
   void BringBody(Exchange& exchange, BodyCallback callback) override;
@@ -77,7 +77,7 @@ class RouteHandler final : public LateReplies {
   Router router_;
   std::vector<MiddlewareChain> groups_;
   MethodSet server_methods_;
-  // Of the request that is looked at, or answered, now.
+  // Of the request that is being handled now.
   const MiddlewareChain* around_ = nullptr;
   RequestFields fields_;
   ServerResponse response_;

@@ -1,4 +1,4 @@
-// A web server: an address, routes, and handlers mounted under paths.
+// A web server with an address, routes, and handlers mounted under paths.
 //
 //   HttpServer server(NetAddress("0.0.0.0", 20080));
 //   server.Get("/hello/{name}", [](const ServerRequest& req, ServerResponse& res) {
@@ -8,25 +8,25 @@
 //   server.Begin();
 //
 // Interface:
-//  * Get(), Post(), Put(), Patch(), Delete() and Route() add a function that answers a path, Use()
+//  * Get(), Post(), Put(), Patch(), Delete() and Route() add a function that handles a path; Use()
 //    adds middleware around all of them.
-//  * Group() makes a part of the routes with a prefix and middleware of theirs.
+//  * Group() makes a group of routes with its own prefix and middleware.
 //  * Mount() puts a handler under a path, for requests that have no route.
 //  * Files() mounts the files of a directory.
-//  * ErrorFormat() says how errors look.
+//  * ErrorFormat() sets the format of error responses.
 //  * Observe() adds an observer of each request.
-//  * SetOptions() changes limits and timeouts while it serves; SetMaxConnections() and Block()
+//  * SetOptions() changes limits and timeouts of a running server; SetMaxConnections() and Block()
 //    decide which clients are let in.
-//  * Begin() serves until Stop(), or until Drain() has let everybody finish.
+//  * Begin() serves until Stop(), or until Drain() has served every client.
 //  * StopOnSignals() makes SIGINT and SIGTERM call Stop().
-//  * IsReady() says whether new clients should be sent here.
+//  * IsReady() is true while new clients should be sent here.
 //
-// It puts HTTP on a TurtleServer: every connection gets an HttpSession as its state, and every
-// loop a LoopHttp with its own handlers.
+// It puts HTTP on a TurtleServer: each connection has an HttpSession as its state, and each loop a
+// LoopHttp with its own handlers.
 //
-// Thread: Stop() from any thread and from signal handlers; Drain(), SetMaxConnections(), IsReady(),
-// IsLeaving(), IsHandedOver() and GetRefusals() from any; SetOptions() on a loop's, Block() on the
-// first loop's, the rest from the owner's.
+// Thread: Stop() may be called on any thread and in signal handlers. Drain(), SetMaxConnections(),
+// IsReady(), IsLeaving(), IsHandedOver() and GetRefusals() may be called on any thread;
+// SetOptions() on a loop's, Block() on the first loop's, the rest on the owner's.
 #pragma once
 
 #include <cstddef>
@@ -57,82 +57,82 @@ struct StaticFilesOptions;
 /// A web server on several event loops.
 class HttpServer {
  public:
-  /// Binds and listens. Throws std::system_error, which names the address, when that is not
-  /// possible, and std::invalid_argument for a head that is
-  /// longer than a connection can keep.
-  /// @param local where to listen; port 0 is any free port, see LocalAddress()
+  /// Binds and listens. Throws std::system_error, which names the address, if that fails,
+  /// and std::invalid_argument if the longest permitted head would not fit into a
+  /// connection.
+  /// @param local address to listen on; port 0 is any free port, see LocalAddress()
   /// @param options limits and timeouts of the clients
   /// @param server_options threads, stop timeout, the listener
   explicit HttpServer(const NetAddress& local, HttpOptions options = {},
                       ServerOptions server_options = {});
 
-  /// Without a listener: AlsoListen() brings each.
+  /// Makes a server without a listener: AlsoListen() adds each.
   HttpServer(HttpOptions options, ServerOptions server_options);
 
-  /// Has `action` answer the requests by `method` for the paths of `pattern`. A path that has
-  /// routes is theirs: another method is 405, with those that it has, and OPTIONS is answered with
-  /// them; nothing that is mounted is asked. HEAD is answered as GET, without the body. Before
+  /// Handles requests by `method` for the paths of `pattern` with `action`. A path that has any
+  /// route belongs to the routes: mounts are not asked. OPTIONS gets the path's methods, and
+  /// any other method a 405 with them. HEAD is handled as GET, without the body. Before
   /// Begin().
   /// @param method GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS
   /// @param pattern such as "/users/{id:int}", see http/route_pattern.h; or '~' and a regular
   ///     expression, see http/router.h
-  /// @param action a function of (const ServerRequest&, ServerResponse&), or, to answer later, of
+  /// @param action a function of (const ServerRequest&, ServerResponse&), or, to respond later, of
   ///     (const ServerRequest&, Responder). Called when the request's body is complete, on the
-  ///     loops' threads, all at once.
+  ///     threads of all loops at the same time.
   /// @param options limits of this route, such as {1 << 20} for bodies of at most 1 MiB
   /// @return this
-  /// @throws std::invalid_argument when the pattern is none, or when the same paths have a route
-  ///     for this method already; the text names them
+  /// @throws std::invalid_argument if the pattern is invalid, or if the same paths already have a
+  ///     route for this method; the text names them
   auto Route(Method method, std::string pattern, RouteAction action,
              const RouteOptions& options = {}) -> HttpServer&;
 
-  /// Route() for GET, and HEAD.
+  /// Calls Route() for GET, which includes HEAD.
   auto Get(std::string pattern, RouteAction action, const RouteOptions& options = {})
       -> HttpServer& {
     return Route(Method::kGet, std::move(pattern), std::move(action), options);
   }
 
-  /// Route() for POST.
+  /// Calls Route() for POST.
   auto Post(std::string pattern, RouteAction action, const RouteOptions& options = {})
       -> HttpServer& {
     return Route(Method::kPost, std::move(pattern), std::move(action), options);
   }
 
-  /// Route() for PUT.
+  /// Calls Route() for PUT.
   auto Put(std::string pattern, RouteAction action, const RouteOptions& options = {})
       -> HttpServer& {
     return Route(Method::kPut, std::move(pattern), std::move(action), options);
   }
 
-  /// Route() for PATCH.
+  /// Calls Route() for PATCH.
   auto Patch(std::string pattern, RouteAction action, const RouteOptions& options = {})
       -> HttpServer& {
     return Route(Method::kPatch, std::move(pattern), std::move(action), options);
   }
 
-  /// Route() for DELETE.
+  /// Calls Route() for DELETE.
   auto Delete(std::string pattern, RouteAction action, const RouteOptions& options = {})
       -> HttpServer& {
     return Route(Method::kDelete, std::move(pattern), std::move(action), options);
   }
 
-  /// Has `middleware` look at each request whose path has routes, inside of what was given before.
-  /// Before Begin().
+  /// Calls `middleware` for each request whose path has routes, inside the middleware that was
+  /// added before. Before Begin().
   /// @return this
   auto Use(Middleware middleware) -> HttpServer&;
 
   /// Makes a group of routes under `prefix`, with middleware around them alone; see
   /// web/route_group.h. Before Begin().
   /// @param prefix a path such as "/api", without a slash at its end, or ""
-  /// @throws std::invalid_argument for another one
+  /// @throws std::invalid_argument for any other prefix
   [[nodiscard]] auto Group(std::string prefix) -> RouteGroup {
     return {routes_, Routes::kServer, std::move(prefix)};
   }
 
-  /// Has the handlers that `factory` makes, one for each loop, answer the paths under `prefix`. The
-  /// longest prefix wins; a path without a handler is 404. Before Begin().
+  /// Makes a handler for each loop with `factory`, for the paths under `prefix`. The longest prefix
+  /// wins; a path without a handler gives a 404. Before Begin().
   /// @param prefix "/", or a path such as "/cgi-bin", without a slash at its end; throws
-  ///     std::invalid_argument for another
+  ///     std::invalid_argument for any other
   /// @param factory called in Begin(), once for each loop, on the thread that called Begin()
   /// @return this
   auto Mount(std::string prefix, HandlerFactory factory) -> HttpServer&;
@@ -144,66 +144,66 @@ class HttpServer {
   /// @return this
   auto Files(std::string prefix, std::string directory) -> HttpServer&;
 
-  /// The same with options of your own.
+  /// Does the same with your own options.
   /// @param prefix as Mount()
-  /// @param options the directory is `root`. `cache.max_bytes` is for the whole server: each loop
-  ///     gets its share. 64 MiB if it is not set; 0: no cache. Include files/static_files.h for
-  ///     StaticFilesOptions.
+  /// @param options the directory is `root`. `cache.max_bytes` is for the whole server, and each
+  ///     loop gets its share: 64 MiB if it is not set; 0 means no cache. Include
+  ///     files/static_files.h for StaticFilesOptions.
   /// @return this
   auto Files(std::string prefix, const StaticFilesOptions& options) -> HttpServer&;
 
-  /// Has `formatter` write the body of each error response to a request under `prefix`, whether a
-  /// route, a mount or the parser refuses the request. The longest prefix wins; without one, the
-  /// body is a page in HTML. A malformed path is taken as the client wrote it; a request without a
-  /// path gets the format of "/".
-  /// Before Begin().
+  /// Lets `formatter` write the body of each error response under `prefix`, whether a
+  /// route, a mount or the parser has refused the request. The longest prefix wins;
+  /// without a formatter, the body is an HTML page. A malformed path counts as the
+  /// client wrote it; a request without a path gets the format of "/". Before
+  /// Begin().
   /// @param prefix as Mount()
   /// @param formatter such as ProblemJson; not empty, else throws std::invalid_argument
   /// @return this
   auto ErrorFormat(std::string prefix, ErrorFormatter formatter) -> HttpServer&;
 
-  /// Has the observers that `factory` makes, one for each loop, see each request. Before Begin().
-  /// @param factory called in Begin(), as a handler's
+  /// Shows each request to observers that `factory` makes, one for each loop. Before Begin().
+  /// @param factory called in Begin(), like a handler's
   /// @return this
   auto Observe(ObserverFactory factory) -> HttpServer&;
 
-  /// Listens on one more address. Throws like the constructor.
+  /// Listens on one more address. Throws as the constructor does.
   auto AlsoListen(const NetAddress& local) -> HttpServer&;
 
   /// Serves one more listener, such as a UnixListener's.
   auto AlsoListen(Socket listener) -> HttpServer&;
 
-  /// Sets other limits and timeouts, for connected clients as well. Before Begin(), or on a loop's
-  /// thread; the other loops have them soon. Throws as the constructor does.
+  /// Sets new limits and timeouts, also for connected clients. Before Begin(), or on a loop's
+  /// thread; the other loops follow soon. Throws as the constructor does.
   void SetOptions(const HttpOptions& options);
 
-  /// Sets another limit than ServerOptions::max_connections. A client above it gets a 503.
+  /// Replaces ServerOptions::max_connections. A client above the limit gets a 503.
   void SetMaxConnections(std::size_t count) noexcept { server_.SetMaxConnections(count); }
 
   /// Refuses these addresses from now on, TurtleServer::Block().
   void Block(CidrSet addresses) { server_.Block(std::move(addresses)); }
 
-  /// Serves until Stop() or Drain(). Throws what a factory throws, and std::system_error if the
-  /// threads can't be started. Runs once.
+  /// Serves until Stop() or Drain(). May be called once. Throws the exceptions of a factory, and
+  /// std::system_error if the threads can't be started.
   void Begin();
 
-  /// Ends Begin(): no client is accepted any more, requests under way are answered, within
-  /// ServerOptions::stop_timeout. Before Begin(), Begin() returns at once. Async-signal-safe.
+  /// Ends Begin(): no client is accepted any more; requests under way get their responses within
+  /// ServerOptions::stop_timeout. If called earlier, Begin() returns at once. Async-signal-safe.
   void Stop() noexcept { server_.Stop(); }
 
   /// Ends Begin() without losing a request, TurtleServer::Drain(). Meanwhile each response says
-  /// `Connection: close`, and its connection goes once the client has read it. Any thread.
-  /// @param queue who serves the clients that wait in the kernel
+  /// `Connection: close`, and its connection closes once the client has read it. Any thread.
+  /// @param queue who serves the clients still waiting in the kernel
   void Drain(ListenQueue queue = ListenQueue::kOurs) { server_.Drain(queue); }
 
-  /// Should new clients be sent here? False before all loops run and from Drain() or Stop() on. Any
-  /// thread.
+  /// Returns true if new clients should be sent here: once all loops run, until Drain() or Stop().
+  /// Any thread.
   [[nodiscard]] auto IsReady() const noexcept -> bool { return server_.IsReady(); }
 
-  /// Is it about to end? True from Drain() or Stop() on. Any thread.
+  /// Returns true from Drain() or Stop() on: the server is about to end. Any thread.
   [[nodiscard]] auto IsLeaving() const noexcept -> bool { return server_.IsLeaving(); }
 
-  /// Does another process serve new clients, TurtleServer::IsHandedOver()? Any thread.
+  /// Returns true if another process serves new clients, TurtleServer::IsHandedOver(). Any thread.
   [[nodiscard]] auto IsHandedOver() const noexcept -> bool { return server_.IsHandedOver(); }
 
   /// Returns the listeners' descriptors, TurtleServer::ListenerFds(). Before Begin().
@@ -221,7 +221,7 @@ class HttpServer {
   /// The loops, of which the first accepts; for what must run on them besides.
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
 
-  /// Clients who were not let in. Any thread.
+  /// Counts the clients that were refused. Any thread.
   [[nodiscard]] auto GetRefusals() const -> Refusals { return server_.GetRefusals(); }
 
  private:
@@ -236,14 +236,14 @@ class HttpServer {
   auto PartsOf(const Looper* looper) noexcept -> LoopParts&;
   void RefuseForWantOfRoom(Connection* connection);
 
-  HttpOptions options_;  // of the loops, when they are made
+  HttpOptions options_;  // given to loops when they are made
   Routes routes_;
   ErrorFormats error_formats_;
   std::vector<ObserverFactory> observers_;
   TurtleServer server_;
-  // One for each loop while Begin() runs; handlers may use their loop, so they go before it.
+  // One for each loop while Begin() runs. Handlers may use their loop, so they are destroyed first.
   std::vector<std::unique_ptr<LoopParts>> loops_;
-  std::optional<SignalWatch> stop_signals_;  // of the first loop
+  std::optional<SignalWatch> stop_signals_;  // on the first loop
 };
 
 }  // namespace TURTLE_SERVER

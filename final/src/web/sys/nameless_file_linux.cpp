@@ -1,4 +1,4 @@
-// The Linux way: O_TMPFILE, since 3.11, on most file systems.
+// The Linux version: O_TMPFILE, since 3.11, on most file systems.
 #ifdef __linux__
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@ namespace TURTLE_SERVER {
 
 auto OpenNameless(const std::string& folder) -> UniqueFd {
   UniqueFd fd(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  // EISDIR: a kernel that doesn't know the flag (open(2)).
+  // EISDIR comes from a kernel that doesn't know the flag (open(2)).
   if (!fd && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
     return OpenNamelessByUnlink(folder);
   }
