@@ -17,7 +17,7 @@ void Cgi::Handle(Exchange& exchange) {
       ParseCgiTarget(exchange.SubPath(), exchange.GetRequest().uri.RawPath());
   const int found = target ? programs_.Find(target->program) : 404;
   if (found != 200) {
-    exchange.Abort(found, {});  // the server's own word, and no program's
+    exchange.Abort(found, {});  // the server's own page, since there is no program
   } else if (exchange.GetRequest().method == Method::kTrace) {
     exchange.Reply(ErrorResponse(405).Set("Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"));
   } else if (programs_.Full()) {

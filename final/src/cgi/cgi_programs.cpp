@@ -15,11 +15,11 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// One read(2) of output that is dropped.
+// How many bytes of dropped output one read(2) takes.
 constexpr std::size_t kDrainBytes = std::size_t{16} * 1024;
 
-// 200: there is a program of this name; else the status that says why there is none. A symbolic
-// link is none: its target may be outside the directory.
+// Returns 200 if there is a program with this name, else the status that explains why not. A
+// symbolic link does not count: its target may be outside the directory.
 auto LookFor(int folder, const std::string& name) -> int {
   struct stat status {};
   if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -52,9 +52,9 @@ CgiPrograms::~CgiPrograms() {
   }
 }
 
-// A program whose request is over may still be at work. It has `time_left` for that; none if there
-// is no memory to wait for its end. As long as `output` is open, one of its group may be writing,
-// so the program is not collected before: Kill() needs its number.
+// A program whose request is over may still be working. It gets `time_left` for that, but none if
+// memory for the wait is lacking. While `output` is open, a process of its group may be writing, so
+// the program is not reaped yet: Kill() needs its number.
 void CgiPrograms::LetFinish(ChildProcess child, UniqueFd output,
                             Clock::duration time_left) noexcept {
   if (time_left <= Clock::duration::zero()) {
@@ -67,7 +67,7 @@ void CgiPrograms::LetFinish(ChildProcess child, UniqueFd output,
   auto leaving = leaving_.end();
   try {
     leaving = leaving_.emplace(leaving_.end());
-    looper_.Hold();  // a program that has answered may still have to write something down
+    looper_.Hold();  // a program may still have data to save after its response
     leaving->child = std::move(child);
     leaving->output = std::move(output);
     AwaitEnd(leaving, time_left);
@@ -91,9 +91,9 @@ void CgiPrograms::AwaitEnd(std::list<Leaving>::iterator leaving, Clock::duration
   }
 }
 
-// Reads what nobody wants to have, once for each time that the loop comes by.
+// Reads and drops output, one piece in each round of the loop.
 void CgiPrograms::Drain(std::list<Leaving>::iterator leaving) {
-  std::array<char, kDrainBytes> bytes;  // not initialised
+  std::array<char, kDrainBytes> bytes;  // left uninitialised
   const IoStatus status = ReadPipe(leaving->output.Get(), bytes.data(), bytes.size()).status;
   if (status == IoStatus::kEnd || status == IoStatus::kError) {
     AwaitExit(leaving);
@@ -107,7 +107,7 @@ void CgiPrograms::EndTime(std::list<Leaving>::iterator leaving) {
   }
 }
 
-// Without memory to wait, the program's time is over.
+// Out of memory for the wait: the program's time is over.
 void CgiPrograms::AwaitExit(std::list<Leaving>::iterator leaving) {
   Unwatch(*leaving);
   leaving->output.Reset();
@@ -147,7 +147,7 @@ void CgiPrograms::Unwatch(Leaving& leaving) {
   }
 }
 
-// A program that the old directory lacks may be in the one that has taken its name meanwhile.
+// A program missing in the old directory may be in the one that has replaced it meanwhile.
 auto CgiPrograms::Find(const std::string& program) -> int {
   directory_.Refresh(looper_.Now(), RootFolder::Look::kNowAndThen);
   const int found = LookFor(directory_.Get(), program);
@@ -160,7 +160,7 @@ void CgiPrograms::Erase(std::list<Leaving>::iterator leaving) {
   leaving_.erase(leaving);
 }
 
-// Nothing will call back for it any more.
+// Cancels everything that could call back for it.
 void CgiPrograms::Forget(Leaving& leaving) {
   looper_.Cancel(leaving.deadline);
   looper_.Cancel(leaving.poll);

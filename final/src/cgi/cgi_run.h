@@ -1,8 +1,8 @@
-// One program that answers one request. Internal to Cgi.
+// Runs one program for one request. Internal to Cgi.
 //
 // Its life: collect the body → start → read the output up to the end of its header → pass the rest
-// on → wait for the exit. It hangs on the exchange, and dies with it. A response that is complete
-// by its framing waits for nothing more; CgiPrograms then has the rest of the program.
+// on → wait for the exit. It is attached to the exchange, and dies with it. A response that is
+// complete by its framing needs no further wait; CgiPrograms then takes over the program.
 //
 // Thread: the loop's.
 #pragma once
@@ -27,15 +27,15 @@ namespace TURTLE_SERVER {
 /// The program that the path of a request names.
 struct CgiTarget {
   std::string program;                 ///< a plain file name
-  std::string path_info;               ///< what follows it, from the slash on
+  std::string path_info;               ///< the rest of the path, with its slash
   std::vector<std::string> arguments;  ///< of the short form
   bool short_form = false;             ///< "add&1&2"
 };
 
-/// Splits "/add&1&2" or "/hello/path/info"; an encoded '&' is a part of what it is in.
+/// Splits "/add&1&2" or "/hello/path/info"; an encoded '&' does not separate.
 /// @param sub_path the end of the decoded path
 /// @param raw_path the whole path as it was sent
-/// @return nullopt: no program is named
+/// @return nullopt if it names no program
 [[nodiscard]] auto ParseCgiTarget(std::string_view sub_path, std::string_view raw_path)
     -> std::optional<CgiTarget>;
 
@@ -45,7 +45,7 @@ struct CgiTarget {
 /// One program and its request.
 class CgiRun : public ExchangeState {
  public:
-  /// No program yet: one that waits for a slow client's body takes no other's place.
+  /// Starts nothing yet: a request that waits for a slow client's body takes no program's place.
   CgiRun(CgiPrograms& programs, Exchange& exchange, CgiTarget target);
 
   /// Kills the program if it still runs.
@@ -89,16 +89,16 @@ class CgiRun : public ExchangeState {
   std::optional<WatchId> exit_watch_;
   std::optional<TimerId> deadline_;
   std::optional<TimerId> grace_;
-  std::optional<TimerId> poll_;  // where exit_watch_ is impossible
+  std::optional<TimerId> poll_;  // if exit_watch_ is impossible
   TimePoint kill_time_{};
   std::string head_;  // the output so far, until its header is complete
   CgiHeaderParser parser_;
   CgiHeader header_;
   bool resting_ = false;   // the client reads too slowly
-  bool complete_ = false;  // the response, all of it: the program may run on
+  bool complete_ = false;  // all of the response was sent: the program may run on
   std::uint64_t spooled_bytes_ = 0;
-  bool counted_ = false;  // has a place among the running programs
-  bool over_ = false;     // answered, one way or another
+  bool counted_ = false;  // counts as a running program
+  bool over_ = false;     // the response was sent or given up
 };
 
 }  // namespace TURTLE_SERVER

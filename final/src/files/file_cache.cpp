@@ -36,14 +36,14 @@ auto SameState(const struct stat& a, const struct stat& b) noexcept -> bool {
          a.st_mode == b.st_mode && SameTime(content_a, content_b) && SameTime(inode_a, inode_b);
 }
 
-// Half of what the process may open.
+// Half of the descriptors that the process may open.
 auto DescriptorBound() noexcept -> int {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   return static_cast<int>(std::min<rlim_t>(limit.rlim_cur / 2, std::numeric_limits<int>::max()));
 }
 
-// The fields that describe the body; a 304 has none of them (RFC 9110, section 15.4.5).
+// Returns the fields that describe the body; a 304 has none of them (RFC 9110, section 15.4.5).
 auto BodyFields(const Validators& validators, std::string_view type, std::size_t size)
     -> std::string {
   std::string fields = "Content-Length: " + std::to_string(size) + "\r\nContent-Type: ";
@@ -52,7 +52,7 @@ auto BodyFields(const Validators& validators, std::string_view type, std::size_t
   return fields += "\r\n";
 }
 
-// Do these fields stay as they are for as long as the file does?
+// Returns true if these fields stay the same until the file changes.
 auto IsSettled(const Validators& validators) noexcept -> bool {
   return validators.strong && validators.second_over;
 }
@@ -105,11 +105,11 @@ auto FileCache::Load(const std::string& name, UniqueFd& file, const struct stat&
   // inotify does not report changes made through another hard link.
   const bool watched = status.st_nlink == 1 && WatchPath(name);
   if (!watched && !(copied && IsSettled(validators))) {
-    // It may change once more without a trace in its times; or be deleted, and nobody closes it.
+    // It may change again without a trace in its times, or be deleted and stay open here.
     return {};
   }
   const auto body = copied ? ReadFile(file.Get(), 0, size) : std::optional<std::string>("");
-  // By its path: also what happened between the open(2) and the watch shows here.
+  // By its path, which also reveals changes between the open(2) and the watch.
   struct stat after {};
   if (!body || fstatat(root_, name.c_str(), &after, 0) != 0 || !SameState(status, after)) {
     return {};
@@ -135,14 +135,14 @@ auto FileCache::Load(const std::string& name, UniqueFd& file, const struct stat&
 void FileCache::SetRoot(int root) noexcept {
   root_ = root;
   if (watch_) {
-    watch_->SetRoot(root);  // reports that everything has changed
+    watch_->SetRoot(root);  // reports everything as changed
   } else {
     OnChange("", FileWatch::Subject::kFolder);
   }
 }
 
-// A file is one entry. A directory means whatever is beneath it, and that is rare enough to look at
-// all entries.
+// A file is one entry. A directory means everything beneath it, which is rare enough to check all
+// entries.
 void FileCache::OnChange(std::string_view path, FileWatch::Subject subject) {
   if (subject == FileWatch::Subject::kFile) {
     entries_.Erase(path);
@@ -154,8 +154,8 @@ void FileCache::OnChange(std::string_view path, FileWatch::Subject subject) {
 }
 
 // Watches every directory on the way to the file: if one is renamed, the path means another file.
-// @return false: a change might be missed. A symbolic link, for example, is watched where
-// it is, but its destination may be anywhere.
+// @return false if a change might be missed. A symbolic link, for example, is watched where
+// it is, but its target may be anywhere.
 auto FileCache::WatchPath(const std::string& name) -> bool {
   if (!watch_ || !watch_->Available() || !watch_->Add("")) {
     return false;
@@ -182,7 +182,7 @@ auto FileCache::IsFresh(CachedFile& file) const -> bool {
     return true;
   }
   if (!IsSettled(file.GetValidators())) {
-    return false;  // read again, it is old enough for a strong tag by now
+    return false;  // read it again: it is now old enough for a strong tag
   }
   struct stat status {};
   if (fstatat(root_, file.name_.c_str(), &status, 0) != 0 || !SameState(status, file.status_)) {

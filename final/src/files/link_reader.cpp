@@ -63,14 +63,14 @@ auto LinkReader::Step(std::string_view segment) noexcept -> int {
   if (!Append(segment)) {
     return ENAMETOOLONG;
   }
-  Text link;  // not initialised
+  Text link;  // left uninitialised
   const ssize_t length = readlinkat(folder_, place_.data(), link.data(), link.size());
   if (length < 0) {
     if (errno != EINVAL) {
       return errno;
     }
     EnterIfFolder();
-    return 0;  // no link
+    return 0;  // not a link
   }
   size_ = before;
   return Follow(std::string_view(link.data(), static_cast<std::size_t>(length)));
@@ -112,7 +112,7 @@ auto LinkReader::Follow(std::string_view link) noexcept -> int {
 
 auto LinkReader::Append(std::string_view segment) noexcept -> bool {
   const bool apart = size_ > 0 && place_[size_ - 1] != '/';
-  if (segment.size() + 2 > place_.size() - size_) {  // with a slash and the NUL
+  if (segment.size() + 2 > place_.size() - size_) {  // including a slash and the NUL
     return false;
   }
   if (apart) {
@@ -123,7 +123,7 @@ auto LinkReader::Append(std::string_view segment) noexcept -> bool {
   return true;
 }
 
-// The path comes in again where it meets the directory.
+// Re-enters when the path reaches the directory.
 void LinkReader::EnterIfFolder() noexcept {
   struct stat status {};
   if (!inside_ && fstatat(folder_, place_.data(), &status, 0) == 0 && status.st_dev == device_ &&

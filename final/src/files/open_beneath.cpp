@@ -1,4 +1,4 @@
-// The way that every system has: one openat(2) for each segment.
+// The portable version: one openat(2) for each segment.
 #include "files/open_beneath.h"
 
 #include <fcntl.h>
@@ -52,8 +52,8 @@ auto OpenFollowingNoLink(int folder, std::string_view path, int flags) noexcept 
   }
 }
 
-// The errors of open(2) for a link that it must not follow: ENOTDIR if it should be a directory,
-// and EMLINK on FreeBSD.
+// Returns true for errors of open(2) at a link that it must not follow: ENOTDIR if it should be a
+// directory, and EMLINK on FreeBSD.
 auto MayBeALink(int error) noexcept -> bool {
   return error == ELOOP || error == ENOTDIR || error == EMLINK;
 }

@@ -1,4 +1,4 @@
-// Reads a part of a file into memory, all of it or nothing.
+// Reads a part of a file into memory, completely or not at all.
 //
 // Thread: any.
 #pragma once

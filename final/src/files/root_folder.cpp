@@ -24,7 +24,7 @@ auto IsSameFile(const char* one, const char* other) noexcept -> bool {
          first.st_ino == second.st_ino;
 }
 
-// "": it has been removed. PWD is trusted as long as it means the same directory, pwd(1).
+// Returns "" if it was removed. PWD is trusted while it means the same directory, pwd(1).
 auto CurrentDirectory() -> std::string {
   const char* const called = std::getenv("PWD");
   if (called != nullptr && called[0] == '/' && IsSameFile(called, ".")) {
@@ -34,7 +34,7 @@ auto CurrentDirectory() -> std::string {
   return std::filesystem::current_path(error).string();
 }
 
-// O_PATH succeeds even without search permission, so that is checked separately.
+// O_PATH succeeds even without search permission, so it is checked separately.
 auto OpenToSearch(const std::string& path) noexcept -> UniqueFd {
   UniqueFd folder = OpenFolder(path);
   return folder && faccessat(folder.Get(), ".", X_OK, AT_EACCESS) == 0 ? std::move(folder)
@@ -68,7 +68,7 @@ RootFolder::RootFolder(const std::string& path, const std::string& what)
   if (!path_.empty() && path_.front() == '/') {
     folder_ = OpenToSearch(path_);
     if (!folder_ && errno == EACCES && path.front() != '/') {
-      folder_ = OpenToSearch(path);  // the way there from the top may be closed to us
+      folder_ = OpenToSearch(path);  // a directory further up may be closed to us
     }
   }
   struct stat status {};
@@ -90,7 +90,7 @@ auto RootFolder::Refresh(TimePoint now, Look look) noexcept -> bool {
   }
   UniqueFd folder = OpenToSearch(path_);
   if (!folder || fstat(folder.Get(), &status) != 0) {
-    return false;  // it has just gone again, is none, or may not be searched yet
+    return false;  // it is gone again, is not a directory, or can't be searched yet
   }
   folder_ = std::move(folder);
   device_ = status.st_dev;

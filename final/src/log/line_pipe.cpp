@@ -21,14 +21,14 @@ constexpr auto kNap = std::chrono::milliseconds(10);
 
 }  // namespace
 
-// The events of the descriptor, by poll(2).
+// Returns the events of the descriptor, by poll(2).
 auto LinePipe::Poll(std::chrono::milliseconds patience) const noexcept -> short {
   pollfd asked{fd_, POLLOUT, 0};
   return poll(&asked, 1, static_cast<int>(patience.count())) > 0 ? asked.revents : short{0};
 }
 
-// As write(2), but where that would wait it says EAGAIN. Looks each time what the descriptor stands
-// for: others may dup2(2) over it, and a pipe that we kept open would never end for its reader.
+// Writes like write(2), but fails with EAGAIN instead of waiting. Checks the descriptor each time:
+// dup2(2) may replace it, and a pipe kept open would never end for its reader.
 auto LinePipe::WriteNow(std::string_view bytes) const noexcept -> ssize_t {
   struct stat status {};
   if (fstat(fd_, &status) != 0) {
@@ -93,7 +93,7 @@ void LinePipe::PutAll(std::string_view& lines, Outcome& outcome) noexcept {
   }
 }
 
-// Writes them, or a part, and keeps the rest.
+// Writes all of them, or a part, and keeps the rest.
 void LinePipe::Put(std::string_view lines, Outcome& outcome) noexcept {
   const ssize_t count = lines.empty() ? 0 : WriteNow(lines);
   if (count < 0) {
@@ -106,13 +106,13 @@ void LinePipe::Put(std::string_view lines, Outcome& outcome) noexcept {
   outcome = Outcome::kTaken;
 }
 
-// Nothing may come between two halves of a line.
+// Writes the kept part. No bytes may come between two parts of a line.
 void LinePipe::PutRest(Outcome& outcome) noexcept {
   const std::string_view rest(rest_.data(), rest_size_);
   Put(rest, outcome);
   if (outcome == Outcome::kRefused && rest != "\n") {
     lost_ += CountLines(rest);
-    rest_.front() = '\n';  // the text there ends here
+    rest_.front() = '\n';  // ends the text that is there
     rest_size_ = 1;
   }
   if (outcome == Outcome::kTaken && rest_size_ != 0) {
@@ -122,7 +122,7 @@ void LinePipe::PutRest(Outcome& outcome) noexcept {
 
 void LinePipe::AwaitRoom(std::chrono::milliseconds patience) const noexcept {
   if (Poll(std::chrono::milliseconds(0)) != 0) {
-    // A terminal with room for one byte, where a line end takes two: we would turn in circles.
+    // A terminal with room for one byte, when a line end takes two, would make this loop spin.
     poll(nullptr, 0, static_cast<int>(std::min(patience, kNap).count()));
   } else {
     Poll(patience);

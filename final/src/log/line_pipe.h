@@ -1,18 +1,18 @@
-// Lines into a descriptor that others read, such as stderr, even if they have stopped reading.
+// Writes lines to a descriptor with a reader, such as stderr, even if the reader has stalled.
 //
-// A pipe holds 64 KiB. When its reader has stopped, write(2) waits, perhaps forever, and the
-// thread with it. Making the descriptor non-blocking is no way out: that flag belongs to the open
-// file description, which we share with our parent and our children, fcntl(2). Asking poll(2) first
-// is none either: a terminal says "writable" when there is room for a byte, and of a pipe others
-// may take the room before we do. So a pipe or a terminal is opened once more, by its name in
-// /proc: that gives a description which is ours alone, and non-blocking. A socket needs no such
-// thing, send(2) has a flag. Only where /proc can't be opened poll(2) is asked.
+// A pipe holds 64 KiB. If its reader has stalled, write(2) waits, perhaps forever, and the thread
+// with it. Making the descriptor non-blocking is no solution: that flag belongs to the open file
+// description, which we share with our parent and our children, fcntl(2). Nor is polling first: a
+// terminal counts as writable when it has room for one byte, and other writers may fill a pipe in
+// between. So a pipe or a terminal is opened again, by its name in /proc. That gives us our own
+// description, which is non-blocking. A socket does not need that, since send(2) has a flag. Only
+// if /proc can't be opened, poll(2) decides.
 //
 // Interface:
-//  * TryWrite() writes what there is room for.
-//  * AwaitRoom() waits for a better moment.
-//  * CountLost() counts lines that are missing. The next line that gets through follows one with
-//    that count; where lines have their own format, the ErrorSink reports it instead.
+//  * TryWrite() writes as much as there is room for.
+//  * AwaitRoom() waits until there may be room.
+//  * CountLost() counts missing lines. A line with that count precedes the next line that gets
+//    through; if lines have their own format, the ErrorSink reports it instead.
 //
 // Thread: any. Lines of several threads never mix.
 #pragma once
@@ -35,26 +35,26 @@ namespace TURTLE_SERVER {
 /// Writes lines to a descriptor without waiting for its reader.
 class LinePipe {
  public:
-  /// So much goes in one call, in bytes: a pipe takes PIPE_BUF whole or not at all, pipe(7).
+  /// The most bytes of one call: a pipe takes PIPE_BUF completely or not at all, pipe(7).
   static constexpr std::size_t kMaxPiece = std::max<std::size_t>(PIPE_BUF, LogLine::kMaxBytes);
 
-  /// @param fd stays the caller's; its open file may change
+  /// @param fd owned by the caller; its open file may change
   /// @param error_sink reports missing lines
   explicit LinePipe(int fd, ErrorSink error_sink = nullptr) noexcept
       : fd_(fd), error_sink_(error_sink) {}
 
-  /// Writes whole lines if there is room for them. The rest of a line that a terminal or a socket
-  /// has taken in part is kept, and goes ahead of everything else. A line that can't be written at
-  /// all, now or later (the reader has gone, the disk is full), counts as lost.
-  /// @param lines kMaxPiece bytes at most; empty once they are this object's concern
-  /// @return false: there is no room now, for them or for what was kept. To be called again with
-  ///     what is left of `lines`, or it is for the caller to count them as lost.
+  /// Writes whole lines if there is room for them. If a terminal or a socket has taken only a part
+  /// of a line, the rest is kept and sent before anything else. A line that can never be written
+  /// (the reader is gone, the disk is full) counts as lost.
+  /// @param lines at most kMaxPiece bytes; empty once this object is responsible for them
+  /// @return false if there is no room now, for them or for the kept part. The caller then calls
+  ///     again with the rest of `lines`, or counts them as lost.
   [[nodiscard]] auto TryWrite(std::string_view& lines) noexcept -> bool;
 
   /// Waits until there seems to be room, or for `patience`.
   void AwaitRoom(std::chrono::milliseconds patience) const noexcept;
 
-  /// `lines` more were not written.
+  /// Counts `lines` more as not written.
   void CountLost(std::uint64_t lines) noexcept;
 
  private:
@@ -68,9 +68,9 @@ class LinePipe {
 
   const int fd_;
   const ErrorSink error_sink_;
-  Mutex mutex_;  // for some system calls that never wait
+  Mutex mutex_;  // held for some system calls that never wait
   std::uint64_t lost_ TURTLE_GUARDED_BY(mutex_) = 0;
-  std::array<char, kMaxPiece> rest_ TURTLE_GUARDED_BY(mutex_){};  // of lines that have begun
+  std::array<char, kMaxPiece> rest_ TURTLE_GUARDED_BY(mutex_){};  // of a partly written line
   std::size_t rest_size_ TURTLE_GUARDED_BY(mutex_) = 0;
 };
 

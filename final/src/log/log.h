@@ -1,11 +1,11 @@
-// A line of log: when, how bad, what.
+// Logs lines with a time, a level and a text.
 //
 // Interface:
 //  * Log() writes one line, and does not wait for its reader.
-//  * LogException() writes one about what was thrown.
-//  * IsLogged() says whether a level is on.
+//  * LogException() writes a line about an exception.
+//  * IsLogged() returns whether a level is on.
 //
-// Lines go to stderr, until there is a Logging (log/logging.h) that takes them elsewhere.
+// Lines go to stderr unless there is a Logging (log/logging.h) that redirects them.
 //
 // Thread: any.
 #pragma once
@@ -17,24 +17,24 @@
 namespace TURTLE_SERVER {
 
 /// Writes one line, `2026-01-31T23:59:59.123Z ERROR text`, in UTC, if its level is on. Control
-/// characters in `text` come out as `?`: what a client sent can't forge a second line.
+/// characters in `text` become `?`, so a client's bytes can't forge a second line.
 ///
-/// Never throws. Never waits for stderr either: lines that it does not take at once are left out,
-/// and counted; the next line that gets through is preceded by one that tells how many are
-/// missing. Only kFatal waits, for a second at most: it may be the last thing that is said. A
-/// Logging with WhenFull::kBlock waits for every level, as long as its reader reads on.
+/// Never throws. Never waits for stderr either: lines that it does not take at once are dropped and
+/// counted. A line with their number precedes the next line that gets through. Only kFatal waits,
+/// for at most a second, because it may be the last line. A Logging with WhenFull::kBlock waits at
+/// every level, as long as its reader keeps reading.
 void Log(LogLevel level, std::string_view text) noexcept;
 
-/// Returns true if lines of this level are written: for those that are costly to put together.
+/// Returns true if lines of this level are written; for lines that are costly to make.
 ///
-/// At first that are the levels from MIN_LOG_LEVEL on, a number from 0 to 4 or a name in the
-/// environment; without it those from kInfo on.
+/// Initially these are the levels from MIN_LOG_LEVEL on, a number from 0 to 4 or a name in the
+/// environment; without it, the levels from kInfo on.
 [[nodiscard]] auto IsLogged(LogLevel level) noexcept -> bool;
 
-/// Writes `ERROR what threw: why` about the exception that is being handled, or `ERROR what threw
-/// something that is no std::exception`. Only within a catch block. Needs no memory, for that may
-/// be what was missing.
-/// @param what whose exception it is
+/// Writes `ERROR what threw: why` about the exception being handled, or `ERROR what threw something
+/// that is no std::exception`. Only within a catch block. Allocates nothing, since memory may be
+/// what was missing.
+/// @param what the source of the exception
 void LogException(std::string_view what) noexcept;
 
 }  // namespace TURTLE_SERVER

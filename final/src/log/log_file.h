@@ -1,16 +1,16 @@
-// A file that lines are added to: rolled when it is large, reopened when somebody has moved it.
+// A log file that is rolled when it is large, and reopened after it was moved.
 //
 // Interface:
-//  * Append() adds lines; they reach the file with Flush(), or when enough have come together.
-//  * Reopen() follows a file that logrotate(8) has renamed: the old one is closed, a new one made.
+//  * Append() adds lines; they reach the file with Flush(), or when enough have been gathered.
+//  * Reopen() follows a file that logrotate(8) has renamed: it starts a new one.
 //
-// A file of `roll_size` bytes gets the time into its name, turtle.2026-01-31T23-59-59.123456Z.log,
-// and a new turtle.log begins. No file is ever removed. Before it rolls, the file is asked for its
-// size, which others may have changed.
+// A file of `roll_size` bytes is renamed with the time in its name,
+// turtle.2026-01-31T23-59-59.123456Z.log, and a new turtle.log begins. No file is ever removed.
+// Before it rolls, the size of the file is read again, because others may have changed it.
 //
-// Lines that the file does not take (the disk is full, nobody reads the FIFO) are lost and counted.
-// A line in the file reports the loss once there is room again; or an ErrorSink does, where a file
-// has its own format.
+// Lines that the file does not take (the disk is full, the FIFO has no reader) are lost and
+// counted. A line in the file reports the loss once there is room again. If the file has its own
+// format, an ErrorSink reports it.
 //
 // Thread: one at a time.
 #pragma once
@@ -25,18 +25,18 @@
 
 namespace TURTLE_SERVER {
 
-/// A log file.
+/// A log file with its pending lines.
 class LogFile {
  public:
-  /// Opens or makes the file, for appending, with mode 0640 (less the umask).
-  /// @param path of the file; its directory must be there. A FIFO or a device will do: it is never
+  /// Opens or creates the file, for appending, with mode 0640 (less the umask).
+  /// @param path of the file, in an existing directory. A FIFO or a device is possible: it is never
   ///     rolled, and lines that it does not take at once are lost.
   /// @param roll_size in bytes; 0: never
   /// @param error_sink reports errors
   /// @throws std::system_error, which names the path
   LogFile(std::string path, std::uint64_t roll_size, ErrorSink error_sink = nullptr);
 
-  /// Flushes. Losses that have not been reported by then never are.
+  /// Flushes. Losses that have not been reported by then are never reported.
   ~LogFile();
 
   LogFile(const LogFile&) = delete;
@@ -45,16 +45,16 @@ class LogFile {
   /// Adds whole lines.
   void Append(std::string_view lines) noexcept;
 
-  /// Adds what has come together, by write(2). Not by fsync(2): the kernel has it then, and keeps
-  /// it when the program dies. Never a SIGPIPE. Of a line that was cut the rest is missing: it
-  /// counts as lost, and its half is ended before anything else is written.
+  /// Writes the gathered lines by write(2), without fsync(2): the kernel keeps them even if the
+  /// program dies. Never raises SIGPIPE. A line that was cut counts as lost, and its first part is
+  /// ended before anything else is written.
   void Flush() noexcept;
 
-  /// Opens the path again. If that is not possible this is told, once, and the old file is kept;
+  /// Opens the path again. If that fails, the error is reported once, and the old file is kept;
   /// each Append() tries again.
   void Reopen() noexcept;
 
-  /// `lines` more were not written.
+  /// Counts `lines` more as not written.
   void CountLost(std::uint64_t lines) noexcept { lost_ += lines; }
 
  private:
@@ -73,11 +73,11 @@ class LogFile {
   UniqueFd file_;
   bool is_regular_ = false;
   bool rolls_ = false;
-  bool stale_ = false;      // moved away, and there was no new one yet
-  bool torn_ = false;       // the file ends in half a line
-  std::uint64_t size_ = 0;  // of the file, when the kernel was last asked
-  std::uint64_t kept_ = 0;  // so much of it could not be rolled away
-  std::string pending_;     // has its memory from the beginning
+  bool stale_ = false;      // moved away, but a new one could not be opened yet
+  bool torn_ = false;       // the file ends in the middle of a line
+  std::uint64_t size_ = 0;  // of the file, as last reported by the kernel
+  std::uint64_t kept_ = 0;  // its size when it last failed to roll
+  std::string pending_;     // its memory is reserved from the beginning
   std::uint64_t lost_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// How bad it is, as a number and as a word.
+// The severity of a log line, as a number and as a word.
 //
 // Thread: pure functions.
 #pragma once
@@ -11,20 +11,20 @@
 
 namespace TURTLE_SERVER {
 
-/// How bad it is. The numbers are those of MIN_LOG_LEVEL.
+/// The severity of a line. The numbers are those of MIN_LOG_LEVEL.
 enum class LogLevel : std::uint8_t {
-  kDebug = 0,    ///< for tracing a fault
-  kInfo = 1,     ///< what happens as planned
-  kWarning = 2,  ///< what somebody should look at, some day
+  kDebug = 0,    ///< details for tracing a fault
+  kInfo = 1,     ///< normal events
+  kWarning = 2,  ///< something to look at, some day
   kError = 3,    ///< something was not done
-  kFatal = 4     ///< the program can't go on
+  kFatal = 4     ///< the program can't continue
 };
 
-/// "DEBUG", "INFO", "WARN", "ERROR" or "FATAL".
+/// Returns "DEBUG", "INFO", "WARN", "ERROR" or "FATAL".
 [[nodiscard]] auto NameOf(LogLevel level) noexcept -> std::string_view;
 
-/// Reads a level: its name in any case, "WARNING" too, or its number from 0 to 4.
-/// @return nullopt: it is none
+/// Parses a level: its name in any case, including "WARNING", or its number from 0 to 4.
+/// @return nullopt if it is not a level
 [[nodiscard]] auto ParseLogLevel(std::string_view text) noexcept -> std::optional<LogLevel>;
 
 }  // namespace TURTLE_SERVER

@@ -11,8 +11,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Bytes of the UTF-8 character that `text` begins with (RFC 3629); 0: it begins with none, or with
-// a control character. Of those there are two kinds, and U+009B begins what a terminal obeys, too.
+// Returns the length of the UTF-8 character at the start of `text` (RFC 3629); 0 if there is none,
+// or a control character. These are of two kinds: U+009B controls a terminal, too.
 auto PrintableBytes(std::string_view text) noexcept -> std::size_t {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80) {

@@ -48,9 +48,9 @@ class AccessLogTime {
 
 /// The part of a line that is not in the record.
 struct AccessLogLine {
-  std::string_view peer;  ////< the client's address without its port; empty if unknown
+  std::string_view peer;  ///< the client's address without its port; empty if unknown
   std::string_view time;  ///< when the response was complete, by AccessLogTime of that format
-  double seconds = 0;     ////< from the complete head until then
+  double seconds = 0;     ///< from the complete head until then
 };
 
 /// Appends a line in the Combined Log Format, in UTC:

@@ -35,7 +35,7 @@ class LateReplies;
 enum class StreamState : std::uint8_t {
   kOpen,  ///< write on
   kFull,  ///< wait for OnRoom(): more would only fill memory
-  kGone,  ////< give up: the client is gone, or the body has ended
+  kGone,  ///< give up: the client is gone, or the body has ended
 };
 
 /// The right to write the body of one response. Copies share it.

@@ -21,10 +21,10 @@ enum class LogLevel { kInfo, kWarning, kError };
 /// for more than stderr does.
 void Log(LogLevel level, std::string_view text) noexcept;
 
-/// Writes `ERROR what threw: why` about the exception that is being handled, or `ERROR what threw
-/// something that is no std::exception`. Only within a catch block. Needs no memory, for that may
-/// be what was missing.
-/// @param what whose exception it is
+/// Writes `ERROR what threw: why` about the exception being handled, or `ERROR what threw something
+/// that is no std::exception`. Only within a catch block. Allocates nothing, since memory may be
+/// what was missing.
+/// @param what the source of the exception
 void LogException(std::string_view what) noexcept;
 
 }  // namespace TURTLE_SERVER

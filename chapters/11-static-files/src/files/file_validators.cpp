@@ -19,7 +19,7 @@ auto ContentTime(const struct stat& status) noexcept -> timespec { return status
 auto InodeTime(const struct stat& status) noexcept -> timespec { return status.st_ctim; }
 #endif
 
-// Modulo 2^64: a file system can keep any time, and 64 bits hold 584 years.
+// Modulo 2^64: a file system can store any time, and 64 bits hold 584 years.
 auto Nanoseconds(const timespec& time) noexcept -> std::uint64_t {
   return static_cast<std::uint64_t>(time.tv_sec) * kNanosecondsPerSecond +
          static_cast<std::uint64_t>(time.tv_nsec);
@@ -31,16 +31,16 @@ auto IsBefore(const timespec& a, const timespec& b) noexcept -> bool {
 
 constexpr std::int64_t kTick = kNanosecondsPerSecond / 50;
 
-// How long the file system's clock may stand still. Kernels that keep nanoseconds take them from
-// the timer tick, at least 100 a second; a time of whole seconds comes from one that keeps two
-// seconds at worst (FAT).
+// Returns how long the file system's clock may stand still. Kernels that store nanoseconds take
+// them from the timer tick, at least 100 a second. A time of whole seconds may come from a file
+// system that stores multiples of two (FAT).
 auto ClockGrain(const timespec& time) noexcept -> std::int64_t {
   return time.tv_nsec == 0 ? 2 * kNanosecondsPerSecond : kTick;
 }
 
-// In nanoseconds; of what is long ago, or far in the future, only that.
+// In nanoseconds; times long ago or far in the future are only approximate.
 auto Age(const timespec& time, const timespec& now) noexcept -> std::int64_t {
-  constexpr std::int64_t kSeconds = 4;  // longer than any age that somebody asks for
+  constexpr std::int64_t kSeconds = 4;  // longer than any age that is compared
   const std::int64_t second =
       std::clamp<std::int64_t>(time.tv_sec, now.tv_sec - kSeconds, now.tv_sec + kSeconds);
   return (now.tv_sec - second) * kNanosecondsPerSecond + now.tv_nsec - time.tv_nsec;
@@ -50,15 +50,15 @@ auto IsSettled(const timespec& time, const timespec& now) noexcept -> bool {
   return Age(time, now) > ClockGrain(time);
 }
 
-// Can no write any more have a time of the same second?
+// Returns true if no later write can get a time in the same second.
 auto IsSecondOver(const timespec& time, const timespec& now) noexcept -> bool {
   const std::int64_t seconds = time.tv_nsec == 0 ? 2 : 1;
   return Age({time.tv_sec, 0}, now) > seconds * kNanosecondsPerSecond + kTick;
 }
 
-// Is the time a placeholder that every file alike is given? Reproducible builds and archives set
-// one: the epoch, the first one that a ZIP can hold (1980), npm's (1985), rules_pkg's (2000),
-// cargo's (2006). A file that is really so old differs only in its tags.
+// Returns true if the time is a placeholder given to all files alike. Reproducible builds and
+// archives set one: the epoch, the first time of a ZIP (1980), npm's (1985), rules_pkg's (2000),
+// cargo's (2006). A file that is really that old only gets other tags.
 auto IsPlaceholder(const timespec& time) noexcept -> bool {
   constexpr std::time_t kYear2007 = 1'167'609'600;
   return time.tv_nsec == 0 && time.tv_sec < kYear2007;
@@ -81,10 +81,10 @@ FileValidators::FileValidators(const struct stat& status, const timespec& now) n
   *end++ = '"';
   tag_bytes_ = static_cast<std::size_t>(end - tag_.data());
 
-  // A time in the future was set by hand: the next write sets another.
+  // A time in the future was set by hand: the next write sets an earlier one.
   strong_ = IsSettled(IsBefore(content, inode) || IsBefore(now, content) ? inode : content, now);
   second_over_ = IsSecondOver(content, now);
-  // A time in the future would tell clients that their copy is newer than the file.
+  // With a time in the future, clients would take their copy for newer than the file.
   last_modified_ = HttpTime(std::min<std::int64_t>(content.tv_sec, now.tv_sec));
 }
 

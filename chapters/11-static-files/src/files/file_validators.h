@@ -1,18 +1,18 @@
-// Tells one state of a file from another: its ETag and its time.
+// Distinguishes the states of a file by its ETag and its time.
 //
-// Interface: a FileValidators made from stat(2) gives the Validators that a conditional request is
-// compared with (http/conditional.h).
+// Interface: a FileValidators made from stat(2) returns the Validators for a conditional request
+// (http/conditional.h).
 //
-// The tag is made of the size and the time of the last change to the content, in nanoseconds:
-// unsigned numbers of 64 bits, in hexadecimal, with a hyphen between them. A copy that keeps its
-// times (`rsync -a`, `cp -p`) has the same tag on each machine. The inode's number and the time of
-// its change would differ there. They are added only if the time of the content is a placeholder,
-// as build tools and archives set it: a whole second before 2007.
+// The tag consists of the size and the time of the last change to the content, in nanoseconds:
+// unsigned 64-bit numbers, in hexadecimal, with a hyphen between them. A copy that keeps its times
+// (`rsync -a`, `cp -p`) has the same tag on each machine. The inode's number and change time would
+// differ there. They are added only if the content's time is a placeholder, as build tools and
+// archives set it: a whole second before 2007.
 //
-// The tag is strong, "same tag, same bytes", only when the file can't change again and keep it. A
+// The tag is strong, "same tag, same bytes", only if the file can't change again and keep it. A
 // file that changes twice within one tick of the file system's clock has the same times after both,
-// so the tag is weak as long as that tick may last. A change that keeps the size and restores the
-// modification time is not detected.
+// so the tag is weak until that tick must have passed. A change that keeps the size and restores
+// the modification time is not detected.
 //
 // Thread: any.
 #pragma once
@@ -27,16 +27,16 @@
 
 namespace TURTLE_SERVER {
 
-/// The validators of one state of a file.
+/// Validators of one state of a file.
 class FileValidators {
  public:
   /// @param status of the file, fstat(2)
   /// @param now the wall clock, clock_gettime(2) CLOCK_REALTIME
   FileValidators(const struct stat& status, const timespec& now) noexcept;
 
-  /// As conditional requests want them. The views last as long as this object stays where it is.
-  /// No time is later than `now`: clients would take their copy for newer than the file. For as
-  /// long as the file may change within the second of its time, Validators::second_over is false.
+  /// Returns them for conditional requests. The views are valid until this object moves. No time is
+  /// later than `now`, or clients would take their copy for newer than the file. While the file may
+  /// still change within the second of its time, Validators::second_over is false.
   [[nodiscard]] auto Get() const noexcept -> Validators;
 
  private:

@@ -1,17 +1,17 @@
-// A directory that is named once and may be another one later.
+// Follows a directory's name, which may later mean another directory.
 //
-// A site is often replaced by its name: the directory is removed and made again, or a symbolic link
-// (`current`) is turned to the next release. An open descriptor never notices, so the name is
-// looked up again now and then, and the descriptor is replaced when the name means another
+// A site is often replaced by name: the directory is removed and created again, or a symbolic link
+// (`current`) is pointed at the next release. An open descriptor never notices. So the name is
+// looked up again now and then, and the descriptor is replaced if the name means another
 // directory.
 //
 // Interface:
-//  * Refresh() looks the name up if the last time is long enough ago, or on request.
-//  * Get() is the directory, for openat(2) and its like.
+//  * Refresh() looks the name up again if the last lookup is old enough, or on request.
+//  * Get() returns the directory, for openat(2) and similar calls.
 //
-// The directory is only passed through: this takes the right to search it, but not to list it.
+// The directory is only passed through: permission to search it is enough.
 //
-// Thread: one.
+// Thread: one at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -25,7 +25,7 @@
 
 namespace TURTLE_SERVER {
 
-/// The directory that a path means.
+/// The directory that a path currently means.
 class RootFolder {
  public:
   /// How long a lookup is trusted.
@@ -37,11 +37,11 @@ class RootFolder {
     kAtOnce,      ///< in any case
   };
 
-  /// Throws std::system_error, which names the directory, when it can't be opened or may not be
-  /// searched, or when `path` is relative and the current directory has been removed. Throws
-  /// std::invalid_argument for a path with a NUL byte in it.
+  /// Throws std::system_error, which names the directory, if it can't be opened or searched, or if
+  /// `path` is relative and the current directory has been removed. Throws std::invalid_argument
+  /// for a path with a NUL byte.
   /// @param path of the directory; a relative one is completed now
-  /// @param what names it in an error: "folder"
+  /// @param what its name in an error message: "folder"
   RootFolder(const std::string& path, const std::string& what);
 
   /// Returns the open directory, until the next Refresh().
@@ -50,11 +50,11 @@ class RootFolder {
   /// Returns the directory's name, absolute; links are not resolved.
   [[nodiscard]] auto Path() const noexcept -> const std::string& { return path_; }
 
-  /// Looks the name up again. Keeps the old one as long as the name means no directory that may be
+  /// Looks the name up again. Keeps the old directory while the name means none that can be
   /// searched.
   /// @param now the loop's time
-  /// @param look whether it may be put off
-  /// @return true: Get() is another directory from now on
+  /// @param look whether it may be postponed
+  /// @return true if Get() is now another directory
   auto Refresh(TimePoint now, Look look) noexcept -> bool;
 
  private:
@@ -65,9 +65,9 @@ class RootFolder {
   TimePoint looked_{};
 };
 
-/// Returns the absolute form of `path`, by the current directory as the shell calls it, `pwd -L`: a
-/// link that leads there stays a link. Dots stay, slashes at the end don't. A path that can't be
-/// completed stays as it is.
+/// Returns the absolute form of `path`, based on the current directory as the shell names it, `pwd
+/// -L`: a link on the way there stays a link. Dots stay, slashes at the end don't. A path that
+/// can't be completed is returned unchanged.
 [[nodiscard]] auto AbsolutePath(const std::string& path) -> std::string;
 
 }  // namespace TURTLE_SERVER

@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::string_view kAllowed = "GET, HEAD, OPTIONS";
 
-// Is there a segment that begins with a dot, other than .well-known as the first one? Dot segments
-// are gone from a path (http/uri.h).
+// Returns true for a segment that begins with a dot, other than .well-known as the first one. A
+// path no longer has dot segments (http/uri.h).
 auto IsHidden(std::string_view path) noexcept -> bool {
   constexpr std::string_view kWellKnown = "/.well-known";
   const bool well_known = path.substr(0, kWellKnown.size()) == kWellKnown &&
@@ -57,7 +57,7 @@ auto StatusOf(int error) noexcept -> int {
   }
 }
 
-// A path as a Location may hold it (RFC 3986, section 3.3).
+// Encodes a path for a Location (RFC 3986, section 3.3).
 auto EncodePath(std::string_view path) -> std::string {
   constexpr std::string_view kHex = "0123456789ABCDEF";
   constexpr std::string_view kPlain = "-._~!$&'()*+,;=:@/";
@@ -75,7 +75,7 @@ auto EncodePath(std::string_view path) -> std::string {
   return encoded;
 }
 
-// Relative to the server: "//host" can't come out of it, for Uri leaves no empty segments.
+// The Location is relative to the server. It can't be "//host", because Uri has no empty segments.
 auto RedirectToFolder(const Request& request) -> Response {
   std::string location = EncodePath(request.uri.Path()) + '/';
   if (request.uri.HasQuery()) {
@@ -191,7 +191,7 @@ void StaticFiles::Answer(Exchange& exchange) {
   }
 }
 
-// A name that is missing in the old directory may be in the one that has replaced it meanwhile.
+// A name missing in the old directory may be in the one that has replaced it meanwhile.
 auto StaticFiles::Open(Exchange& exchange, const std::string& name) -> UniqueFd {
   const TimePoint now = exchange.GetLooper().Now();
   root_.Refresh(now, RootFolder::Look::kNowAndThen);
@@ -205,7 +205,7 @@ auto StaticFiles::Open(Exchange& exchange, const std::string& name) -> UniqueFd 
   return file;
 }
 
-// A directory that may only be passed through can't be opened for reading, and yet it is there.
+// A directory that may only be searched can't be opened for reading, but it exists.
 void StaticFiles::AnswerFailure(Exchange& exchange, const std::string& name, int error) const {
   if (error == EACCES && IsFolderBeneath(root_.Get(), name)) {
     const std::string_view path = exchange.SubPath();

@@ -1,16 +1,16 @@
-// The files of a directory, as a web site.
+// Serves the files of a directory as a web site.
 //
-// GET and HEAD, with validators, conditions and ranges; the response for a directory is its index
-// page, or a redirect if the slash is missing. Nothing outside the directory can be reached: the
-// path comes decoded and without dot segments (http/uri.h), and the kernel opens it beneath the
-// directory (files/open_beneath.h). The file that is checked is the one that is sent: everything
-// after the open(2) uses the descriptor, never the name again. The directory's own name is looked
-// up again now and then (files/root_folder.h).
+// It handles GET and HEAD, with validators, conditions and ranges. The response for a directory is
+// its index page, or a redirect if the slash is missing. No file outside the directory can be
+// reached: the path is decoded and has no dot segments (http/uri.h), and the kernel opens it
+// beneath the directory (files/open_beneath.h). The file checked is the file sent: after the
+// open(2) only the descriptor is used. The directory's own name is looked up again now and then
+// (files/root_folder.h).
 //
 // The prefix of a mount is stripped: if `site` is mounted under "/docs", the path "/docs/a.html" is
 // the file `site/a.html`.
 //
-// Names that begin with a dot are not there (`/.env`, `/.git/config`), except for what is beneath
+// Names that begin with a dot are not served (`/.env`, `/.git/config`), except beneath
 // `/.well-known/` (RFC 8615).
 //
 // A file is read as a whole, and leaves with its head by one send.
@@ -41,7 +41,7 @@ struct StaticFilesOptions {
 /// Serves the files of a directory.
 class StaticFiles : public RequestHandler {
  public:
-  /// Throws std::system_error, which names the directory, when it can't be opened.
+  /// Throws std::system_error, which names the directory, if it can't be opened.
   explicit StaticFiles(StaticFilesOptions options);
 
   void Handle(Exchange& exchange) override;

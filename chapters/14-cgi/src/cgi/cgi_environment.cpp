@@ -13,7 +13,7 @@ constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 
 auto ToUpper(char c) -> char { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-// "X-Real-Ip" → "HTTP_X_REAL_IP"; empty if the name must not become a variable.
+// Turns "X-Real-Ip" into "HTTP_X_REAL_IP"; empty if the field must not become a variable.
 auto VariableName(std::string_view field) -> std::string {
   std::string name = "HTTP_";
   for (const char c : field) {
@@ -78,7 +78,7 @@ auto CgiEnvironment::Build(const CgiRequestInfo& info, const std::vector<std::st
   environment.Set("SCRIPT_NAME", info.script_name);
   environment.Set("QUERY_STRING", info.query_string);
   environment.Set("REMOTE_ADDR", info.remote_addr);
-  // No name is looked up: that could block. The address may replace it (RFC 3875, 4.1.9).
+  // No name lookup, which could block. The address may be used instead (RFC 3875, 4.1.9).
   environment.Set("REMOTE_HOST", info.remote_addr);
   environment.SetIfAny("AUTH_TYPE", info.auth_type);
   environment.SetIfAny("REMOTE_USER", info.remote_user);
@@ -143,7 +143,7 @@ auto CgiEnvironment::FindEntry(std::string_view name) -> std::string* {
   return entry == entries_.end() ? nullptr : &*entry;
 }
 
-// Fixes the pointers; false if execve(2) would cut an entry short or refuse it.
+// Fixes the pointers; returns false if execve(2) would truncate an entry or refuse it.
 auto CgiEnvironment::Seal() -> bool {
   pointers_.reserve(entries_.size() + 1);
   for (std::string& entry : entries_) {

@@ -1,8 +1,8 @@
-// The programs of a directory, and how many of them a loop runs at once. Internal to Cgi.
+// Finds the programs of a directory and limits how many a loop runs at once. Internal to Cgi.
 //
 // Interface:
-//  * Find() says whether there is a program of a name.
-//  * Full() says whether one more may run; AddRunning() and AddSpooled() count.
+//  * Find() checks whether a program with a name exists.
+//  * Full() is true if no more may run; AddRunning() and AddSpooled() count.
 //  * LetFinish() takes over a program whose request is over, and reaps it when it has ended.
 //
 // Thread: the loop's.
@@ -22,45 +22,45 @@
 
 namespace TURTLE_SERVER {
 
-/// The programs of a Cgi, and their limits.
+/// The directory of a Cgi, and its limits.
 struct CgiOptions {
-  std::string directory;                           ///< the files that run; no links, no subfolders
+  std::string directory;                           ///< no links, no subdirectories
   std::string document_root{};                     ///< for PATH_TRANSLATED; "": not set
-  std::vector<std::string> inherit{"TZ", "LANG"};  ///< variables passed on, beside PATH
+  std::vector<std::string> inherit{"TZ", "LANG"};  ///< variables passed on besides PATH
   std::chrono::milliseconds timeout{30'000};       ///< from a program's start to its end
   std::size_t max_programs = 32;                   ///< at once, on each loop; beyond: 503
   std::uint64_t max_open_files = 256;              ///< for each program
-  /// Of bodies that wait for their program, on each loop together; beyond: 503. A body that waits
-  /// alone may be longer: the server has its own limit for that.
+  /// Bytes of bodies that wait for their program, on each loop together; beyond: 503. A single body
+  /// may be longer: the server's own limit applies to it.
   std::uint64_t max_spooled_bytes = std::uint64_t{256} * 1024 * 1024;
 };
 
-/// The programs of one loop.
+/// Runs the programs of one loop.
 class CgiPrograms {
  public:
   /// As Cgi::kExitGrace.
   static constexpr std::chrono::seconds kExitGrace{1};
 
-  /// How often a program is asked whether it has ended, where the kernel doesn't report that
+  /// How often it polls for a program's exit if the kernel can't report that
   /// (ChildProcess::ExitFd()).
   static constexpr std::chrono::milliseconds kPollTime{50};
 
-  /// Throws std::system_error, which names the directory, when it can't be opened.
+  /// Throws std::system_error, which names the directory, if it can't be opened.
   CgiPrograms(Looper& looper, CgiOptions options);
 
-  /// Kills the programs that it has taken over.
+  /// Kills the programs that it has taken over and that still run.
   ~CgiPrograms();
 
   CgiPrograms(const CgiPrograms&) = delete;
   auto operator=(const CgiPrograms&) -> CgiPrograms& = delete;
 
-  /// Returns the loop on which they are watched.
+  /// Returns the loop that watches them.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper& { return looper_; }
 
-  /// Their limits.
+  /// Returns their limits.
   [[nodiscard]] auto Options() const noexcept -> const CgiOptions& { return options_; }
 
-  /// Returns the variables of the server that each of them gets, for CgiEnvironment::Build().
+  /// Returns the server's variables that each program gets, for CgiEnvironment::Build().
   [[nodiscard]] auto Inherited() const noexcept -> const std::vector<std::string>& {
     return inherited_;
   }
@@ -69,7 +69,7 @@ class CgiPrograms {
   [[nodiscard]] auto Directory() const noexcept -> int { return directory_.Get(); }
 
   /// Looks for a program.
-  /// @return 200, or the status that says why there is none
+  /// @return 200, or the status that explains why there is none
   [[nodiscard]] auto Find(const std::string& program) -> int;
 
   /// Returns true while CgiOptions::max_programs run.
@@ -77,16 +77,16 @@ class CgiPrograms {
     return running_ + leaving_.size() >= options_.max_programs;
   }
 
-  /// A program begins to run for its request.
+  /// Counts a program that begins to run for its request.
   void AddRunning() noexcept { ++running_; }
 
-  /// A program no longer runs for its request.
+  /// Uncounts a program that no longer runs for its request.
   void RemoveRunning() noexcept { --running_; }
 
   /// Counts bytes of a body that waits for its program.
-  /// @param bytes that have come
-  /// @param before of the same body
-  /// @return false: with others, there would be more than CgiOptions::max_spooled_bytes
+  /// @param bytes newly received
+  /// @param before received earlier, of the same body
+  /// @return false if all bodies together would exceed CgiOptions::max_spooled_bytes
   [[nodiscard]] auto AddSpooled(std::uint64_t bytes, std::uint64_t before) noexcept -> bool {
     if (spooled_bytes_ != before && spooled_bytes_ + bytes > options_.max_spooled_bytes) {
       return false;
@@ -95,21 +95,21 @@ class CgiPrograms {
     return true;
   }
 
-  /// The bytes of a body no longer wait.
+  /// Uncounts the bytes of a body that no longer waits.
   void RemoveSpooled(std::uint64_t bytes) noexcept { spooled_bytes_ -= bytes; }
 
-  /// Takes over a program whose request is over. It counts among those that run until it is reaped.
+  /// Takes over a program whose request is over. It counts as running until it is reaped.
   /// @param child the program
   /// @param output read and dropped to its end; may be empty
-  /// @param time_left when it is killed; zero or less: at once
+  /// @param time_left until it is killed; zero or less: at once
   void LetFinish(ChildProcess child, UniqueFd output, Clock::duration time_left) noexcept;
 
  private:
-  // A program whose exchange is over, until it can be reaped.
+  // A program whose exchange is over and which has not been reaped.
   struct Leaving {
     ChildProcess child;
-    UniqueFd output;       // until its end: what comes there is dropped
-    WatchId watch{-1, 0};  // of the output, then of its end; without one, polled
+    UniqueFd output;       // until its end; its bytes are dropped
+    WatchId watch{-1, 0};  // of the output, then of the exit; without one, polled
     TimerId deadline{};
     TimerId poll{};
   };

@@ -21,14 +21,14 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// One read(2) of a program's output. As much as a pipe holds: it is emptied at once.
+// How much one read(2) of a program's output takes: as much as a pipe holds.
 constexpr std::size_t kOutputBytes = std::size_t{64} * 1024;
 
-// Stands for an encoded '&' while a path is divided. No path holds this byte.
+// Replaces an encoded '&' while a path is divided. No path contains this byte.
 constexpr char kEncodedAmpersand = '\x01';
 
-// The end of the decoded path, of `size` bytes, with that byte in place of each encoded '&': "%26"
-// is a part of a name, not what divides (RFC 3986, section 2.2).
+// Returns the end of the decoded path, of `size` bytes, with that byte for each encoded '&': "%26"
+// is a part of a name, not a separator (RFC 3986, section 2.2).
 auto MarkedSubPath(std::string_view raw_path, std::size_t size) -> std::string {
   std::string marked(raw_path);
   for (std::size_t at = marked.find("%26"); at != std::string::npos; at = marked.find("%26", at)) {
@@ -49,7 +49,7 @@ auto Unmarked(std::string_view text) -> std::string {
   return decoded;
 }
 
-// The host without its port, as SERVER_NAME wants it; brackets stay, RFC 3875, section 4.1.14.
+// Returns the host without its port, for SERVER_NAME; brackets stay, RFC 3875, section 4.1.14.
 auto HostName(std::string_view host) -> std::string_view {
   const std::size_t colon = host.rfind(':');
   const bool has_port =
@@ -57,7 +57,7 @@ auto HostName(std::string_view host) -> std::string_view {
   return has_port ? host.substr(0, colon) : host;
 }
 
-// An IPv6 address as a name has brackets, RFC 3875, section 4.1.14.
+// Puts an IPv6 address into brackets, RFC 3875, section 4.1.14.
 auto ServerName(const NetAddress& local) -> std::string {
   if (local.Family() == 0) {
     return {};
@@ -72,7 +72,7 @@ auto LocalAddressOf(const Connection& connection) -> NetAddress {
   return known ? local : NetAddress();
 }
 
-// The status of the response to a program that can't be started.
+// The status of the response if a program can't be started.
 struct SpawnFault {
   int status;
   const char* hint = "";  // for the log, after the text of the errno value
@@ -80,11 +80,11 @@ struct SpawnFault {
 
 auto PassesBy(int error) -> bool {
   return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE ||
-         error == ETXTBSY;  // the program is being written
+         error == ETXTBSY;  // the program's file is being written
 }
 
-// ENOENT and EACCES may speak of the program, or of the interpreter in its first line: the kernel
-// has the same number for both. So the program itself is looked at.
+// ENOENT and EACCES may refer to the program or to the interpreter in its first line, and the
+// kernel's errno is the same. So the program's file itself is checked.
 auto Explain(const SpawnResult& result, int directory, const char* program) -> SpawnFault {
   if (PassesBy(result.error) || result.step != SpawnStep::kExecute) {
     return {PassesBy(result.error) ? 503 : 502};
@@ -162,7 +162,7 @@ CgiRun::~CgiRun() {
     }
   }
   if (child_.Pid() >= 0) {
-    // If the response is complete, the program may finish. Otherwise it is killed.
+    // If the response is complete, the program may finish; otherwise it is killed.
     programs_.LetFinish(std::move(child_), std::move(output_),
                         complete_ ? kill_time_ - GetLooper().Now() : Clock::duration::zero());
   }
@@ -207,7 +207,7 @@ void CgiRun::Start() {
     return;
   }
   const NetAddress peer = exchange_.GetConnection().GetPeerAddress();
-  if (peer.Family() == AF_UNSPEC) {  // it has gone; RFC 3875, section 4.1.8: a program has to know
+  if (peer.Family() == AF_UNSPEC) {  // it has gone, and RFC 3875, section 4.1.8 needs its address
     over_ = true;
     exchange_.Abort(503, {});
     return;
@@ -238,7 +238,7 @@ void CgiRun::Start() {
   info.server_software = "turtle";
   info.remote_addr = remote;
   for (const HeaderField& field : request.headers) {
-    // In an absolute target the host stands twice, and the target's is the one that counts.
+    // In an absolute target the host appears twice, and the target's has precedence.
     const bool is_host = field.known == KnownField::kHost;
     info.headers.emplace_back(field.name, is_host ? request.host : field.value);
   }
@@ -285,8 +285,8 @@ void CgiRun::Refuse(const SpawnResult& result) {
   Fail(fault.status, result.ToString() + fault.hint);
 }
 
-// The loop logs what a callback throws, and goes on. But a part of the response is lost here, so
-// the client must not take the rest for the whole.
+// The loop logs an exception of a callback and continues. But a part of the response is lost here,
+// and the client must not mistake the rest for the whole.
 auto CgiRun::Guarded(void (CgiRun::*callback)()) -> WatchCallback {
   return [this, callback](const PollEvent&) {
     try {
@@ -298,7 +298,7 @@ auto CgiRun::Guarded(void (CgiRun::*callback)()) -> WatchCallback {
 }
 
 void CgiRun::OnReadable() {
-  std::array<char, kOutputBytes> bytes;  // not initialised
+  std::array<char, kOutputBytes> bytes;  // left uninitialised
   const IoResult result = ReadPipe(output_.Get(), bytes.data(), bytes.size());
   switch (result.status) {
     case IoStatus::kBytes:
@@ -344,14 +344,14 @@ void CgiRun::OnOutput(std::string_view bytes) {
   }
 }
 
-// The short form without a header: all that has come is text, whatever it looks like.
+// Starts a response in the short form without a header: all output is text, whatever it looks like.
 void CgiRun::BeginPlainReply() {
   header_ = CgiHeader();
   header_.content_type = "text/plain; charset=utf-8";
   BeginReply();
 }
 
-// The header is complete, and `head_` holds the beginning of the body.
+// Called when the header is complete; `head_` holds the beginning of the body.
 void CgiRun::BeginReply() {
   if (header_.kind == CgiReplyKind::kLocalRedirect) {
     over_ = true;
@@ -382,7 +382,7 @@ void CgiRun::BeginReply() {
 void CgiRun::PassOn(std::string_view bytes) {
   exchange_.Write(bytes);
   if (exchange_.HasWholeBody()) {
-    End();  // whatever the program does now: the client knows that this is all
+    End();  // whatever the program does now, the client has all of it
   } else if (!exchange_.CanWrite() && output_watch_) {
     resting_ = true;
     GetLooper().ChangeWatch(*output_watch_, Interest::kNone);
@@ -397,7 +397,7 @@ void CgiRun::OnOutputEnd() {
     Fail(502, "the output ended before its header");
     return;
   }
-  // How did it end? Nearly always it just has, or will in a moment.
+  // How did it end? Nearly always it already has, or will very soon.
   if (child_.TryReap()) {
     OnExit();
     return;
@@ -411,8 +411,8 @@ void CgiRun::OnOutputEnd() {
                                 [finish = Guarded(&CgiRun::Finish)] { finish({}); });
 }
 
-// A process closes its files before it can be reaped, so asking once, at the end of its output, is
-// not enough: a crash would count as success.
+// A process closes its files before it can be reaped, so checking once, at the end of its output,
+// is not enough: a crash would count as success.
 void CgiRun::PollExit() {
   poll_ = GetLooper().RunAfter(CgiPrograms::kPollTime,
                                [check = Guarded(&CgiRun::CheckExit)] { check({}); });
@@ -446,12 +446,12 @@ void CgiRun::Finish() {
     return;
   }
   if (!exchange_.Begun()) {
-    BeginPlainReply();  // with less than a line of output
+    BeginPlainReply();  // the output was shorter than a line
   }
   End();
 }
 
-// The response is complete. The program need not be.
+// Ends the response. The program may run on.
 void CgiRun::End() {
   over_ = true;
   complete_ = true;

@@ -1,15 +1,15 @@
-// Reports every change in some directories, as the kernel sees it.
+// Reports every change in some directories, as seen by the kernel.
 //
 // Interface:
 //  * Add() begins to watch a directory.
-//  * Changes arrive by the callback, on the loop's thread, before any connection is served in
-//    that round: a client that changes a file and then requests it gets the new one. A round
-//    reports the changes up to its own beginning, and no more: a program that writes without a
-//    pause does not keep the loop.
+//  * Changes are reported by the callback, on the loop's thread, before any connection is served in
+//    that round. So a client that changes a file and then requests it gets the new one. A round
+//    reports only changes before its own beginning, so a program that writes without a pause can't
+//    occupy the loop.
 //
-// On Linux this is inotify(7). It reports no writes to mapped memory, no changes that another
-// machine makes in a network file system, and none that are made by another name of the file (a
-// hard link). A caller that relies on it looks again now and then. Elsewhere Available() is false.
+// On Linux this is inotify(7). It does not report writes to mapped memory, changes by another
+// machine in a network file system, or changes by another name of the file (a hard link). A caller
+// that relies on it must check now and then. Elsewhere Available() is false.
 //
 // Thread: the loop's.
 #pragma once
@@ -30,7 +30,7 @@ namespace TURTLE_SERVER {
 
 /// Returns true if `path` is `directory`, or leads through it.
 /// @param path relative to a root
-/// @param directory relative to the same root; "" is the root, and so everything is beneath it
+/// @param directory relative to the same root; "" is the root, which contains everything
 [[nodiscard]] inline auto IsBeneath(std::string_view path, std::string_view directory) noexcept
     -> bool {
   return directory.empty() || (path.substr(0, directory.size()) == directory &&
@@ -40,16 +40,16 @@ namespace TURTLE_SERVER {
 /// Watches directories beneath one root.
 class FileWatch {
  public:
-  /// The kind of the thing that has changed, been added or gone.
+  /// The kind of object that was changed, added or removed.
   enum class Subject : std::uint8_t {
-    kFile,    ///< anything that is no directory
+    kFile,    ///< anything but a directory
     kFolder,  ///< a directory, and with it every path that leads through it
   };
 
-  /// Called with the path of a subject, relative to the root; "" is the root, and so everything.
+  /// Called with the path of the changed object, relative to the root; "" is the root: everything.
   using ChangeCallback = std::function<void(std::string_view path, Subject subject)>;
 
-  /// The most directories that are watched; beyond, all watches are given up, and everything is
+  /// The most directories that are watched. Beyond it, all watches are removed, and everything is
   /// reported as changed.
   static constexpr std::size_t kMaxFolders = 4096;
 
@@ -62,24 +62,24 @@ class FileWatch {
   FileWatch(const FileWatch&) = delete;
   auto operator=(const FileWatch&) -> FileWatch& = delete;
 
-  /// False where the kernel can't tell.
+  /// Returns false if the kernel can't report changes.
   [[nodiscard]] auto Available() const noexcept -> bool { return static_cast<bool>(queue_); }
 
-  /// The root is another directory from now on: gives up all watches and reports everything as
+  /// Switches to another root directory: removes all watches and reports everything as
   /// changed.
-  /// @param root as of the constructor
+  /// @param root as for the constructor
   void SetRoot(int root) noexcept;
 
-  /// Watches `folder`, a path relative to the root, "" for the root itself. If it is watched
-  /// already, this only checks that the path still means that directory: a file system that is
-  /// mounted there raises no event. Call it before reading what must not become stale.
-  /// @return false: it can't be watched, as when the limits of inotify(7) are reached, or
-  ///     this was the one too many that ended all watches
+  /// Watches `folder`, a path relative to the root, or "" for the root itself. If it is already
+  /// watched, this only checks that the path still means that directory, because mounting a file
+  /// system there raises no event. Call it before reading anything that must not become stale.
+  /// @return false if it can't be watched, as when the limits of inotify(7) are reached, or if this
+  ///     was the one too many that ended all watches
   auto Add(const std::string& folder) -> bool;
 
  private:
   struct Folder {
-    int number;  // the kernel's
+    int number;  // assigned by the kernel
     dev_t device;
     ino_t inode;
   };

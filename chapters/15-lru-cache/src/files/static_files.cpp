@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::string_view kAllowed = "GET, HEAD, OPTIONS";
 
-// Is there a segment that begins with a dot, other than .well-known as the first one? Dot segments
-// are gone from a path (http/uri.h).
+// Returns true for a segment that begins with a dot, other than .well-known as the first one. A
+// path no longer has dot segments (http/uri.h).
 auto IsHidden(std::string_view path) noexcept -> bool {
   constexpr std::string_view kWellKnown = "/.well-known";
   const bool well_known = path.substr(0, kWellKnown.size()) == kWellKnown &&
@@ -57,7 +57,7 @@ auto StatusOf(int error) noexcept -> int {
   }
 }
 
-// A path as a Location may hold it (RFC 3986, section 3.3).
+// Encodes a path for a Location (RFC 3986, section 3.3).
 auto EncodePath(std::string_view path) -> std::string {
   constexpr std::string_view kHex = "0123456789ABCDEF";
   constexpr std::string_view kPlain = "-._~!$&'()*+,;=:@/";
@@ -75,7 +75,7 @@ auto EncodePath(std::string_view path) -> std::string {
   return encoded;
 }
 
-// Relative to the server: "//host" can't come out of it, for Uri leaves no empty segments.
+// The Location is relative to the server. It can't be "//host", because Uri has no empty segments.
 auto RedirectToFolder(const Request& request) -> Response {
   std::string location = EncodePath(request.uri.Path()) + '/';
   if (request.uri.HasQuery()) {
@@ -189,7 +189,7 @@ void StaticFiles::Handle(Exchange& exchange) {
   }
 }
 
-// A part of a file is taken from the file: few ask for one, and seldom for the same.
+// A partial response is read from the file: few clients ask for one, and seldom for the same.
 auto StaticFiles::Cacheable(const Request& request) const noexcept -> bool {
   return cache_ && !request.headers.Has(KnownField::kRange);
 }
@@ -201,7 +201,7 @@ auto StaticFiles::FindCached(const Exchange& exchange) -> PinTo<CachedFile> {
   return cache_->Find(FileNameOf(exchange.SubPath()));
 }
 
-// The file that a path means. Valid until the next call, and as long as `path`.
+// Returns the file name for a path. Valid until the next call, and as long as `path`.
 auto StaticFiles::FileNameOf(std::string_view path) -> std::string_view {
   const std::string_view name = path.substr(path.empty() ? 0 : 1);
   if (path.empty() || path.back() != '/') {
@@ -258,7 +258,7 @@ void StaticFiles::Answer(Exchange& exchange) {
   }
 }
 
-// @return true: it is another directory from now on
+// @return true if it is now another directory
 auto StaticFiles::LookUpRoot(RootFolder::Look look) -> bool {
   const bool another = root_.Refresh(looper_.Now(), look);
   if (another && cache_) {
@@ -267,7 +267,7 @@ auto StaticFiles::LookUpRoot(RootFolder::Look look) -> bool {
   return another;
 }
 
-// A name that is missing in the old directory may be in the one that has replaced it meanwhile.
+// A name missing in the old directory may be in the one that has replaced it meanwhile.
 auto StaticFiles::Open(const std::string& name) -> UniqueFd {
   UniqueFd file = OpenBeneath(root_.Get(), name);
   if (!file && StatusOf(errno) == 404) {
@@ -279,7 +279,7 @@ auto StaticFiles::Open(const std::string& name) -> UniqueFd {
   return file;
 }
 
-// A directory that may only be passed through can't be opened for reading, and yet it is there.
+// A directory that may only be searched can't be opened for reading, but it exists.
 void StaticFiles::AnswerFailure(Exchange& exchange, const std::string& name, int error) const {
   if (error == EACCES && IsFolderBeneath(root_.Get(), name)) {
     const std::string_view path = exchange.SubPath();

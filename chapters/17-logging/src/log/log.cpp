@@ -23,7 +23,7 @@ auto LevelOfEnvironment() noexcept -> LogLevel {
   return text == nullptr ? LogLevel::kInfo : ParseLogLevel(text).value_or(LogLevel::kInfo);
 }
 
-// Without constructors that run at some time before main(): lines logged then are written as well.
+// Has no constructor that runs before main(), so lines logged at that time are written as well.
 auto MinLevel() noexcept -> std::atomic<LogLevel>& {
   static std::atomic<LogLevel> level{LevelOfEnvironment()};
   return level;
@@ -34,7 +34,7 @@ auto Stderr() noexcept -> LinePipe& {
   return pipe;
 }
 
-// Of the Logging that there is; nullptr: there is none.
+// Belongs to the current Logging; nullptr: there is none.
 auto Writer() noexcept -> std::atomic<LogWriter*>& {
   static std::atomic<LogWriter*> writer{nullptr};
   return writer;

@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::size_t kMaxPending = std::size_t{64} * 1024;
 
-// turtle.log becomes turtle.2026-01-31T23-59-59.123456Z.log. With microseconds no two are equal,
-// and the order of the names is that of the times.
+// Turns turtle.log into turtle.2026-01-31T23-59-59.123456Z.log. With microseconds no two names are
+// equal, and they sort by time.
 auto RolledName(const std::string& path) -> std::string {
   using std::chrono::microseconds;
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
@@ -41,7 +41,7 @@ auto RolledName(const std::string& path) -> std::string {
   return path.substr(0, at) + time.data() + path.substr(at);
 }
 
-// Does `path` name another file than the open one?
+// Returns true if `path` names a file other than the open one.
 auto MeansAnother(const std::string& path, int fd) noexcept -> bool {
   struct stat open_one {};
   struct stat named {};
@@ -65,10 +65,10 @@ LogFile::LogFile(std::string path, std::uint64_t roll_size, ErrorSink error_sink
 
 LogFile::~LogFile() { Flush(); }
 
-// @return false, and errno: the file that was open stays so.
+// Opens the path. @return false, and errno; the open file is then kept.
 auto LogFile::Open() noexcept -> bool {
   constexpr mode_t kMode = 0640;
-  // O_NONBLOCK is for what is no file: a FIFO without a reader would keep us in open(2).
+  // O_NONBLOCK matters for special files: open(2) would wait for a FIFO's reader.
   constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   UniqueFd file(open(path_.c_str(), kFlags, kMode));
   struct stat status {};
@@ -88,8 +88,8 @@ auto LogFile::Open() noexcept -> bool {
   return true;
 }
 
-// Others may have truncated the file (copytruncate of logrotate(8)) or added to it: a count of what
-// we have written would know nothing of that.
+// Reads the size, since others may have truncated the file (copytruncate of logrotate(8)) or added
+// to it. Counting our own bytes would not show that.
 void LogFile::AskSize() noexcept {
   struct stat status {};
   if (is_regular_ && fstat(file_.Get(), &status) == 0) {
@@ -99,7 +99,7 @@ void LogFile::AskSize() noexcept {
   }
 }
 
-// Is the file too large for `more` bytes?
+// Returns true if the file is too large for `more` bytes.
 auto LogFile::IsFull(std::uint64_t more) const noexcept -> bool {
   return size_ != kept_ && size_ - kept_ + more > roll_size_;
 }
@@ -131,7 +131,7 @@ void LogFile::Flush() noexcept {
   }
 }
 
-// The loss is reported ahead of the first line that gets through.
+// Writes lines; a loss is reported before the first line that gets through.
 void LogFile::WriteLines(std::string_view lines) noexcept {
   if (lost_ != 0 && error_sink_ == nullptr) {
     const LogLine loss = LossLine(lost_);
@@ -155,10 +155,10 @@ void LogFile::WriteLines(std::string_view lines) noexcept {
   lost_ += CountLines(lines.substr(written));
 }
 
-// @return how many of the bytes are written
+// @return how many of the bytes were written
 auto LogFile::WriteOut(std::string_view bytes) noexcept -> std::size_t {
   if (torn_) {
-    AskSize();  // the half line may have gone
+    AskSize();  // the torn line may be gone
   }
   if (std::exchange(torn_, false) && WriteOut("\n") == 0) {
     torn_ = true;
@@ -178,16 +178,16 @@ auto LogFile::WriteOut(std::string_view bytes) noexcept -> std::size_t {
 }
 
 void LogFile::Roll() noexcept try {
-  // Somebody else has moved it if the name means another file by now, or none (ENOENT).
+  // Another program has moved it if the name now means another file, or none (ENOENT).
   if (MeansAnother(path_, file_.Get()) || rename(path_.c_str(), RolledName(path_).c_str()) == 0 ||
       errno == ENOENT) {
     OpenNewFile("roll");
   } else {
-    kept_ = size_;  // goes on in the file that is open, and tries again after as many bytes
+    kept_ = size_;  // continues in the open file, and tries again after as many bytes
     Complain("roll", errno);
   }
 } catch (const std::exception&) {
-  kept_ = size_;  // no memory for a name
+  kept_ = size_;  // out of memory for a name
 }
 
 void LogFile::Reopen() noexcept {
@@ -195,7 +195,7 @@ void LogFile::Reopen() noexcept {
   OpenNewFile("reopen");
 }
 
-// If there can be no new file now, the old one gets the lines until there can.
+// Opens a new file. If that fails, the old one gets the lines until it succeeds.
 void LogFile::OpenNewFile(std::string_view what) noexcept {
   stale_ = !Open();
   if (stale_) {

@@ -15,7 +15,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-constexpr auto kLook = std::chrono::milliseconds(50);  // how often to see whether patience is over
+constexpr auto kLook = std::chrono::milliseconds(50);  // how often patience is checked
 
 void RequireOpen(int descriptor, const std::string& file) {
   if (!file.empty() && fcntl(descriptor, F_GETFD) < 0) {
@@ -23,7 +23,7 @@ void RequireOpen(int descriptor, const std::string& file) {
   }
 }
 
-// Is `descriptor` open for what `status` describes?
+// Returns true if `descriptor` has the object open that `status` describes.
 auto IsOpenFor(int descriptor, const struct stat& status) noexcept -> bool {
   struct stat own {};
   return fstat(descriptor, &own) == 0 && own.st_dev == status.st_dev && own.st_ino == status.st_ino;
@@ -85,12 +85,12 @@ auto LogWriter::Dropped() const noexcept -> std::uint64_t {
   return entries_dropped_;
 }
 
-// Only a file has a "later".
+// Only a file is flushed later.
 auto LogWriter::Flushes() const noexcept -> bool {
   return HasFile() && options_.flush_interval.count() > 0;
 }
 
-// Puts lines into the queue, in the order of their numbers, and waits for them if that is wanted.
+// Puts lines into the queue, in the order of their numbers, and waits for them if wanted.
 void LogWriter::Post(std::string_view lines, Urgency urgency) noexcept {
   const std::uint64_t count = CountLines(lines);
   const bool waits = urgency == Urgency::kWait;
@@ -98,7 +98,7 @@ void LogWriter::Post(std::string_view lines, Urgency urgency) noexcept {
   std::list<Entry> entry;
   try {
     entry.push_back({std::string(lines), urgency, count, 0});
-  } catch (const std::bad_alloc&) {  // the number shows that they are missing
+  } catch (const std::bad_alloc&) {  // the numbering shows that they are missing
   }
   std::list<Entry> dropped;
   std::uint64_t number = 0;
@@ -125,7 +125,7 @@ void LogWriter::Post(std::string_view lines, Urgency urgency) noexcept {
   }
 }
 
-// Until the queue has a place, or has not moved for as long as the patience lasts.
+// Waits until the queue has a place, or has not moved for as long as the patience lasts.
 void LogWriter::AwaitPlace(Clock::time_point end) {
   if (queue_.empty()) {
     moved_at_ = Clock::now();
@@ -157,7 +157,7 @@ void LogWriter::Run() noexcept {
   }
 }
 
-// Has it write what is in the queue, and waits for that.
+// Lets the thread write what is in the queue, and waits for that.
 void LogWriter::EndThread() noexcept {
   {
     const MutexLock lock(mutex_);
@@ -169,7 +169,7 @@ void LogWriter::EndThread() noexcept {
   }
 }
 
-// False: the queue is empty, and the end has come.
+// Returns false if the queue is empty and the writer ends.
 auto LogWriter::AwaitWork(Clock::time_point flush_at) noexcept -> bool {
   const MutexLock lock(mutex_);
   while (queue_.empty() && !ends_ && Clock::now() < flush_at) {
@@ -200,7 +200,7 @@ void LogWriter::WriteNext() noexcept {
   moved_.NotifyAll();
 }
 
-// Writes these lines; `dropped` others should stand before them.
+// Writes these lines; `dropped` others should precede them.
 void LogWriter::WriteOut(std::string_view lines, Urgency urgency, std::uint64_t dropped) noexcept {
   if (HasFile()) {
     WriteToFile(lines, dropped, urgency != Urgency::kLater);
@@ -222,7 +222,7 @@ void LogWriter::WriteToFile(std::string_view lines, std::uint64_t dropped, bool 
   }
 }
 
-// Piece by piece, at line ends, so that lines of different threads don't mix.
+// Writes piece by piece, at line ends, so lines of different threads don't mix.
 void LogWriter::WriteToPipe(std::string_view lines, bool may_wait) noexcept {
   const auto last =
       options_.by == WriteBy::kThread ? Clock::time_point::max() : Clock::now() + options_.patience;

@@ -1,17 +1,17 @@
-// Writes log lines to a file or to a descriptor, on a thread of its own if that is wanted.
+// Writes log lines to a file or to a descriptor, optionally on its own thread.
 //
-// With a thread, the caller puts its lines into a queue and goes on. A slow disk, or a stalled
-// reader of stderr, makes only that thread wait. The queue is bounded. WhenFull chooses what
-// happens when it is full: the oldest lines are dropped and counted, or the caller waits. Nobody
-// waits forever: a reader that has taken nothing for LogWriterOptions::patience is given up.
+// With a thread, the caller puts its lines into a queue and continues. A slow disk, or a stalled
+// reader of stderr, only makes that thread wait. The queue is bounded, and WhenFull decides what
+// happens when it is full: the oldest lines are dropped and counted, or the caller waits. No caller
+// waits forever: a reader that takes nothing for LogWriterOptions::patience is given up.
 //
 // Interface:
 //  * Write() takes lines.
 //  * Reopen() follows a file that was moved.
-//  * The destructor writes what is left; a reader who has stopped reading gets that patience once
-//    more.
+//  * The destructor writes the rest; a stalled reader gets that patience once more.
 //
-// Thread: any, but the destructor when nobody else writes any more.
+//
+// Thread: any, except for the destructor, which must run when no other thread writes.
 #pragma once
 
 #include <atomic>
@@ -31,49 +31,49 @@
 
 namespace TURTLE_SERVER {
 
-/// What happens to a line when the queue has no place for it.
+/// What happens to a line when the queue is full.
 enum class WhenFull : std::uint8_t {
-  kDrop,  ///< The oldest in the queue goes, and is counted.
-  kBlock  ///< The caller waits, as long as the queue moves. Once nothing has left it for
-          ///< LogWriterOptions::patience it is as with kDrop, until something does.
+  kDrop,  ///< The oldest line in the queue is dropped and counted.
+  kBlock  ///< The caller waits, as long as the queue moves. If it has not moved for
+          ///< LogWriterOptions::patience, lines are dropped as with kDrop, until it does.
 };
 
-/// Returns the descriptor of a LogWriterOptions::file that is not to be opened: "" and /dev/stderr
-/// are standard error; "-" and /dev/stdout, standard output; so is any other name of a
-/// pipe, socket or device that one of them is open for. Under systemd these are sockets, which
-/// open(2) refuses, and where they are files, a second opening has another place in them. They are
-/// neither rolled nor reopened.
+/// Returns the descriptor of a LogWriterOptions::file that must not be opened. "" and
+/// /dev/stderr are standard error; "-" and /dev/stdout are standard output; so is any other name
+/// of a pipe, socket or device that one of them has open. Under systemd these are sockets, which
+/// open(2) refuses; a file opened twice would have two positions. They are neither rolled nor
+/// reopened.
 [[nodiscard]] auto DescriptorOf(const std::string& file) noexcept -> std::optional<int>;
 
-/// Who writes.
+/// Which thread writes.
 enum class WriteBy : std::uint8_t {
-  kCaller,  ///< The caller, at once. stderr is not waited for: lines are dropped.
-  kThread   ///< A thread of the writer's own, from a queue.
+  kCaller,  ///< The caller, at once. It does not wait for stderr: lines are dropped.
+  kThread   ///< The writer's own thread, from a queue.
 };
 
-/// How long lines may take to reach a file. stderr has no "later".
+/// How long lines may take to reach a file. stderr always gets them at once.
 enum class Urgency : std::uint8_t {
   kLater,  ///< Until the next flush.
-  kNow,    ///< As soon as it is their turn.
+  kNow,    ///< As soon as possible.
   kWait    ///< The call returns when they are written, or after LogWriterOptions::patience.
 };
 
-/// Where lines go, and how.
+/// The destination of lines, and how they get there.
 struct LogWriterOptions {
-  std::string file{};                                 ///< Path, or as DescriptorOf() has it.
+  std::string file{};                                 ///< Path, or a name for DescriptorOf().
   std::uint64_t roll_size = std::uint64_t{64} << 20;  ///< Bytes of a file; 0: never rolled.
   std::chrono::seconds flush_interval{3};    ///< How long a file may lag; 0: never flushed.
-  WriteBy by = WriteBy::kCaller;             ///< Who writes.
+  WriteBy by = WriteBy::kCaller;             ///< Which thread writes.
   std::size_t queue_size = 8192;             ///< WriteBy::kThread: calls of Write(), 1 or more.
   WhenFull when_full = WhenFull::kDrop;      ///< WriteBy::kThread.
-  std::chrono::milliseconds patience{1000};  ///< With a reader that has stopped reading.
+  std::chrono::milliseconds patience{1000};  ///< With a stalled reader.
   ErrorSink error_sink = nullptr;            ///< Reports the errors of a file.
 };
 
 /// Writes lines to a file or to stderr.
 class LogWriter {
  public:
-  /// Opens the file and starts the thread, if there are to be such.
+  /// Opens the file and starts the thread, if the options ask for them.
   /// @throws std::system_error, which names the file, or a descriptor that is not open
   explicit LogWriter(const LogWriterOptions& options);
 
@@ -82,26 +82,26 @@ class LogWriter {
   LogWriter(const LogWriter&) = delete;
   auto operator=(const LogWriter&) -> LogWriter& = delete;
 
-  /// Takes one or more whole lines, and copies them. Never throws: without memory for them they
-  /// are lost, and counted as such.
+  /// Takes one or more whole lines, and copies them. Never throws: if there is no memory for them,
+  /// they are lost and counted.
   void Write(std::string_view lines, Urgency urgency = Urgency::kLater) noexcept;
 
-  /// Has the file opened anew before the next lines, when somebody has moved it. Without a file it
-  /// does nothing. Async-signal-safe.
+  /// Reopens the file before the next lines if it was moved. Without a file it does nothing.
+  /// Async-signal-safe.
   void Reopen() noexcept;
 
-  /// Entries of the queue that were dropped so far, each of them one call of Write().
+  /// Returns how many entries of the queue were dropped so far, each of them one call of Write().
   [[nodiscard]] auto Dropped() const noexcept -> std::uint64_t;
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  // One call of Write(), in the queue.
+  // One call of Write() in the queue.
   struct Entry {
     std::string lines;
     Urgency urgency;
     std::uint64_t count;   // lines in it
-    std::uint64_t number;  // how many lines were posted, up to the last of these
+    std::uint64_t number;  // how many lines were posted, including these
   };
 
   [[nodiscard]] auto HasFile() const noexcept -> bool { return !descriptor_; }
@@ -130,7 +130,7 @@ class LogWriter {
   std::atomic<Clock::rep> end_;  // nobody is waited for after it
 
   mutable Mutex mutex_;
-  Condition arrived_;  // an entry is in the queue, or the end has come
+  Condition arrived_;  // an entry is in the queue, or the writer ends
   Condition moved_;    // an entry has left the queue, or was written
   // A list: an entry is made and destroyed outside the lock, and only linked under it.
   std::list<Entry> queue_ TURTLE_GUARDED_BY(mutex_);

@@ -1,12 +1,12 @@
-// Where the program's log goes, for as long as this object lives.
+// Redirects the program's log for as long as this object lives.
 //
-//   Logging logging(options);   // first thing in main(): Log() goes to a file from here on
+//   Logging logging(options);   // first in main(): from here on Log() writes to a file
 //
 // Interface:
-//  * Logging takes the lines of Log() over, and gives them back to stderr at its end.
+//  * Logging takes over the lines of Log(), and returns them to stderr at its end.
 //  * Reopen() follows a file that logrotate(8) has renamed.
 //
-// Thread: made and destroyed while no other thread logs; the rest from any.
+// Thread: made and destroyed while no other thread logs; the rest may be called on any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace TURTLE_SERVER {
 
-/// The level of the log, and its place.
+/// The level of the log, and its destination.
 struct LoggingOptions {
   std::optional<LogLevel>
       level{};                ///< Lines below it are left out; nullopt: MIN_LOG_LEVEL decides.
-  LogWriterOptions writer{};  ///< Where lines go.
+  LogWriterOptions writer{};  ///< The destination of lines.
 };
 
 /// Takes the lines of Log().
@@ -31,17 +31,17 @@ class Logging {
   /// @throws std::logic_error if there is a Logging already
   explicit Logging(const LoggingOptions& options);
 
-  /// All lines are written, but for those that a stalled reader of stderr does not take within
+  /// Writes all lines, except for those that a stalled reader of stderr does not take within
   /// LogWriterOptions::patience.
   ~Logging();
 
   Logging(const Logging&) = delete;
   auto operator=(const Logging&) -> Logging& = delete;
 
-  /// As LogWriter::Reopen(). Async-signal-safe.
+  /// Calls LogWriter::Reopen(). Async-signal-safe.
   void Reopen() noexcept { writer_.Reopen(); }
 
-  /// As LogWriter::Dropped().
+  /// Returns LogWriter::Dropped().
   [[nodiscard]] auto Dropped() const noexcept -> std::uint64_t { return writer_.Dropped(); }
 
  private:

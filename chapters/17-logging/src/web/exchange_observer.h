@@ -22,10 +22,10 @@ struct Request;
 struct ExchangeRecord {
   const Connection& connection;   ///< of the request; perhaps already closed
   std::string_view request_line;  ///< as the client sent it, any bytes; without its line end
-  const Request* request;         ////< nullptr if the input was not a request
-  int status = 0;                 ////< of the response; 0 if the client was gone before it
+  const Request* request;         ///< nullptr if the input was not a request
+  int status = 0;                 ///< of the response; 0 if the client was gone before it
   std::uint64_t body_bytes = 0;   ///< of the response's body, given to the connection to be sent
-  bool complete = true;           ////< false if the connection did not get the whole response
+  bool complete = true;           ///< false if the connection did not get the whole response
   /// When the request's head was complete, by the loop's clock. Without a request: when its first
   /// byte was found.
   TimePoint began{};

@@ -30,7 +30,7 @@ auto LengthOf(const RangeSet& ranges) -> std::uint64_t {
 }
 
 // Adds a part of `file` to a body, either its bytes or the promise of them.
-// @return false: the file has no such part any more
+// @return false if the file no longer has that part
 auto AddPart(const FileSlice& file, const ByteRange& range, bool copied, Response& response)
     -> bool {
   if (!copied) {
@@ -56,7 +56,7 @@ void FillWithParts(const RangeSet& ranges, const FileSlice& file, std::string_vi
     }
     return;
   }
-  // Nobody can have put this into the file for this response: it is made of the time.
+  // No file can have been given this content for this response: it is made of the time.
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const std::string boundary =
@@ -85,8 +85,8 @@ void SetValidators(const Validators& validators, Response& response) {
   response.Set("Last-Modified", text);
 }
 
-// With a tag there is no need to say anything else about the file, and nothing that could be wrong
-// about the copy that the client has (RFC 9110, section 15.4.5).
+// With a tag, no other fact about the file is needed, and none that could be wrong about the
+// client's copy (RFC 9110, section 15.4.5).
 void FillNotModified(const Validators& validators, Response& response) {
   std::string tag;
   AppendEtag(validators, tag);
@@ -96,14 +96,14 @@ void FillNotModified(const Validators& validators, Response& response) {
 
 }  // namespace
 
-// A client must not learn what is there outside the directory: a path that leads out of it looks
-// like one that leads nowhere.
+// A client must not learn what exists outside the directory: a path that leads out of it looks like
+// one that leads nowhere.
 auto StatusOfOpenError(int error) noexcept -> int {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
     case ELOOP:
-    case EMLINK:  // of a link that is not followed, on FreeBSD
+    case EMLINK:  // for a link that is not followed, on FreeBSD
     case EXDEV:
     case ENAMETOOLONG:
     case ENXIO:

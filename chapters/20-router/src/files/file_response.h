@@ -1,8 +1,8 @@
-// An open file as a response: its type, validators, conditions and ranges.
+// Makes a response from an open file: its type, validators, conditions and ranges.
 //
 // Interface:
 //  * FillWithFile() responds to a request with a file: 200, 206, 304, 412 or 416.
-//  * StatusOfOpenError() is the status for a file that can't be opened.
+//  * StatusOfOpenError() returns the status for a file that can't be opened.
 //
 // Thread: any.
 #pragma once
@@ -18,19 +18,19 @@
 
 namespace TURTLE_SERVER {
 
-/// Makes `response`, which is a 200, the response to `request` with the content of `file`. An error
-/// page takes the place of its fields; a response with a part of the file, and a 304, keep them.
-/// @param request its conditions and ranges count
+/// Turns `response`, which is a 200, into the response to `request` with the content of `file`. An
+/// error page replaces its fields; a response with a part of the file, and a 304, keep them.
+/// @param request its conditions and ranges are applied
 /// @param type media type of the file
 /// @param file a regular file, open for reading
 /// @param status of the file, fstat(2)
-/// @param max_copied_bytes a longer content is sent by sendfile(2), not read here
+/// @param max_copied_bytes longer content is sent by sendfile(2), not read here
 /// @param response gets status, fields and body
 void FillWithFile(const Request& request, std::string_view type, UniqueFd file,
                   const struct stat& status, std::size_t max_copied_bytes, Response& response);
 
-/// Returns the status of a response about a file that could not be opened. A path that leads out
-/// of the directory looks like one that leads nowhere.
+/// Returns the status for a file that could not be opened. A path that leads out of the directory
+/// looks like one that leads nowhere.
 /// @param error errno of OpenBeneath()
 [[nodiscard]] auto StatusOfOpenError(int error) noexcept -> int;
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxCopiedBytes = std::size_t{32} * 1024;
 
-// Is there a segment that begins with a dot, such as "..", or a NUL, at which open(2) would end?
+// Returns true for a segment that begins with a dot, such as "..", or a NUL, which ends a C string.
 auto IsRefused(std::string_view path) noexcept -> bool {
   return path.substr(0, 1) == "." || path.find("/.") != std::string_view::npos ||
          path.find('\0') != std::string_view::npos;

@@ -42,7 +42,7 @@ struct UploadedPart {
   MultipartPart header;    ///< the client's names for it
   std::uint64_t size = 0;  ///< of the content, in bytes
   std::string text;        ///< the content, unless it is on disk
-  SpoolFile file;          ////< the content, if on disk: GetFd() is read from its start
+  SpoolFile file;          ///< the content, if on disk: GetFd() is read from its start
 
   /// Returns true if the content is in `file`.
   [[nodiscard]] auto IsOnDisk() const noexcept -> bool { return file.GetFd() >= 0; }

@@ -25,7 +25,7 @@ namespace TURTLE_SERVER {
 /// The two addresses of a connection.
 struct ConnectionEnds {
   NetAddress source;       ///< the client's address
-  NetAddress destination;  ////< the server's address that it connected to
+  NetAddress destination;  ///< the server's address that it connected to
 };
 
 /// Keeps the addresses of one loop's connections that were asked for.

@@ -32,10 +32,10 @@ struct OffloadOptions {
   OffloadOptions(Priority first = Priority::kNormal)  // NOLINT: most need no more
       : priority(first) {}
 
-  Priority priority;  ////< of this route's requests
+  Priority priority;  ///< of this route's requests
   /// How long a request may wait for a thread; then 503. 0: without limit.
   std::chrono::milliseconds deadline{0};
-  std::chrono::seconds retry_after{1};  ////< told to the client of a 503
+  std::chrono::seconds retry_after{1};  ///< told to the client of a 503
 };
 
 /// Calls `handler` on a thread of `pool`.

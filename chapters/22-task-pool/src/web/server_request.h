@@ -43,7 +43,7 @@ struct RequestFields {
   bool query_read = false;    ///< of this request
   bool form_read = false;     ///< of this request
   bool cookies_read = false;  ///< of this request
-  ConnectionEndsTable ends;   ////< of all connections that were asked for
+  ConnectionEndsTable ends;   ///< of all connections that were asked for
 };
 
 /// A request that has matched a route.

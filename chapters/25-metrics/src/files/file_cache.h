@@ -1,20 +1,20 @@
-// Files that are ready to be sent: the fields of the head followed by the body or, if the file is
-// large, the open file itself. Up to some size a copy in memory is the cheapest; beyond it
-// sendfile(2) is, which needs no open(2) then.
+// Keeps files ready to be sent: the fields of the head followed by the body or, if the file is
+// large, the open file itself. Up to some size a copy in memory is the cheapest. Beyond it,
+// sendfile(2) is, and it needs no open(2) then.
 //
-// An entry is never stale, nor sent with a wrong length. The kernel reports changes before the
-// round's requests are served (files/file_watch.h). Because it does not report all of them, an
-// entry is also compared with a fresh stat(2) once a second. Where the kernel can't report them, or
-// a symbolic link is on the way to the file, or it has a second name, or by choice, it is compared
-// at every request. And a file that is read into memory must be the same, by its times, before and
+// An entry is never stale, and never sent with a wrong length. The kernel reports changes
+// before the round's requests are served (files/file_watch.h). It does not report all of them,
+// so an entry is also compared with a fresh stat(2) once a second. It is compared at every
+// request if the kernel can't report changes, if a symbolic link is on the way, if the file has
+// a second name, or by choice. A file read into memory must have the same times before and
 // after.
 //
 // Interface:
-//  * Find() gives an entry that is fresh, or nothing.
-//  * Load() keeps a file that has just been opened.
+//  * Find() returns an entry that is fresh, or none.
+//  * Load() stores a file that has just been opened.
 //
 // Each loop has its own cache, with its share of the memory: a hit takes no lock, and touches
-// nothing that another core writes to.
+// nothing that another core writes.
 //
 // Thread: the loop's.
 #pragma once
@@ -47,26 +47,26 @@ enum class FileCheck : std::uint8_t {
 
 /// How much a FileCache keeps.
 struct FileCacheOptions {
-  /// Of everything together, bookkeeping included. 0: no cache. nullopt: the default of its user;
-  /// a StaticFiles has no cache then.
+  /// Bytes of all entries with their bookkeeping. 0: no cache. nullopt: the default of the user of
+  /// this class; a StaticFiles then has no cache.
   std::optional<std::size_t> max_bytes{};
   std::size_t max_copied_bytes = 32 * 1024;  ///< a larger file is kept open instead of in memory
-  FileCheck check = FileCheck::kWatch;       ///< when to look again
+  FileCheck check = FileCheck::kWatch;       ///< when to compare
 };
 
-/// One file. Pinned by replies that are still on their way when it leaves the cache.
+/// One file. Responses pin it while they are on their way, even if it leaves the cache.
 class CachedFile : public Pinned {
  public:
   /// Returns the response without status line, Date and Connection: "Name: value\r\n" for each
-  /// field, an empty line, and the file, unless that is kept open.
+  /// field, an empty line, and the content, unless the file is kept open.
   [[nodiscard]] auto Text() const noexcept -> std::string_view { return text_; }
 
-  /// Returns the part of Text() that belongs in a response with status 304: the tag and the empty line.
+  /// Returns the part of Text() for a response with status 304: the tag and the empty line.
   [[nodiscard]] auto NotModifiedText() const noexcept -> std::string_view {
     return Text().substr(tag_at_, text_.size() - (file_ ? 0 : BodyBytes()) - tag_at_);
   }
 
-  /// Returns the open file, borrowed; -1 if it is a part of Text().
+  /// Returns the open file, borrowed; -1 if the content is a part of Text().
   [[nodiscard]] auto GetFd() const noexcept -> int { return file_.Get(); }
 
   /// Returns the file's length.
@@ -87,7 +87,7 @@ class CachedFile : public Pinned {
   FileValidators validators_;
   std::string text_;
   UniqueFd file_;
-  std::size_t tag_at_ = 0;  // where in text_ the field begins that a 304 has too
+  std::size_t tag_at_ = 0;  // where in text_ the field begins that a 304 also has
   bool check_always_ = false;
   TimePoint checked_{};
 
@@ -95,13 +95,13 @@ class CachedFile : public Pinned {
   friend auto MakePinned(Arguments&&... arguments) -> PinTo<T>;
 };
 
-/// The files of one root, for one loop.
+/// Caches the files of one root, for one loop.
 class FileCache {
  public:
   /// How long an entry is trusted without a report of a change.
   static constexpr std::chrono::seconds kTrustTime = RootFolder::kTrustTime;
 
-  /// The charge for an open file, whatever its size: a descriptor is dear, too.
+  /// The charge for an open file of any size, because descriptors are scarce, too.
   static constexpr std::size_t kOpenFileBytes = std::size_t{128} * 1024;
 
   /// @param looper outlives this object
@@ -112,23 +112,23 @@ class FileCache {
   /// Returns the fresh entry of the file `name`, relative to the root, or an empty pin.
   [[nodiscard]] auto Find(std::string_view name) -> PinTo<CachedFile>;
 
-  /// Keeps a file: in memory, or open if it is large.
+  /// Stores a file: in memory, or open if it is large.
   /// @param name of the file, relative to the root
   /// @param file open; taken over if it is kept open
-  /// @param status of it, after it was opened
+  /// @param status of the file, taken after it was opened
   /// @param type its Content-Type
-  /// @return the entry; an empty pin if there is no room for it, or it is changing just now
+  /// @return the entry; an empty pin if there is no room for it, or if it is just changing
   auto Load(const std::string& name, UniqueFd& file, const struct stat& status,
             std::string_view type) -> PinTo<CachedFile>;
 
-  /// The root is another directory from now on: forgets everything.
-  /// @param root as of the constructor
+  /// Switches to another root directory, and forgets everything.
+  /// @param root as for the constructor
   void SetRoot(int root) noexcept;
 
-  /// Hits, misses and sizes.
+  /// Returns hits, misses and sizes.
   [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return entries_.Stats(); }
 
-  /// The same, for other threads.
+  /// Returns the same for other threads.
   [[nodiscard]] auto SharedStats() const -> std::shared_ptr<const LruStats> {
     return entries_.SharedStats();
   }
@@ -141,9 +141,9 @@ class FileCache {
   Looper& looper_;
   int root_;
   const FileCacheOptions options_;
-  const int descriptor_bound_;  // the rest of the numbers is for clients
+  const int descriptor_bound_;  // the remaining descriptors are for clients
   LruCache<std::string, PinTo<CachedFile>> entries_;
-  std::optional<FileWatch> watch_;  // of FileCheck::kWatch
+  std::optional<FileWatch> watch_;  // set for FileCheck::kWatch
 };
 
 }  // namespace TURTLE_SERVER

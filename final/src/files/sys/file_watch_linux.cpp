@@ -60,9 +60,9 @@ auto FileWatch::Add(const std::string& folder) -> bool {
   }
   if (folders_.size() >= kMaxFolders) {
     ForgetAll();
-    return false;  // the directories above this one are not watched any more either
+    return false;  // the directories above this one are no longer watched either
   }
-  // By descriptor, so that what is watched is what the path means beneath the root, and now.
+  // By descriptor: this watches exactly the directory that the path means now.
   const UniqueFd opened = OpenBeneath(root_, folder);
   struct stat status {};
   if (!queue_ || !opened || fstat(opened.Get(), &status) != 0) {
@@ -85,16 +85,16 @@ void FileWatch::SetRoot(int root) noexcept {
 
 auto FileWatch::IsStillThere(const std::string& path, const Folder& folder) const noexcept -> bool {
   struct stat status {};
-  return path.empty() ||  // the root is a descriptor, which means one directory only
+  return path.empty() ||  // the root is a descriptor, which means only one directory
          (fstatat(root_, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
           status.st_dev == folder.device && status.st_ino == folder.inode);
 }
 
 void FileWatch::OnEvents() {
-  // No more than is there now: somebody who writes without a pause would keep the loop here.
+  // Reads only what is there now: a program that writes without a pause would occupy the loop.
   int waiting = 0;
   ioctl(queue_.Get(), FIONREAD, &waiting);
-  alignas(inotify_event) std::array<char, 16 * 1024> bytes;  // not initialised
+  alignas(inotify_event) std::array<char, 16 * 1024> bytes;  // left uninitialised
   while (waiting > 0) {
     const ssize_t count = read(queue_.Get(), bytes.data(), bytes.size());
     if (count <= 0) {
@@ -107,7 +107,7 @@ void FileWatch::OnEvents() {
       const char* name = bytes.data() + at + sizeof event;
       at += sizeof event + event.len;
       if ((event.mask & IN_Q_OVERFLOW) != 0) {
-        ForgetAll();  // we don't know what we have not heard
+        ForgetAll();  // events were lost, so anything may have changed
         continue;
       }
       const auto folder = names_.find(event.wd);
@@ -124,15 +124,15 @@ void FileWatch::OnEvents() {
                  (event.mask & IN_ISDIR) == 0) {
         on_change_(path, Subject::kFile);
       } else {
-        Forget(path);  // as long as somebody has a file of it open, a removed directory is not gone
+        Forget(path);  // sent although an open file may keep a removed directory alive
         on_change_(path, Subject::kFolder);
       }
     }
   }
 }
 
-// A directory that has moved takes its content with it, and the watches of the inner directories
-// hear nothing of it: their paths may mean others from now on.
+// A moved directory takes its content with it, and the watches of the inner directories report
+// nothing: their paths may now mean others.
 void FileWatch::Forget(const std::string& folder) {
   for (auto entry = folders_.begin(); entry != folders_.end();) {
     if (IsBeneath(entry->first, folder)) {

@@ -1,4 +1,4 @@
-// The Linux way: openat2(2), since 5.6, which the C library does not wrap.
+// The Linux version: openat2(2), since 5.6, which the C library does not wrap.
 #ifdef __linux__
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ auto OpenBeneath(int folder, const std::string& path) noexcept -> UniqueFd {
   how.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   const char* name = path.empty() ? "." : path.c_str();
-  // EAGAIN: a rename came in between, or somebody has a lease on the file.
+  // EAGAIN: a rename interfered, or another process has a lease on the file.
   constexpr int kTries = 16;
   long fd = -1;
   for (int tries = 0; tries < kTries; ++tries) {
@@ -26,7 +26,7 @@ auto OpenBeneath(int folder, const std::string& path) noexcept -> UniqueFd {
       break;
     }
   }
-  // An old kernel, a sandbox, or a link that the kernel can't judge: an absolute one, perhaps.
+  // An old kernel, a sandbox, or a link that the kernel refuses, perhaps an absolute one.
   if (fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EXDEV)) {
     return OpenBeneathBySegments(folder, path);
   }

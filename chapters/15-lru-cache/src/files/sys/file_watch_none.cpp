@@ -1,5 +1,5 @@
-// FileWatch where the kernel can't report changes in a directory's files. kqueue(2) could, for one
-// open descriptor a file; that is a price for a few files, not for a site.
+// FileWatch for kernels that can't report changes in a directory's files. kqueue(2) could, with one
+// open descriptor for each file; that is too expensive for a whole site.
 #ifndef __linux__
 
 #include <utility>
