@@ -1,10 +1,10 @@
-// A database: something that connections can be opened to.
+// A database to which connections can be opened.
 //
 // Interface:
-//  * Open() opens one, as db/sqlite_database.h or db/mariadb_database.h do it.
-//  * Name() says which database that is, for the log.
+//  * Open() opens one; db/sqlite_database.h and db/mariadb_database.h implement it.
+//  * Name() returns the database's name, for the log.
 //
-// Thread: any; Open() may wait for the network, and for a disk: not for a loop's.
+// Thread: any. Open() may wait for the network and for a disk, so not a loop's.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,12 @@ class Database {
  public:
   virtual ~Database() = default;
 
-  /// Opens a connection, all timeouts set.
-  /// @throws DbError kUnavailable, or kSyntax when what it is told can't be: the text names the
-  ///     database, and no password
+  /// Opens a connection with all timeouts set.
+  /// @throws DbError kUnavailable, or kSyntax for invalid settings: the text names the database,
+  ///     without a password
   [[nodiscard]] virtual auto Open() -> std::unique_ptr<DbConnection> = 0;
 
-  /// Which database, without a password: "SQLite todo.db".
+  /// Returns the name of the database, without a password: "SQLite todo.db".
   [[nodiscard]] virtual auto Name() const -> std::string = 0;
 };
 

@@ -1,4 +1,4 @@
-// A conversation with a database: statements that are prepared once, and rows with types.
+// A connection to a database, with prepared statements and typed rows.
 //
 //   Statement insert = connection.Prepare("INSERT INTO notes (text) VALUES (?)");
 //   const std::int64_t id = insert.Execute(text).last_id;
@@ -9,17 +9,17 @@
 //   }
 //
 // Interface:
-//  * DbConnection prepares statements, and keeps those that were used last, prepared.
-//  * Statement runs one with values: Execute() for what it does, Query() for what it finds.
-//  * Transaction makes several of them one, or none.
+//  * DbConnection prepares statements, and keeps recently used ones prepared.
+//  * Statement runs one with values: Execute() for its effect, Query() for its rows.
+//  * Transaction makes several of them take effect together, or not at all.
 //
-// A statement that is prepared has been read and planned before there is a value. The value is sent
-// beside it and is never read as SQL: whatever a stranger writes, it stays a text.
+// A prepared statement has been parsed and planned before there is a value. The value is sent
+// separately and is never parsed as SQL: whatever a stranger writes remains a text.
 //
-// Statement, Rows and Row are handles. When their connection goes, or goes back to its pool, they
-// are cut off, and say so if they are used (DbErrorKind::kMisuse).
+// Statement, Rows and Row are handles. When their connection is destroyed, or returned to its pool,
+// they are cut off, and fail with DbErrorKind::kMisuse if they are used.
 //
-// Thread: one at a time for a connection and all that was made of it.
+// Thread: one at a time for a connection and everything made from it.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ namespace TURTLE_SERVER {
 
 class PreparedSql;
 
-/// A row that was found. Valid until Rows::Next().
+/// A row of a result. Valid until Rows::Next().
 class Row {
  public:
   /// For Rows.
@@ -49,11 +49,11 @@ class Row {
   /// Returns how many columns there are.
   [[nodiscard]] auto Size() const -> std::size_t;
 
-  /// Returns the value of a column. Views, of text and of bytes, are as valid as the row.
-  /// @tparam Type as FromDbValue() has it: std::int64_t, double, bool, std::string,
+  /// Returns the value of a column. Views of text and of bytes are as valid as the row.
+  /// @tparam Type a type of FromDbValue(): std::int64_t, double, bool, std::string,
   ///     std::string_view, Blob, std::optional of one of them
   /// @param column the first is 0
-  /// @throws DbError kType, which names the statement, the column and what it is instead
+  /// @throws DbError kType, which names the statement, the column and its actual type
   template <class Type>
   [[nodiscard]] auto Get(std::size_t column) const -> Type {
     const DbValue value = At(column);
@@ -64,7 +64,7 @@ class Row {
     }
   }
 
-  /// The same of the first column with this name.
+  /// Returns the value of the first column with this name.
   template <class Type>
   [[nodiscard]] auto Get(std::string_view name) const -> Type {
     return Get<Type>(IndexOf(name));
@@ -83,24 +83,24 @@ class Row {
   const PreparedSql& statement_;
 };
 
-/// The rows of a query, one at a time. Its statement is busy until it goes.
+/// The rows of a query, one at a time. Its statement is busy until this object is destroyed.
 class Rows {
  public:
-  /// For Statement, which has begun it.
+  /// For Statement, which has started it.
   explicit Rows(std::shared_ptr<PreparedSql> statement);
   Rows(Rows&&) noexcept = default;
   Rows(const Rows&) = delete;
   auto operator=(const Rows&) -> Rows& = delete;
   ~Rows();
 
-  /// Returns the next row, the first at first; nullptr: there is none.
+  /// Returns the next row, initially the first; nullptr if there is none.
   /// @throws DbError
   [[nodiscard]] auto Next() -> const Row*;
 
  private:
   std::shared_ptr<PreparedSql> statement_;  // shared with the Statement and the connection's cache
   Row row_;
-  bool first_ = false;  // has been gone to, and is to be given out
+  bool first_ = false;  // was fetched, but not yet returned
   bool ended_ = false;
 };
 
@@ -110,17 +110,17 @@ class Statement {
   /// For DbConnection.
   explicit Statement(std::shared_ptr<PreparedSql> prepared) : prepared_(std::move(prepared)) {}
 
-  /// Runs it, to its end.
+  /// Runs the statement to its end.
   /// @param values one for each '?', see ToDbValue()
-  /// @return what it has done
+  /// @return its effect
   /// @throws DbError; kType if there are more or fewer values than '?'
   template <class... Values>
   auto Execute(const Values&... values) -> DbOutcome {
     return ExecuteWith({ToDbValue(values)...});
   }
 
-  /// Runs it to its first row. As long as the rows are read it can't be run again. If it changes
-  /// something, too, as INSERT … RETURNING does, that counts when the last row was read.
+  /// Runs the statement to its first row. It can't be run again while the rows are being read. If
+  /// it also changes data, as INSERT … RETURNING does, the change is complete after the last row.
   /// @param values as above
   /// @throws DbError
   template <class... Values>
@@ -142,40 +142,40 @@ class DbConnection {
   static constexpr std::size_t kStatements = 64;
 
   /// For Database.
-  /// @param driver that does it
-  /// @param max_statements that stay prepared when nobody holds them
+  /// @param driver does the work
+  /// @param max_statements how many stay prepared when they are not in use
   explicit DbConnection(std::unique_ptr<DbDriver> driver, std::size_t max_statements = kStatements);
 
-  /// Cuts off what was made of it, and closes.
+  /// Cuts off everything made from it, and closes.
   ~DbConnection();
 
   DbConnection(const DbConnection&) = delete;
   auto operator=(const DbConnection&) -> DbConnection& = delete;
 
   /// Prepares `sql`, or takes it from the cache.
-  /// @throws DbError kSyntax when it is none, or more than one
+  /// @throws DbError kSyntax if it is invalid, or more than one statement
   [[nodiscard]] auto Prepare(const Sql& sql) -> Statement;
 
-  /// Prepares and executes.
+  /// Prepares a statement and executes it.
   template <class... Values>
   auto Execute(const Sql& sql, const Values&... values) -> DbOutcome {
     return Prepare(sql).Execute(values...);
   }
 
-  /// Prepares and queries.
+  /// Prepares a statement and queries it.
   template <class... Values>
   [[nodiscard]] auto Query(const Sql& sql, const Values&... values) -> Rows {
     return Prepare(sql).Query(values...);
   }
 
-  /// Whose SQL it speaks.
+  /// Returns its dialect of SQL.
   [[nodiscard]] auto Dialect() const noexcept -> DbDialect { return driver_->Dialect(); }
 
-  /// Asks the database whether it still answers.
+  /// Returns true if the database still responds.
   [[nodiscard]] auto Ping() noexcept -> bool { return driver_->Ping(); }
 
-  /// Returns true after an error that a connection does not survive, or when a transaction could
-  /// not be taken back: it has to be reopened.
+  /// Returns true after an error that the connection can't survive, or if a transaction could not
+  /// be rolled back: it must be reopened.
   [[nodiscard]] auto IsBroken() const noexcept -> bool { return broken_ || driver_->IsBroken(); }
 
   /// Returns true while there is a Transaction, or one that a statement has begun.
@@ -183,10 +183,10 @@ class DbConnection {
     return in_transaction_ || driver_->InTransaction();
   }
 
-  /// Cuts off the statements and rows that are still held; for DbPool.
+  /// Cuts off statements and rows that are still in use; for DbPool.
   void CutOff() noexcept;
 
-  /// Hits are statements that didn't have to be prepared.
+  /// Returns the cache's statistics; hits are statements that didn't have to be prepared.
   [[nodiscard]] auto CacheStats() const noexcept -> const LruStats& { return cache_.Stats(); }
 
  private:
@@ -200,18 +200,18 @@ class DbConnection {
   void TakeNote(const DbError& error) noexcept;
 
   const std::unique_ptr<DbDriver> driver_;
-  std::unordered_set<PreparedSql*> prepared_;  // all there are, to be cut off
+  std::unordered_set<PreparedSql*> prepared_;  // all of them, to be cut off
   LruCache<std::string, std::shared_ptr<PreparedSql>> cache_;
   bool in_transaction_ = false;
-  bool transaction_failed_ = false;  // and can only be taken back
+  bool transaction_failed_ = false;  // and can only be rolled back
   bool broken_ = false;
 };
 
-/// Several statements that count together, or not at all.
+/// Several statements that take effect together, or not at all.
 ///
-/// After an error in it, other than kConstraint, kSyntax and kType, it can only be taken back: the
-/// statements that follow fail, too (kMisuse). So they do after one that commits, as CREATE TABLE
-/// does with MariaDB.
+/// After an error other than kConstraint, kSyntax and kType, the transaction can only be rolled
+/// back: the statements that follow fail, too (kMisuse). They also fail after a statement that
+/// commits, as CREATE TABLE does with MariaDB.
 ///
 ///   Transaction transaction(connection);
 ///   take.Execute(sum, from);
@@ -219,13 +219,13 @@ class DbConnection {
 ///   transaction.Commit();
 class Transaction {
  public:
-  /// Begins it, and claims the right to write at once, where the database has only one: a
-  /// transaction that reads first and then can't write has to be begun again.
-  /// @param connection outlives it, and has no other
-  /// @throws DbError kBusy, kUnavailable; kMisuse if there is one already
+  /// Begins it. If the database has only one right to write, claims it at once: a transaction that
+  /// reads first and then can't write would have to start over.
+  /// @param connection outlives it, and has no other transaction
+  /// @throws DbError kBusy, kUnavailable; kMisuse if there already is one
   explicit Transaction(DbConnection& connection) : connection_(connection) { connection.Begin(); }
 
-  /// Takes it back, unless Commit() was called. If even that fails, the connection is broken.
+  /// Rolls back, unless Commit() was called. If even that fails, the connection is broken.
   ~Transaction() {
     if (open_) {
       connection_.Rollback();
@@ -235,9 +235,9 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   auto operator=(const Transaction&) -> Transaction& = delete;
 
-  /// Makes it count. When this returns, it is on disk, as far as the database is set up for that.
-  /// @throws DbError, and nothing counts; but after kUnavailable and kTimeout nobody knows: only
-  ///     the result may have been lost
+  /// Commits. When this returns, the data is on disk, as far as the database is configured for
+  /// that.
+  /// @throws DbError if nothing has taken effect; after kUnavailable and kTimeout, that is unknown
   void Commit() {
     connection_.Commit();
     open_ = false;

@@ -1,22 +1,22 @@
-// Connections to a database, lent to callers that have a query.
+// Lends connections to a database to callers that have a query.
 //
 //   const DbLease connection = pool.Acquire();
 //   connection->Execute("UPDATE notes SET done = ? WHERE id = ?", true, id);
 //
-// To open a connection takes the server a thread, a password and several ways there and back, so
-// they are kept. A server takes only so many, so there is a limit, and callers above it wait. No
-// caller waits for ever, and the queue is bounded: both are limits, too.
+// Opening a connection costs the server a thread, a password check and several round trips, so
+// connections are kept. A server accepts only so many, so there is a limit, and callers above it
+// wait. Both their wait and their queue are limited.
 //
 // Interface:
-//  * Acquire() lends a connection; the DbLease gives it back when it goes.
-//  * Stats() says how it is going.
+//  * Acquire() lends a connection; the DbLease returns it when it is destroyed.
+//  * Stats() returns the statistics.
 //
-// A connection that comes back broken is thrown away, and then no other is trusted: each that lay
-// idle is asked whether it is alive before it is lent again. So is one that has been idle for long,
-// because servers and firewalls forget it silently. A dead one is replaced, without a word to the
-// caller. A connection that nobody has needed for long is closed when another one comes back.
+// A connection that comes back broken is discarded, and then no other is trusted: each idle one is
+// checked before it is lent again. So is one that has been idle for long, because servers and
+// firewalls drop it silently. A dead one is silently replaced. A connection that has been unused
+// for long is closed when another one comes back.
 //
-// Thread: any. Acquire() may wait, so not a loop's. Leases end before the pool does.
+// Thread: any. Acquire() may wait, so not a loop's. Leases must end before the pool does.
 #pragma once
 
 #include <chrono>
@@ -36,29 +36,29 @@ namespace TURTLE_SERVER {
 
 class DbPool;
 
-/// Says what time it is; tests pass one of their own.
+/// Returns the current time; tests pass their own.
 using DbClock = std::function<std::chrono::steady_clock::time_point()>;
 
-/// How many, and how long.
+/// Limits of a pool.
 struct DbPoolOptions {
   std::size_t max_connections = 8;               ///< In use and idle together; 1 or more.
-  std::size_t max_waiting = 256;                 ///< Above it Acquire() fails at once.
-  std::chrono::milliseconds acquire_time{5000};  ///< The longest wait for a turn.
-  std::chrono::milliseconds trust_time{30'000};  ///< Idle for longer, it is asked first.
-  std::chrono::milliseconds idle_time{300'000};  ///< Idle for longer, it is closed.
+  std::size_t max_waiting = 256;                 ///< Beyond it Acquire() fails at once.
+  std::chrono::milliseconds acquire_time{5000};  ///< The longest wait for a connection.
+  std::chrono::milliseconds trust_time{30'000};  ///< If idle for longer, it is checked first.
+  std::chrono::milliseconds idle_time{300'000};  ///< If idle for longer, it is closed.
 };
 
 /// The connections of a pool, and its counts.
 struct DbPoolStats {
-  std::size_t in_use = 0;      ///< Lent, or being opened for somebody.
-  std::size_t idle = 0;        ///< Open, and in nobody's hands.
+  std::size_t in_use = 0;      ///< Lent, or being opened for a caller.
+  std::size_t idle = 0;        ///< Open, and not lent.
   std::size_t waiting = 0;     ///< Threads in Acquire().
-  std::uint64_t lent = 0;      ///< Leases, all told.
-  std::uint64_t opened = 0;    ///< Connections, all told.
-  std::uint64_t broken = 0;    ///< Thrown away.
+  std::uint64_t lent = 0;      ///< Leases, in total.
+  std::uint64_t opened = 0;    ///< Connections, in total.
+  std::uint64_t broken = 0;    ///< Discarded.
   std::uint64_t closed = 0;    ///< Idle for too long.
-  std::uint64_t timeouts = 0;  ///< Waits that were too long.
-  std::uint64_t refused = 0;   ///< Came when too many waited.
+  std::uint64_t timeouts = 0;  ///< Waits that took too long.
+  std::uint64_t refused = 0;   ///< Calls while too many were waiting.
 };
 
 /// A connection for as long as this object lives. It may be moved.
@@ -72,29 +72,29 @@ class DbLease {
   DbLease(const DbLease&) = delete;
   auto operator=(const DbLease&) -> DbLease& = delete;
 
-  /// Gives it back. Statements and rows that are still held are cut off.
+  /// Returns the connection. Statements and rows still in use are cut off.
   ~DbLease();
 
-  /// The connection, until the lease goes.
+  /// Accesses the connection, until the lease is destroyed.
   auto operator->() const noexcept -> DbConnection* { return connection_.get(); }
   /// As above.
   auto operator*() const& noexcept -> DbConnection& { return *connection_; }
-  /// A lease that nobody keeps has gone when `Transaction t(*pool.Acquire())` goes on.
+  /// In `Transaction t(*pool.Acquire())` the temporary lease would end before the transaction.
   auto operator*() const&& -> DbConnection& = delete;
 
  private:
   DbPool* pool_;
-  std::unique_ptr<DbConnection> connection_;  // nullptr: it has moved on
+  std::unique_ptr<DbConnection> connection_;  // nullptr: it was moved from
   std::uint64_t broken_;                      // DbPoolStats::broken when it was lent
 };
 
-/// A bounded number of connections.
+/// Lends a limited number of connections.
 class DbPool {
  public:
   /// Opens nothing yet.
-  /// @param database that connections are opened to
+  /// @param database to which connections are opened
   /// @param options limits
-  /// @param clock the time by which connections are idle, and waits are over
+  /// @param clock the time for idle connections and waits
   explicit DbPool(std::unique_ptr<Database> database, DbPoolOptions options = {},
                   DbClock clock = std::chrono::steady_clock::now);
 
@@ -104,17 +104,17 @@ class DbPool {
   DbPool(const DbPool&) = delete;
   auto operator=(const DbPool&) -> DbPool& = delete;
 
-  /// Lends a connection that was alive a moment ago. Waits for one if need be: first come, first
-  /// served. To ask an old one whether it lives, or to open one, may take as long as the database's
-  /// own timeouts allow.
-  /// @throws DbError kTimeout when none came back in time, kBusy when too many wait already, or
-  ///     what Database::Open() throws
+  /// Lends a connection that was alive a moment ago. Waits for one if necessary: first come, first
+  /// served. Checking an old one, or opening one, may take as long as the database's own timeouts
+  /// allow.
+  /// @throws DbError kTimeout if none came back in time, kBusy if too many are already waiting, or
+  ///     an exception of Database::Open()
   [[nodiscard]] auto Acquire() -> DbLease;
 
-  /// How it is going.
+  /// Returns the statistics.
   [[nodiscard]] auto Stats() const -> DbPoolStats;
 
-  /// Which database.
+  /// Returns the name of the database.
   [[nodiscard]] auto Name() const -> std::string { return database_->Name(); }
 
  private:
@@ -127,7 +127,7 @@ class DbPool {
     bool trusted = false;  // nothing has broken since it was given back
   };
 
-  // A thread in Acquire(). It waits for the right to have a connection, not for a particular one.
+  // A thread in Acquire(). It waits for the right to a connection, not for a particular one.
   struct Waiter {
     Condition changed;
     bool served = false;
@@ -146,7 +146,7 @@ class DbPool {
   const DbClock clock_;
 
   mutable Mutex mutex_;
-  std::vector<Idle> idle_ TURTLE_GUARDED_BY(mutex_);  // the one that was used last, last
+  std::vector<Idle> idle_ TURTLE_GUARDED_BY(mutex_);  // the most recently used one is last
   std::deque<Waiter*> waiting_ TURTLE_GUARDED_BY(mutex_);
   DbPoolStats stats_ TURTLE_GUARDED_BY(mutex_);
 };

@@ -1,13 +1,13 @@
 // A value that goes into a statement or comes out of a row.
 //
 // Interface:
-//  * DbValue is one of the five things that a database knows.
-//  * ToDbValue() makes one of what a program has; of a type that has no meaning there, it doesn't
-//    compile.
-//  * FromDbValue() makes what a program wants, or throws a DbError: nothing is converted that would
-//    lose something.
+//  * DbValue is one of the five types of a database.
+//  * ToDbValue() makes one from a program's value; for a type without a meaning in a database, it
+//    doesn't compile.
+//  * FromDbValue() makes a program's value, or throws a DbError: no conversion loses information.
 //
-// Thread: values.
+//
+// Thread: any; these are values.
 #pragma once
 
 #include <array>
@@ -24,15 +24,15 @@
 
 namespace TURTLE_SERVER {
 
-/// Bytes that are no text; NUL is one like any other. Borrowed.
+/// Bytes that are not text; NUL is an ordinary byte. Borrowed.
 struct Blob {
   std::string_view bytes;  ///< of any value
 };
 
-/// NULL, a whole number, a number, a text in UTF-8 or bytes. The last two are borrowed.
+/// NULL, an integer, a number, a UTF-8 text or bytes. The last two are borrowed.
 using DbValue = std::variant<std::nullptr_t, std::int64_t, double, std::string_view, Blob>;
 
-/// "NULL", "a whole number", …
+/// Returns "NULL", "a whole number", …
 [[nodiscard]] inline auto TypeName(const DbValue& value) noexcept -> std::string_view {
   constexpr std::array<std::string_view, std::variant_size_v<DbValue>> kNames = {
       "NULL", "a whole number", "a number", "a text", "bytes"};
@@ -46,7 +46,7 @@ inline constexpr bool kIsOptional = false;
 template <class Type>
 inline constexpr bool kIsOptional<std::optional<Type>> = true;
 
-// 'a' is a number to the language. To its writer, it is a text.
+// 'a' is a number in C++, but its author means a text.
 template <class Type>
 inline constexpr bool kIsCharacter =
     std::is_same_v<Type, char> || std::is_same_v<Type, wchar_t> || std::is_same_v<Type, char16_t> ||
@@ -59,10 +59,10 @@ inline constexpr bool kIsCharacter =
 
 }  // namespace db_value_detail
 
-/// Makes a parameter of `value`: nullptr, bool, a whole number, a number, a text, a Blob, or an
-/// optional of these. Texts are borrowed; a `const char*` that is null is NULL.
-/// @throws DbError kType for a number that a database has no place for: above the highest
-///     std::int64_t, infinite, or none at all
+/// Makes a parameter from `value`: nullptr, bool, an integer, a number, a text, a Blob, or an
+/// optional of these. Texts are borrowed; a null `const char*` is NULL.
+/// @throws DbError kType for a number that a database can't store: above the highest std::int64_t,
+///     infinite, or NaN
 template <class Type>
 [[nodiscard]] auto ToDbValue(const Type& value) -> DbValue {
   static_assert(!db_value_detail::kIsCharacter<Type>, "a character is no number: give a text");
@@ -79,7 +79,7 @@ template <class Type>
     }
     return static_cast<std::int64_t>(value);
   } else if constexpr (std::is_floating_point_v<Type>) {
-    if (!std::isfinite(value)) {  // SQLite would store NULL without a word
+    if (!std::isfinite(value)) {  // SQLite would silently store NULL
       throw DbError(DbErrorKind::kType, "a parameter", "the number is not finite");
     }
     return static_cast<double>(value);
@@ -95,11 +95,11 @@ template <class Type>
   }
 }
 
-/// Makes what the program wants of `value`.
+/// Makes a program's value from `value`.
 ///
-/// A bool is 0 or 1, a whole number has to fit, a double may come from a whole number that it holds
-/// exactly; NULL is for std::optional alone.
-/// @throws DbError kType that says what it is instead, and not its value
+/// A bool must be 0 or 1, an integer must fit, and a double may come from an integer that it
+/// represents exactly; NULL is for std::optional only.
+/// @throws DbError kType with the actual type, but not the value
 template <class Type>
 [[nodiscard]] auto FromDbValue(const DbValue& value) -> Type {
   if constexpr (db_value_detail::kIsOptional<Type>) {

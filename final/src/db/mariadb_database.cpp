@@ -18,11 +18,11 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// The character set whose number means: these are bytes.
+// The character set that stands for bytes.
 constexpr unsigned kBinary = 63;
 
-// Of the client: the connection was lost while a result was awaited; a prepared statement has other
-// columns than it had.
+// Client errors: the connection was lost while waiting for a result; a prepared statement's columns
+// have changed.
 constexpr unsigned kLost = 2013;
 constexpr unsigned kOtherColumns = 2057;
 
@@ -38,15 +38,15 @@ struct FreeResult {
   void operator()(MYSQL_RES* result) const noexcept { mysql_free_result(result); }
 };
 
-// The state of a connection that its statements need as well.
+// The part of a connection's state that its statements need, too.
 struct Shared {
   std::unique_ptr<MYSQL, CloseHandle> handle;
   std::string name;
-  std::size_t max_bytes = 1024;  // that the server takes at once; no server has less
+  std::size_t max_bytes = 1024;  // that the server accepts at once; no server has less
   bool broken = false;
 
-  // Only errno tells a server that was silent from one that has hung up. So it is 0 before each
-  // call that waits.
+  // Only errno distinguishes a silent server from one that has hung up. So it is set to 0 before
+  // each call that waits.
   [[noreturn]] void Fail(unsigned code, std::string_view text, std::string_view where) {
     const bool in_vain = code == kLost && errno == ETIMEDOUT;
     broken = broken || IsMariaDbConnectionLost(code);
@@ -69,7 +69,7 @@ struct Cell {
   bool is_unsigned = false;
   std::int64_t whole = 0;
   double number = 0;
-  std::string text;          // grows to the longest
+  std::string text;          // grows to the longest text
   unsigned long length = 0;  // NOLINT(google-runtime-int)
   my_bool is_null = 0;
   my_bool truncated = 0;
@@ -108,7 +108,7 @@ class MariaDbStatement : public DbDriverStatement {
   [[nodiscard]] auto ParameterCount() const -> std::size_t override { return parameters_.size(); }
 
   void Start(const std::vector<DbValue>& values) override {
-    std::size_t bytes = kParameterBytes;  // for what stands before the first
+    std::size_t bytes = kParameterBytes;  // for the part before the first value
     for (std::size_t i = 0; i < values.size(); ++i) {
       Bind(values[i], parameters_[i]);
       bytes += parameters_[i].buffer_length + kParameterBytes;
@@ -185,17 +185,17 @@ class MariaDbStatement : public DbDriverStatement {
   [[nodiscard]] auto Outcome() const -> DbOutcome override { return outcome_; }
 
   void Reset() noexcept override {
-    // The rows are on our side, and there is nothing to tell the server.
+    // The rows are in our memory, so the server need not be informed.
     static_cast<void>(mysql_stmt_free_result(statement_.get()));
-    static_cast<void>(Drain());  // of what fails here the next call tells
-    cells_.clear();  // or each statement that is kept would keep the longest text it has read
+    static_cast<void>(Drain());  // a failure here is reported by the next call
+    cells_.clear();  // or each cached statement would keep the longest text it has read
   }
 
  private:
-  static constexpr std::size_t kParameterBytes = 16;  // at most, besides a text: its type, length
+  static constexpr std::size_t kParameterBytes = 16;  // at most, besides a text: its type and length
 
-  // A procedure may find something several times, and always says at its end how it went. All of it
-  // has to be heard, or the next statement would hear it.
+  // A procedure may return several results, and always a status at its end. All of it must be read,
+  // or the next statement would read it.
   auto Drain() noexcept -> bool {
     errno = 0;
     while (mysql_stmt_more_results(statement_.get())) {
@@ -212,7 +212,7 @@ class MariaDbStatement : public DbDriverStatement {
 
   void Prepare() {
     errno = 0;
-    statement_.reset();  // also reads what the server has still to say to it
+    statement_.reset();  // also reads the server's remaining data for it
     statement_.reset(mysql_stmt_init(shared_.handle.get()));
     if (!statement_) {
       throw DbError(DbErrorKind::kOther, sql_, "out of memory");
@@ -227,13 +227,13 @@ class MariaDbStatement : public DbDriverStatement {
     }
   }
 
-  // Points to `value`, and into what it borrows: it is sent before Start() returns. The library
-  // does not write to what is sent, though its types say that it might.
+  // Points to `value`, and to the memory that it borrows: it is sent before Start() returns. The
+  // library does not write to it, although its types would allow that.
   static void Bind(const DbValue& value, MYSQL_BIND& bind) {
     bind = {};
     const auto text = [&bind](std::string_view bytes, enum_field_types type) {
       bind.buffer_type = type;
-      bind.buffer = const_cast<char*>(bytes.empty() ? "" : bytes.data());  // not null: NULL
+      bind.buffer = const_cast<char*>(bytes.empty() ? "" : bytes.data());  // a null pointer would mean NULL
       bind.buffer_length = bytes.size();
     };
     if (const auto* const number = std::get_if<std::int64_t>(&value)) {
@@ -251,7 +251,7 @@ class MariaDbStatement : public DbDriverStatement {
     }
   }
 
-  // Anew each time: the table may have been altered since.
+  // Runs each time, because the table may have been altered since.
   void DescribeColumns() {
     const std::unique_ptr<MYSQL_RES, FreeResult> description(
         mysql_stmt_result_metadata(statement_.get()));
@@ -293,9 +293,9 @@ class MariaDbStatement : public DbDriverStatement {
 
   void BindResult() { Require(mysql_stmt_bind_result(statement_.get(), binds_.data()) == 0); }
 
-  // The length of a text is known once it is there. Those that had no room are fetched once more;
-  // the room is kept for the next row. It is bound when that is fetched: until then the lengths of
-  // this row are needed, and some versions of the library set them to 0 when they bind.
+  // A text's length is known only after the fetch. Texts that did not fit are fetched again, and
+  // the memory is kept for the next row. It is bound at the next fetch: this row's lengths are
+  // needed until then, and some versions of the library reset them to 0 when they bind.
   void FetchLongTexts() {
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       Cell& cell = cells_[i];
@@ -328,7 +328,7 @@ class MariaDbStatement : public DbDriverStatement {
   std::vector<std::string> columns_;
   std::vector<Cell> cells_;
   std::vector<MYSQL_BIND> binds_;
-  bool has_moved_ = false;  // a text, since it was bound
+  bool has_moved_ = false;  // a text has moved since it was bound
   DbOutcome outcome_;
 };
 
@@ -363,7 +363,7 @@ class MariaDbDriver : public DbDriver {
 
   void Rollback() override { Run("ROLLBACK"); }
 
-  // As the server has said it at the end of its last answer.
+  // As the server reported at the end of its last response.
   [[nodiscard]] auto InTransaction() const noexcept -> bool override {
     const unsigned status = shared_.handle->server_status;
     return (status & SERVER_STATUS_IN_TRANS) != 0 || (status & SERVER_STATUS_AUTOCOMMIT) == 0;
@@ -391,7 +391,7 @@ class MariaDbDriver : public DbDriver {
     const my_bool off = 0;
     const unsigned no = 0;
     set(MYSQL_OPT_RECONNECT, &off);
-    set(MYSQL_OPT_LOCAL_INFILE, &no);  // a server may ask for any file that we can read
+    set(MYSQL_OPT_LOCAL_INFILE, &no);  // otherwise a server could request any file that we can read
     set(MYSQL_SET_CHARSET_NAME, "utf8mb4");
     seconds(MYSQL_OPT_CONNECT_TIMEOUT, options.connect_timeout);
     seconds(MYSQL_OPT_READ_TIMEOUT, options.read_timeout);
@@ -428,7 +428,7 @@ class MariaDbDriver : public DbDriver {
     }
   }
 
-  // Runs a statement that needs no values, and is not prepared.
+  // Runs a statement without values, unprepared.
   void Run(std::string_view sql) {
     errno = 0;
     if (mysql_real_query(shared_.handle.get(), sql.data(), sql.size()) != 0) {

@@ -1,4 +1,4 @@
-// The numbers are part of the protocol: they are the same for all versions.
+// The numbers are a part of the protocol: they are the same in all versions.
 // https://mariadb.com/kb/en/mariadb-error-code-reference/
 #include "db/mariadb_error.h"
 
@@ -8,10 +8,10 @@ namespace {
 
 constexpr unsigned kDuplicateEntry = 1062;
 
-// Are there values in the server's text? It is known of those that have none.
+// Returns true if the server's text is known to contain no values.
 auto IsWithoutValues(unsigned code) noexcept -> bool {
   if (code >= 2000 && code < 3000) {
-    return true;  // the client's: about connections
+    return true;  // a client error: about connections
   }
   switch (code) {
     case 1040:  // too many connections
@@ -21,7 +21,7 @@ auto IsWithoutValues(unsigned code) noexcept -> bool {
     case 1049:  // unknown database
     case 1053:  // the server shuts down
     case 1054:  // unknown column
-    case 1064:  // syntax, with a piece of the statement, in which there are no values
+    case 1064:  // syntax, with a part of the statement, which contains no values
     case 1114:  // the table is full
     case 1146:  // no such table
     case 1205:  // waited too long for a lock
@@ -46,10 +46,10 @@ auto IsWithoutValues(unsigned code) noexcept -> bool {
 
 auto MariaDbErrorKind(unsigned code) noexcept -> DbErrorKind {
   switch (code) {
-    case 1020:  // the row is another one since it was read
+    case 1020:  // the row has changed since it was read
     case 1205:
     case 1213:
-    case 1615:  // the statement has to be prepared again
+    case 1615:  // the statement must be prepared again
     case 1412:  // the table was altered since the transaction began
       return DbErrorKind::kBusy;
     case 1317:  // KILL QUERY
@@ -72,7 +72,7 @@ auto MariaDbErrorKind(unsigned code) noexcept -> DbErrorKind {
     case 1451:
     case 1452:
     case 1557:
-    case 1690:  // a result has no place in its type
+    case 1690:  // a result does not fit into its type
     case 3819:
     case 4025:
       return DbErrorKind::kConstraint;
@@ -88,11 +88,11 @@ auto MariaDbErrorKind(unsigned code) noexcept -> DbErrorKind {
     case 1130:
     case 1203:
     case 1226:
-    case 1290:  // the server may only be read
+    case 1290:  // the server is read-only
     case 1461:
     case 1698:
     case 1927:
-    case 4031:  // MySQL: nothing was heard of us for too long
+    case 4031:  // MySQL: we were silent for too long
       return DbErrorKind::kUnavailable;
     case 1054:
     case 1064:
@@ -117,7 +117,7 @@ auto MariaDbReason(unsigned code, std::string_view text) -> std::string {
   if (IsWithoutValues(code)) {
     return std::string(text);
   }
-  if (code == kDuplicateEntry) {  // "Duplicate entry '…' for key 'name'": after the value
+  if (code == kDuplicateEntry) {  // "Duplicate entry '…' for key 'name'": only the part after the value
     const std::size_t key = text.rfind(" for key ");
     return "there is such an entry" +
            (key == std::string_view::npos ? std::string() : std::string(text.substr(key)));

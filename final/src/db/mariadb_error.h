@@ -1,4 +1,4 @@
-// The errors of MariaDB in our kinds. For mariadb_database.cpp.
+// Maps the errors of MariaDB to our kinds. For mariadb_database.cpp.
 //
 // Thread: pure functions.
 #pragma once
@@ -10,15 +10,15 @@
 
 namespace TURTLE_SERVER {
 
-/// Returns the kind of an error with this number: of the server's (mysqld_error.h), 1000 and more,
-/// or of the client's (errmsg.h), 2000 and more.
+/// Returns the kind of an error number: of the server (mysqld_error.h), 1000 and more, or of the
+/// client (errmsg.h), 2000 and more.
 [[nodiscard]] auto MariaDbErrorKind(unsigned code) noexcept -> DbErrorKind;
 
-/// Returns true if the connection has gone with it.
+/// Returns true if that error means that the connection is lost.
 [[nodiscard]] auto IsMariaDbConnectionLost(unsigned code) noexcept -> bool;
 
-/// Returns the message, as far as it may be shown. The server likes to quote: "Duplicate entry
-/// 'ada@home' for key 'mail'". Texts that may hold a value are replaced.
+/// Returns the message, as far as it may be shown. The server often quotes values: "Duplicate entry
+/// 'ada@home' for key 'mail'". Texts that may contain a value are replaced.
 [[nodiscard]] auto MariaDbReason(unsigned code, std::string_view text) -> std::string;
 
 }  // namespace TURTLE_SERVER

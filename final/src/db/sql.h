@@ -1,12 +1,12 @@
-// The text of a statement, which no value can get into.
+// The text of a statement, kept free of values.
 //
 //   connection.Prepare("SELECT text FROM notes WHERE id = ?");          // fine
 //   connection.Prepare("SELECT text FROM notes WHERE id = " + id);      // does not compile
 //
-// An injection begins where a value is made a part of a text. So a text that is made while the
-// program runs is refused by the compiler; it takes only literals.
+// An injection starts where a value becomes a part of a text. So the compiler refuses a text that
+// is made while the program runs, and accepts only literals.
 //
-// Thread: a value.
+// Thread: any; it is a value.
 #pragma once
 
 #include <cstddef>
@@ -16,25 +16,25 @@
 
 namespace TURTLE_SERVER {
 
-/// A statement, with a '?' where a value belongs.
+/// A statement, with a '?' for each value.
 class Sql {
  public:
-  /// Of a literal, which lives as long as the program.
+  /// Makes a statement from a literal, which lives as long as the program.
   template <std::size_t Size>
   constexpr Sql(const char (&literal)[Size]) noexcept  // NOLINT: a literal is one
       : text_(literal, Size - 1) {}
 
   template <std::size_t Size>
-  Sql(char (&)[Size]) = delete;  ///< A buffer is no literal. NOLINT: as above
+  Sql(char (&)[Size]) = delete;  ///< A buffer is not a literal. NOLINT: as above
 
-  /// Of a text that the program has made itself, out of nothing that came from outside: the door
-  /// for a migration in a file. Reviewers who look for holes look for this name.
-  /// @param text outlives the call that it is given to
+  /// Makes a statement from a text that the program has made, without any outside data: for example
+  /// a migration in a file. Reviewers who look for holes look for this name.
+  /// @param text outlives the call that receives the statement
   [[nodiscard]] static constexpr auto Trusted(std::string_view text) noexcept -> Sql {
     return Sql(text, 0);
   }
 
-  /// Returns the given text.
+  /// Returns the text of the statement.
   [[nodiscard]] constexpr auto Text() const noexcept -> std::string_view { return text_; }
 
  private:

@@ -1,4 +1,4 @@
-// SqliteDatabase() in a build without SQLite: it says so.
+// SqliteDatabase() in a build without SQLite: it reports that.
 #ifndef TURTLE_WITH_SQLITE
 
 #include <utility>

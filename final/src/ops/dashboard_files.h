@@ -1,5 +1,5 @@
-// The files of ops/dashboard. The build makes them a part of the library, so that a program has its
-// page wherever it is installed: see cmake/embed.cmake.
+// The files of ops/dashboard. The build embeds them in the library, so a program has its page
+// wherever it is installed: see cmake/embed.cmake.
 //
 // Thread: pure.
 #pragma once
@@ -11,13 +11,13 @@
 
 namespace TURTLE_SERVER {
 
-/// A file that is a part of the program.
+/// A file embedded in the program.
 struct EmbeddedFile {
   std::string_view name;  ///< without a directory
   std::string_view text;  ///< its content
 };
 
-/// Returns all of them, in the order of their names.
+/// Returns all embedded files, sorted by name.
 [[nodiscard]] auto DashboardFiles() -> std::vector<EmbeddedFile>;
 
 }  // namespace TURTLE_SERVER

@@ -24,7 +24,7 @@ class RequestCounter : public ExchangeObserver {
 
 void RequestFigures::End(const ExchangeRecord& record, TimePoint now) noexcept {
   const auto took = std::max(now - record.began, Clock::duration::zero());
-  if (record.request != nullptr) {  // else it was refused before it had begun
+  if (record.request != nullptr) {  // else it was refused before it began
     ended_.Add(1);
   }
   if (record.status == 0) {
@@ -37,7 +37,7 @@ void RequestFigures::End(const ExchangeRecord& record, TimePoint now) noexcept {
     }
   }
   body_bytes_.Add(record.body_bytes);
-  // From the front: most requests are quick.
+  // From the front, since most requests are quick.
   std::size_t bucket = 0;
   while (bucket < kBounds.size() && took > kBounds[bucket]) {
     ++bucket;
@@ -49,7 +49,7 @@ void RequestFigures::End(const ExchangeRecord& record, TimePoint now) noexcept {
 
 auto RequestFigures::Read() const -> RequestTotals {
   RequestTotals totals;
-  const std::uint64_t ended = ended_;  // first: one that ends meanwhile must not be less than none
+  const std::uint64_t ended = ended_;  // first, or `open` might become negative
   const std::uint64_t begun = begun_;
   totals.open = begun - std::min(begun, ended);
   for (std::size_t i = 0; i <= kStatuses; ++i) {

@@ -1,8 +1,8 @@
-// Pipes to and from a program, with the results of a socket.
+// Pipes to and from a program, with the same results as sockets.
 //
 // Interface:
-//  * OpenPipe() makes one; the end that stays with us may be non-blocking.
-//  * ReadPipe() and WritePipe() move bytes and report as Socket::Recv() and Socket::Send() do.
+//  * OpenPipe() makes one; our end may be non-blocking.
+//  * ReadPipe() and WritePipe() move bytes and report results as Socket::Recv() and Socket::Send() do.
 //
 // Thread: any; a pipe end is used by one thread at a time.
 #pragma once
@@ -23,7 +23,7 @@ struct Pipe {
 };
 
 /// Which end never blocks. The mode belongs to the open end itself, shared by all processes that
-/// hold it, so the end that a program gets must block as programs expect.
+/// have it, so the program's end must block, as programs expect.
 enum class PipeMode : std::uint8_t {
   kBlocking,          ///< Neither.
   kNonBlockingRead,   ///< The end we read from: a program's output.
@@ -32,20 +32,20 @@ enum class PipeMode : std::uint8_t {
 
 /// Opens a pipe; both ends are close-on-exec.
 /// @param mode which end never blocks.
-/// @param pipe what it held before is closed, on failure too.
+/// @param pipe its previous ends are closed, even on failure.
 /// @return 0 or an errno value (EMFILE, ENFILE).
 [[nodiscard]] auto OpenPipe(PipeMode mode, Pipe& pipe) noexcept -> int;
 
-/// At most one successful read(2). kEnd: all writers have closed; kWouldBlock: nothing there yet.
+/// Calls read(2) successfully at most once. kEnd: all writers have closed; kWouldBlock: no data yet.
 /// @param fd the reading end, or any other file.
-/// @param into where the bytes go.
-/// @param room how many there may be, more than 0.
+/// @param into destination of the bytes.
+/// @param room for how many bytes, more than 0.
 auto ReadPipe(int fd, char* into, std::size_t room) noexcept -> IoResult;
 
-/// At most one successful write(2), possibly of fewer bytes than given. A program that has closed
-/// its input is kError with EPIPE and never a SIGPIPE, whatever the process does with that signal.
+/// Calls write(2) successfully at most once, possibly for only a part. If the program has closed
+/// its input: kError with EPIPE and never a SIGPIPE, however that is handled.
 /// @param fd the writing end.
-/// @param bytes what to write; nothing is done for an empty view.
+/// @param bytes to write; an empty view does nothing.
 auto WritePipe(int fd, std::string_view bytes) noexcept -> IoResult;
 
 }  // namespace TURTLE_SERVER

@@ -14,7 +14,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Enough for two responses; after that a request is no longer held up by others.
+// Enough for two responses; after that a request no longer waits for others.
 constexpr int kMaxWaits = 2;
 
 auto WallClock() -> HttpTime { return HttpTime(std::time(nullptr)); }
@@ -58,12 +58,12 @@ class CachingHandler::Recorder : public ReplyTap {
       if (body_.size() + bytes.size() > handler_.options_.max_reply_bytes) {
         Refuse();
       } else if (handler_.heard_bytes_ + bytes.size() > handler_.options_.max_bytes) {
-        Stop();  // too many are heard at once
+        Stop();  // too much is being recorded at once
       } else {
         body_ += bytes;
         handler_.heard_bytes_ += bytes.size();
         if (!exchange_.Replied() && !exchange_.CanWrite()) {
-          Stop();  // a client that reads slowly is not to hold up those who wait
+          Stop();  // a client that reads slowly must not delay the waiting ones
         }
       }
     });
@@ -98,7 +98,7 @@ class CachingHandler::Recorder : public ReplyTap {
     }
   }
 
-  // Don't keep this response, nor wait for the next one, unless it is an error that may pass.
+  // Stores no response, and tells others not to wait, unless it is an error that may pass.
   void Refuse() {
     if (ask_.use == CacheUse::kShared && head_->Status() < 500) {
       handler_.KeepNever(*making_);
@@ -117,14 +117,14 @@ class CachingHandler::Recorder : public ReplyTap {
   CachingHandler& handler_;
   Exchange& exchange_;
   const CacheAsk ask_;
-  std::shared_ptr<Making> making_;  // nullptr: nothing is to be heard any more
+  std::shared_ptr<Making> making_;  // nullptr: the recording has ended
   std::optional<RecordedHead> head_;
   std::string body_;
 };
 
-// Drops the kept responses of a target, unless it sees that the request was refused. That happens
-// before the client's response has left, so the client can't be faster. A response that is never
-// seen says nothing of what has been done.
+// Drops the cached responses of a target, unless the request turns out to be refused. This happens
+// before the client's response is sent, so the client can't be faster. If the response is never
+// seen, the effect of the request is unknown.
 class CachingHandler::Invalidation : public ReplyTap {
  public:
   Invalidation(ReplyTable& table, const Request& request) : table_(table) {
@@ -139,7 +139,7 @@ class CachingHandler::Invalidation : public ReplyTap {
     Drop();
   }
 
-  // A program that broke down (5xx) may have written before.
+  // A program that broke down (5xx) may have changed data before.
   void OnAbort(int status) noexcept override {
     due_ = status >= 500;
     Drop();
@@ -193,11 +193,11 @@ void CachingHandler::Serve(Exchange& exchange, int waits) {
   } else if (joined.making) {
     waiters_.Add(exchange, joined.making, waits + 1);
   } else {
-    Serve(exchange, waits + 1);  // it was kept a moment ago
+    Serve(exchange, waits + 1);  // it was stored a moment ago
   }
 }
 
-// Returns the response kept for `request`, by this loop or another one; key_ is then its key.
+// Returns the response stored for `request`, by this loop or another one; key_ is then its key.
 auto CachingHandler::Look(const Request& request) -> PinTo<LocalReply> {
   key_.clear();
   AppendCacheKey(request, key_);
@@ -228,7 +228,7 @@ void CachingHandler::Answer(Exchange& exchange, const PinTo<LocalReply>& local) 
       kept.Status() == 200 && HasConditions(request.headers) &&
       EvaluateConditions(request.method, request.headers, kept.GetValidators(), WallClock())
               .action == ConditionResult::Action::kNotModified;
-  std::array<char, 24> digits;  // not initialised
+  std::array<char, 24> digits;  // left uninitialised
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
                                  static_cast<std::int64_t>(kept.Age(looper_.Now()).count()))
                        .ptr;
@@ -249,7 +249,7 @@ void CachingHandler::PassBy(Exchange& exchange) {
   inner_->Handle(exchange);
 }
 
-// Has the handler make a response, and records it. `making` is nullptr if no request waits for it.
+// Lets the handler make a response, and records it. `making` is nullptr if no request waits for it.
 void CachingHandler::Make(Exchange& exchange, const CacheAsk& ask,
                           const std::shared_ptr<Making>& making) {
   try {
@@ -265,7 +265,7 @@ void CachingHandler::Make(Exchange& exchange, const CacheAsk& ask,
   inner_->Handle(exchange);
 }
 
-// @return false: there is no room for it
+// @return false if there is no room for it
 auto CachingHandler::Keep(const Making& making, std::unique_ptr<KeptReply> kept) -> bool {
   std::shared_ptr<const KeptReply> shared = table_->Keep(making, std::move(kept));
   return !shared || KeepLocally(std::move(shared));
@@ -294,8 +294,8 @@ auto CachingHandler::KeepReply(const Making& making, const RecordedHead& head,
   return Keep(making, head.Keep(std::move(key), body));
 }
 
-// Noted again before the note is too old: otherwise all requests would wait for each other now and
-// then.
+// The note is renewed before it expires: otherwise all requests would wait for each other from time
+// to time.
 void CachingHandler::KeepNever(const Making& making) {
   const TimePoint now = looper_.Now();
   const PinTo<LocalReply> known = Find(making.Key());

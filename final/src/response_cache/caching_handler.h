@@ -1,12 +1,12 @@
-// A handler's responses, kept for the next request for the same: one loop's share of Cached().
+// Caches a handler's responses for later equal requests: one loop's part of Cached().
 //
-// A request has four possible ends. It is answered from this loop's cache, or from another loop's;
+// A request can end in four ways. It gets a response from this loop's cache or from another loop's;
 // it waits for the response that another request has begun; or it goes to the handler, and its
-// response is recorded and kept. The first takes no lock and allocates nothing.
+// response is recorded and stored. The first way takes no lock and allocates nothing.
 //
-// A request that has waited looks again. The response may be there now; or it was not to be kept,
-// which is noted; or the request that made it has gone, and the first waiting one takes over. No
-// request waits more than twice.
+// A request that has waited looks again. Either the response is there; or it could not be stored,
+// which is noted; or the client of the request that made it is gone, and the first waiting one
+// takes over. No request waits more than twice.
 //
 // Thread: the loop's.
 #pragma once
@@ -28,34 +28,34 @@
 
 namespace TURTLE_SERVER {
 
-/// One loop's cache before a handler.
+/// One loop's cache in front of a handler.
 class CachingHandler : public RequestHandler {
  public:
-  /// How long requests don't wait for each other after a response that was not to be kept.
+  /// How long requests don't wait for each other after a response that could not be stored.
   static constexpr std::chrono::seconds kNeverTime{10};
 
-  /// @param looper whose requests this handler answers
-  /// @param options how much is kept
-  /// @param table of the same cache on all loops
+  /// @param looper the loop whose requests this handler serves
+  /// @param options limits of the cache
+  /// @param table shared by the cache's parts on all loops
   /// @param inner makes the responses
   CachingHandler(Looper& looper, const ResponseCacheOptions& options,
                  std::shared_ptr<ReplyTable> table, std::unique_ptr<RequestHandler> inner);
 
   void Handle(Exchange& exchange) override { Serve(exchange, 0); }
 
-  /// Hits, misses and sizes of this loop.
+  /// Returns hits, misses and sizes of this loop.
   [[nodiscard]] auto Stats() const noexcept -> const LruStats& { return entries_.Stats(); }
 
-  /// The same, for other threads.
+  /// Returns the same for other threads.
   [[nodiscard]] auto SharedStats() const -> std::shared_ptr<const LruStats> {
     return entries_.SharedStats();
   }
 
-  /// Returns how many of this loop's exchanges wait for a response that another request has begun.
+  /// Returns how many exchanges of this loop wait for a response that another request has begun.
   [[nodiscard]] auto Waiting() const noexcept -> std::size_t { return waiters_.Count(); }
 
  private:
-  // A response as one loop has it: its pins are counted without an atomic operation.
+  // A response as one loop holds it: its pins are counted without atomic operations.
   class LocalReply;
   class Recorder;
   class Invalidation;
@@ -79,8 +79,8 @@ class CachingHandler : public RequestHandler {
   LruCache<std::string, PinTo<LocalReply>> entries_;
   ReplyWaiters waiters_;
   std::size_t heard_bytes_ = 0;  // of bodies, by all recorders
-  std::string key_;              // of the request that is being served; its memory is used again
-  std::string start_;            // of the response, likewise
+  std::string key_;              // of the request that is being served; its memory is reused
+  std::string start_;            // of the response; likewise
   const std::unique_ptr<RequestHandler> inner_;
 };
 

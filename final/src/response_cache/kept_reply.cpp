@@ -15,14 +15,14 @@ using std::chrono::seconds;
 
 constexpr std::string_view kLineEnd = "\r\n";
 
-// They describe one connection, or are written again (RFC 9111, section 3.1).
+// These describe one connection, or are written again (RFC 9111, section 3.1).
 constexpr std::array<std::string_view, 12> kNotKept{
     "Age",        "Connection",        "Content-Length",
     "Keep-Alive", "Proxy-Connection",  "Proxy-Authenticate",
     "Te",         "Transfer-Encoding", "Proxy-Authentication-Info",
     "Trailer",    "Upgrade",           "Proxy-Authorization"};
 
-// The fields of the 200 that a 304 repeats (RFC 9110, section 15.4.5).
+// The fields of the 200 that its 304 repeats (RFC 9110, section 15.4.5).
 constexpr std::array<std::string_view, 6> kInNotModified{
     "Cache-Control", "Content-Location", "Date", "ETag", "Expires", "Vary"};
 
@@ -37,7 +37,7 @@ void AppendField(const ReplyField& field, std::string& text) {
   text.append(field.name).append(": ").append(field.value).append(kLineEnd);
 }
 
-// The tag as it is compared; "" for one that is malformed.
+// Returns the tag in the form that is compared; "" for a malformed one.
 auto OpaqueTag(std::string_view etag) -> std::string_view {
   etag.remove_prefix(etag.substr(0, 2) == "W/" ? 2 : 0);
   const bool quoted = etag.size() >= 2 && etag.front() == '"' && etag.back() == '"';
@@ -64,7 +64,7 @@ auto KeptReply::GetValidators() const noexcept -> Validators {
 }
 
 auto KeptReply::Weight() const noexcept -> std::size_t {
-  // The key is in each loop's cache and in the common table, whose entries are these 128 bytes.
+  // The key is in each loop's cache and in the shared table, whose entries take these 128 bytes.
   constexpr std::size_t kTableBytes = 128;
   std::size_t names = 0;
   for (const std::string& name : vary_) {

@@ -1,17 +1,17 @@
-// The kept responses of all loops: which there are, and which are being made.
+// Lists the stored responses of all loops, and those that are being made.
 //
-// A loop looks here when it has not kept a response itself, so a hit never comes here. The table
-// owns no response: the loops' caches do, and the last one that lets go of a response takes it out
-// of the table. So the caches alone bound the memory.
+// A loop looks here only if it has not stored a response itself, so a hit never gets here. The
+// table owns no response. The loops' caches do, and the last one to release a response removes it
+// from the table. So the caches alone limit the memory.
 //
 // Interface:
-//  * Find() gives a response that another loop has kept.
-//  * Join() has the first caller make the response, and the others wait for it; Begin() has one
-//    made besides. End() says that it is over, and returns the waiting loops.
-//  * Keep() adds a response in place of an older one; Drop() says that the responses to a target
-//    are wrong.
+//  * Find() returns a response that another loop has stored.
+//  * Join() makes the first caller produce the response, and the others wait for it; Begin() starts
+//    another one. End() ends either, and returns the waiting loops.
+//  * Keep() stores a response in place of an older one; Drop() marks the responses to a target as
+//    outdated.
 //
-// A response that was begun before a Drop() is not kept after it.
+// A response that was begun before a Drop() is not stored after it.
 //
 // Thread: any.
 #pragma once
@@ -35,13 +35,13 @@ class ReplyWaiters;
 /// A response that is being made.
 class Making {
  public:
-  /// @param key under which it will be looked for
+  /// @param key under which others look for it
   explicit Making(std::string key) : key_(std::move(key)) {}
 
-  /// Under which it will be looked for.
+  /// Returns the key under which others look for it.
   [[nodiscard]] auto Key() const noexcept -> const std::string& { return key_; }
 
-  /// Has it ended, well or not?
+  /// Returns true if it has ended, well or not.
   [[nodiscard]] auto Over() const noexcept -> bool { return over_.load(std::memory_order_acquire); }
 
  private:
@@ -56,34 +56,34 @@ class Making {
 
 /// The result of Join().
 struct Joined {
-  std::shared_ptr<Making> making;  ///< nullptr: there is a fresh reply by now
-  bool leads = false;              ///< the caller has to make it
+  std::shared_ptr<Making> making;  ///< nullptr: a fresh response exists by now
+  bool leads = false;              ///< the caller must make it
 };
 
 /// The table, shared by the loops of one server.
 class ReplyTable : public std::enable_shared_from_this<ReplyTable> {
  public:
-  /// Returns the response kept under `key` that is fresh at `now`, or nullptr.
+  /// Returns the fresh response stored under `key` at `now`, or nullptr.
   [[nodiscard]] auto Find(std::string_view key, TimePoint now) -> std::shared_ptr<const KeptReply>;
 
-  /// Waits for the response that is being made under `key`, or begins to make it.
+  /// Waits for the response being made under `key`, or begins to make it.
   /// @param key of the response
-  /// @param now a response that is fresh then is enough
+  /// @param now a stored response that is fresh then is sufficient
   /// @param waiters returned by End() among others, if another caller is making the response
   [[nodiscard]] auto Join(const std::string& key, TimePoint now, ReplyWaiters& waiters) -> Joined;
 
   /// Begins to make a response for which no request waits.
   [[nodiscard]] auto Begin(const std::string& key) -> std::shared_ptr<Making>;
 
-  /// Adds what was made, for as long as somebody has what is returned.
-  /// @return nullptr: it was dropped while it was made
+  /// Stores the response for as long as the returned pointer is held.
+  /// @return nullptr if it was dropped while it was made
   [[nodiscard]] auto Keep(const Making& making, std::unique_ptr<KeptReply> kept)
       -> std::shared_ptr<const KeptReply>;
 
-  /// Ends what Join() or Begin() has begun. @return who waits for it.
+  /// Ends what Join() or Begin() has begun. @return the loops that wait for it.
   [[nodiscard]] auto End(const Making& making) noexcept -> std::vector<ReplyWaiters*>;
 
-  /// Says that the responses to one target are wrong from now on, in all variants.
+  /// Marks all variants of the responses to one target as outdated.
   /// @param key as AppendTargetKey() writes it
   void Drop(std::string_view key);
 

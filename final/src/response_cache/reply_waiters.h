@@ -1,11 +1,11 @@
-// Exchanges of one loop that wait for a response that another request has begun.
+// Holds the exchanges of one loop that wait for another request's response.
 //
 // Interface:
-//  * Add() has an exchange wait; it vanishes from here when its client goes.
-//  * Tell() says, from any thread, that something is over: the exchanges that waited for it are
-//    served.
+//  * Add() makes an exchange wait; it disappears from here if its client closes.
+//  * Tell() reports, from any thread, that a response is over, and the exchanges that waited for it
+//    are served.
 //
-// Thread: the loop's, but for Tell().
+// Thread: the loop's, except for Tell().
 #pragma once
 
 #include <cstddef>
@@ -20,30 +20,30 @@
 
 namespace TURTLE_SERVER {
 
-/// Those of one loop who wait.
+/// The waiting exchanges of one loop.
 class ReplyWaiters {
  public:
-  /// Answers an exchange that has waited for `waits` replies so far. May throw: its client then
-  /// gets a 500.
+  /// Serves an exchange that has waited for `waits` responses so far. If it throws, the client gets
+  /// a 500.
   using Serve = std::function<void(Exchange& exchange, int waits)>;
 
   /// @param looper outlives this object
-  /// @param serve called for each who has waited
+  /// @param serve called for each exchange that has waited
   ReplyWaiters(Looper& looper, Serve serve);
   ~ReplyWaiters();
   ReplyWaiters(const ReplyWaiters&) = delete;
   auto operator=(const ReplyWaiters&) -> ReplyWaiters& = delete;
 
-  /// Has `exchange` wait until `making` is over.
-  /// @param exchange not answered yet; its attachment is replaced
-  /// @param making what it waits for
-  /// @param waits for so many it will have waited then
+  /// Makes `exchange` wait until `making` is over.
+  /// @param exchange without a response; its attachment is replaced
+  /// @param making the response that it waits for
+  /// @param waits how many responses it will have waited for then
   void Add(Exchange& exchange, std::shared_ptr<const Making> making, int waits);
 
-  /// Has those served, soon, whose reply is over. Any thread.
+  /// Soon serves the exchanges whose wait is over. Any thread.
   void Tell() noexcept;
 
-  /// Returns how many wait.
+  /// Returns how many exchanges wait.
   [[nodiscard]] auto Count() const noexcept -> std::size_t { return all_.size(); }
 
  private:
@@ -54,7 +54,7 @@ class ReplyWaiters {
 
   Looper& looper_;
   const Serve serve_;
-  std::list<Waiter*> all_;  // each is owned by its exchange, and takes itself out
+  std::list<Waiter*> all_;  // each is owned by its exchange, and removes itself
   std::optional<TimerId> timer_;
 };
 

@@ -1,20 +1,20 @@
-// Keeps the responses of a handler, and serves them to later requests for the same (RFC 9111).
+// Stores a handler's responses, and sends them to later equal requests (RFC 9111).
 //
 //   server.Mount("/api", Cached(options, [](Looper&) { return std::make_unique<Api>(); }));
 //
-// The response decides: Cache-Control, Expires, Vary, Age, Set-Cookie. One that says nothing, and
-// has a status that allows it, is kept for ResponseCacheOptions::default_ttl, but not if the
-// request has a Cookie. Requests with Authorization or Range, with a body, or of another method
-// than GET and HEAD go to the handler; one that may change something drops the kept responses of
-// its target. Requests that are alike wait for one response.
+// The response decides: Cache-Control, Expires, Vary, Age, Set-Cookie. A response without these,
+// and with a cacheable status, is fresh for ResponseCacheOptions::default_ttl, unless the request
+// has a Cookie. Requests with Authorization, Range, a body, or a method other than GET and HEAD go
+// to the handler. A method that may change something drops the target's stored responses. Equal
+// requests wait for one response.
 //
-// Ways to write one target are one target: "//a", "/./a" and "/%61" are "/a". Only the handler's
-// own words are kept: no error page of Exchange::Abort().
+// Different spellings of one target are equal: "//a", "/./a" and "/%61" are "/a". Only the
+// handler's own responses are stored, not error pages of Exchange::Abort().
 //
-// A handler whose responses depend on a field of the request has to say so in Vary, or one client
-// gets what was meant for another.
+// A handler whose responses depend on a field of the request must name that field in Vary, or one
+// client gets the response meant for another.
 //
-// Not for StaticFiles: it has its own cache, which is never stale.
+// Don't use it for StaticFiles, which has its own cache that is never stale.
 //
 // Thread: pure; the result is called in HttpServer::Begin().
 #pragma once
@@ -30,26 +30,26 @@
 
 namespace TURTLE_SERVER {
 
-/// How much is kept of replies, and for how long.
+/// Limits of the stored responses, and their lifetime.
 struct ResponseCacheOptions {
-  /// Of one loop, bookkeeping included. The text of a response is shared by the loops that keep it,
-  /// and counts for each.
+  /// Bytes for one loop, bookkeeping included. The text of a response is shared by the loops that
+  /// store it, and counts for each.
   std::size_t max_bytes = std::size_t{16} << 20;
-  /// Of one reply with its bookkeeping; a longer one is not kept. Replies that are under way keep
-  /// it in memory, so it should be no more than a client may have unsent anyway.
+  /// Bytes of one response with its bookkeeping; longer ones are not stored. Responses under way
+  /// stay in memory, so the limit should not exceed what a client may have unsent anyway.
   std::size_t max_reply_bytes = Connection::kHighWater;
-  /// How long a response is fresh that doesn't say so.
+  /// How long a response is fresh if it does not specify that.
   std::chrono::seconds default_ttl{10};
 };
 
-/// Is given what the cache of a loop counts, for other threads to read.
+/// Receives the statistics of one loop's cache, for other threads to read.
 using CacheMade = std::function<void(Looper&, std::shared_ptr<const LruStats>)>;
 
 /// Puts one cache in front of the handlers that `factory` makes.
-/// @param options how much is kept
+/// @param options limits
 /// @param factory makes a handler for each loop
 /// @param made called with each loop's share of the cache, when it is made; may be empty
-/// @return for HttpServer::Mount()
+/// @return a factory for HttpServer::Mount()
 [[nodiscard]] auto Cached(const ResponseCacheOptions& options, HandlerFactory factory,
                           CacheMade made = {}) -> HandlerFactory;
 

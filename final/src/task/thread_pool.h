@@ -1,13 +1,13 @@
-// Threads that run whatever they are given.
+// Runs tasks on threads.
 //
 // Interface:
-//  * Start() starts the threads; the constructor starts none, so nothing runs before it may.
-//  * Submit() leaves a task, and an idle thread takes it.
-//  * Stop() runs what was accepted, and joins.
+//  * Start() starts the threads; the constructor starts none, so no task runs too early.
+//  * Submit() adds a task, which an idle thread takes.
+//  * Stop() runs the accepted tasks, and joins the threads.
 //
-// It knows nothing of sockets or loops: a loop is a task like any other, one that takes long.
+// It knows nothing of sockets or loops: a loop is just a task that runs for a long time.
 //
-// Thread: Submit() from any, its own threads included; the rest from the owner's.
+// Thread: Submit() on any, including its own; the rest on the owner's.
 #pragma once
 
 #include <cstddef>
@@ -24,29 +24,29 @@ namespace TURTLE_SERVER {
 /// A fixed number of threads and a queue of tasks.
 class ThreadPool {
  public:
-  /// The work of one thread. If it throws, that is logged, and the thread goes on.
+  /// The work of one thread. An exception is logged, and the thread continues.
   using Task = std::function<void()>;
 
-  /// @param threads how many; 0 runs nothing
+  /// @param threads how many; with 0 no task runs
   explicit ThreadPool(std::size_t threads);
 
-  /// Stop().
+  /// Calls Stop().
   ~ThreadPool();
 
   ThreadPool(const ThreadPool&) = delete;
   auto operator=(const ThreadPool&) -> ThreadPool& = delete;
 
-  /// Starts the threads, once. Throws std::system_error when the system has no more; those that
-  /// were started by then are stopped.
+  /// Starts the threads, once. Throws std::system_error if the system has no more; those already
+  /// started are then stopped.
   void Start();
 
-  /// Leaves `task` to be run, after those that were left before. Tasks may be left before Start().
-  /// @return false: the pool was stopped, `task` was destroyed and will not run.
+  /// Submits `task`, to be run after earlier ones. Tasks may be submitted before Start().
+  /// @return false if the pool was stopped; `task` was destroyed and will not run.
   [[nodiscard]] auto Submit(Task task) -> bool;
 
-  /// Refuses tasks from now on, waits until all that were accepted have run, and joins the
-  /// threads. Without Start(), the tasks are destroyed and don't run. Repeated, nothing happens.
-  /// Not from a thread of the pool, which would wait for itself.
+  /// Refuses new tasks, waits until all accepted ones have run, and joins the threads. Without
+  /// Start(), the tasks are destroyed and don't run. A second call does nothing. Must not be called
+  /// on a thread of the pool, which would wait for itself.
   void Stop();
 
  private:
@@ -58,7 +58,7 @@ class ThreadPool {
   std::deque<Task> tasks_ TURTLE_GUARDED_BY(mutex_);
   bool stopped_ TURTLE_GUARDED_BY(mutex_) = false;
 
-  std::vector<std::thread> threads_;  // the owner's thread only
+  std::vector<std::thread> threads_;  // used only on the owner's thread
 };
 
 }  // namespace TURTLE_SERVER

@@ -54,8 +54,8 @@ void ThreadPool::Run() {
     Task task;
     {
       const MutexLock lock(mutex_);
-      // The queue is looked at under the lock: a notification that comes before the wait is not
-      // lost, and one that comes for nothing is not believed.
+      // The queue is checked under the lock: a notification before the wait is not lost, and a
+      // spurious one has no effect.
       while (!stopped_ && tasks_.empty()) {
         changed_.Wait(mutex_);
       }

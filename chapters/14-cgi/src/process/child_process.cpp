@@ -32,7 +32,7 @@ auto TheAbandoned() -> Abandoned& {
 
 enum class Reaped { kRunning, kDead };
 
-// waitpid(2) that doesn't block. `status` is set if we were the one to collect it.
+// Calls waitpid(2) without blocking. `status` is set if this call has reaped the child.
 auto Reap(pid_t pid, ExitStatus& status) noexcept -> Reaped {
   int wait_status = 0;
   const pid_t found = ::waitpid(pid, &wait_status, WNOHANG);
@@ -44,7 +44,7 @@ auto Reap(pid_t pid, ExitStatus& status) noexcept -> Reaped {
   } else if (found == pid && WIFSIGNALED(wait_status)) {
     status = {ExitStatus::Kind::kSignaled, WTERMSIG(wait_status)};
   }
-  return Reaped::kDead;  // ECHILD included: somebody else has collected it
+  return Reaped::kDead;  // ECHILD included: other code has reaped it
 }
 
 auto IsPlainName(const std::string& name) -> bool {
@@ -71,16 +71,16 @@ auto StepName(SpawnStep step) -> const char* {
   return "start";
 }
 
-// True if descriptor 2 is a standard error that a child may inherit. If it was closed when we were
-// started, it is still closed, or a socket, say, has its number. All that we open is close-on-exec,
-// so the program would begin without a 2, and the first file that it opens would get its errors.
+// Returns true if descriptor 2 is a standard error that a child may inherit. If we were started
+// with it closed, it still is, or a socket, say, has its number. As all our descriptors are
+// close-on-exec, the program's first file would become its descriptor 2.
 auto HasStandardError() -> bool {
   const int flags = ::fcntl(STDERR_FILENO, F_GETFD);
   return flags >= 0 && (flags & FD_CLOEXEC) == 0;
 }
 
-// A process that was started with its standard descriptors closed gets pipes numbered 0 to 2.
-// Putting such a one in place would overwrite the next, so it is moved out of the way first.
+// A process started with closed standard descriptors gets pipes numbered 0 to 2. Putting such a
+// pipe in place would overwrite the next, so it is moved out of the way first.
 auto AboveStandard(int fd, UniqueFd& copy) -> int {
   if (fd < 0 || fd > STDERR_FILENO) {
     return fd;
@@ -89,7 +89,7 @@ auto AboveStandard(int fd, UniqueFd& copy) -> int {
   return copy.Get();
 }
 
-// The file's or the null device's number for the child; -1 and errno.
+// Returns the file's or the null device's number for the child; -1 and errno.
 auto OrNullDevice(int fd, UniqueFd& copy) -> int {
   if (fd >= 0) {
     return AboveStandard(fd, copy);
@@ -113,7 +113,7 @@ void FillLimits(const ChildOptions& options, ChildPlan& plan) {
   }
 }
 
-// The end of the pipe without a byte means that execve(2) has closed the other side.
+// The end of the pipe without a byte means that execve(2) has closed the other end.
 auto ReadFailure(int fd, SpawnResult& failure) -> bool {
   for (;;) {
     const ssize_t count = ::read(fd, &failure, sizeof failure);
@@ -154,7 +154,7 @@ auto ChildProcess::Start(const ChildOptions& options) -> SpawnResult {
   }
 
   const std::string path = "./" + options.program;
-  std::vector<char*> argv;  // execve(2) promises not to write to what these point to
+  std::vector<char*> argv;  // execve(2) promises not to write to the pointed-to data
   argv.push_back(const_cast<char*>(options.program.c_str()));
   for (const std::string& argument : options.arguments) {
     argv.push_back(const_cast<char*>(argument.c_str()));
@@ -199,13 +199,13 @@ auto ChildProcess::Start(const ChildOptions& options) -> SpawnResult {
   if (pid < 0) {
     return {errno, SpawnStep::kFork};
   }
-  // Ours have to go, or the pipe would never end.
+  // Our end must be closed, or the pipe would never end.
   report.write_end.Reset();
   report_copy.Reset();
   pid_ = pid;
   SpawnResult failure;
   if (ReadFailure(report.read_end.Get(), failure)) {
-    Abandon();  // it is on its way out: the report was its last act
+    Abandon();  // it is about to end: the report was its last act
     return failure;
   }
   exit_fd_ = OpenExitFd(pid);
@@ -221,11 +221,11 @@ auto ChildProcess::TryReap() noexcept -> std::optional<ExitStatus> {
   return status_;
 }
 
-// Not const: the program is part of what this object is.
+// Not const: the program is a part of this object's state.
 // NOLINTNEXTLINE(readability-make-member-function-const)
 void ChildProcess::Kill() noexcept {
   if (pid_ > 0) {
-    ::kill(-pid_, SIGKILL);  // the number is ours as long as we haven't reaped it
+    ::kill(-pid_, SIGKILL);  // the number is ours as long as the child is not reaped
   }
 }
 
@@ -236,7 +236,7 @@ void ChildProcess::Abandon() noexcept {
     const MutexLock lock(abandoned.mutex);
     try {
       abandoned.pids.push_back(pid_);
-    } catch (const std::bad_alloc&) {  // then here and now: it has been killed
+    } catch (const std::bad_alloc&) {  // then reap it here and now: it has been killed
       while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
       }
     }

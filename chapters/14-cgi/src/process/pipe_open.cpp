@@ -1,4 +1,4 @@
-// OpenPipe() where there is pipe2(2): Linux and the BSDs.
+// OpenPipe() for systems with pipe2(2): Linux and the BSDs.
 #ifndef __APPLE__
 
 #include <fcntl.h>
@@ -14,8 +14,8 @@ namespace TURTLE_SERVER {
 auto OpenPipe(PipeMode mode, Pipe& pipe) noexcept -> int {
   pipe = Pipe();
   std::array<int, 2> ends{};
-  // Close-on-exec from the first moment: another loop may be starting a program just now, which
-  // would keep this pipe open and so hide its end from us.
+  // Close-on-exec from the beginning: another loop may be starting a program just now, which would
+  // keep this pipe open and so hide its end from us.
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return errno;
   }

@@ -1,12 +1,12 @@
-// A response that is kept for the next request for the same, as text that is ready to be sent.
+// A stored response for later equal requests, as text that is ready to be sent.
 //
-// Date stays as it was when the response was made, and Age says how long ago that is: a client or
+// Date stays the time when the response was made, and Age is the time since then. A client or
 // another cache can calculate with both (RFC 9111, section 4.2.3).
 //
 // Interface:
-//  * RecordedHead is the head of a response, taken apart. Its Keep() adds the body.
+//  * RecordedHead is the head of a response, split into its parts. Its Keep() adds the body.
 //
-// Thread: const once it is made, so any thread may read it; Drop() and Dropped() any at any time.
+// Thread: any, since it is const once it is made; Drop() and Dropped() at any time.
 #pragma once
 
 #include <atomic>
@@ -30,16 +30,16 @@ namespace TURTLE_SERVER {
 /// The kind of an entry.
 enum class KeptKind : std::uint8_t {
   kReply,   ///< A response.
-  kVaries,  ///< The names of fields, by which one of several replies is found.
-  kNever,   ///< That the last reply was not to be kept: nobody needs to wait for the next one.
+  kVaries,  ///< The names of fields that select one of several responses.
+  kNever,   ///< A note that the last response could not be stored, so waiting is useless.
 };
 
 /// A response and its metadata.
 class KeptReply {
  public:
-  /// @param key what it is found by
-  /// @param kind what it is
-  /// @param expires when it is of no use any more
+  /// @param key by which it is found
+  /// @param kind of the entry
+  /// @param expires when it becomes useless
   KeptReply(std::string key, KeptKind kind, TimePoint expires)
       : key_(std::move(key)), kind_(kind), expires_(expires) {}
   KeptReply(const KeptReply&) = delete;
@@ -51,21 +51,21 @@ class KeptReply {
   /// Returns the kind of the entry.
   [[nodiscard]] auto Kind() const noexcept -> KeptKind { return kind_; }
 
-  /// kVaries: the fields of the request that count.
+  /// kVaries: returns the fields of the request that select a response.
   [[nodiscard]] auto Vary() const noexcept -> const std::vector<std::string>& { return vary_; }
 
-  /// May it still be used at `now`?
+  /// Returns true if it may still be used at `now`.
   [[nodiscard]] auto IsFresh(TimePoint now) const noexcept -> bool {
     return now < expires_ && !dropped_.load(std::memory_order_acquire);
   }
 
-  /// kReply: does it answer `ask` at `now`?
+  /// kReply: returns true if it satisfies `ask` at `now`.
   [[nodiscard]] auto Answers(const CacheAsk& ask, TimePoint now) const noexcept -> bool;
 
-  /// Returns how long ago it was made.
+  /// Returns the time since it was made.
   [[nodiscard]] auto Age(TimePoint now) const noexcept -> std::chrono::seconds;
 
-  /// Says that it is wrong from now on, to all who have it. Any thread.
+  /// Marks it as outdated for all its users. Any thread.
   void Drop() const noexcept { dropped_.store(true, std::memory_order_release); }
 
   /// Returns the status.
@@ -77,7 +77,7 @@ class KeptReply {
   /// Returns the fields, an empty line, and the body.
   [[nodiscard]] auto Text() const noexcept -> std::string_view { return text_; }
 
-  /// Of Text(), the part that a 304 says.
+  /// Returns the part of Text() for a 304.
   [[nodiscard]] auto NotModifiedText() const noexcept -> std::string_view {
     return Text().substr(tag_at_, text_.size() - body_bytes_ - tag_at_);
   }
@@ -88,7 +88,7 @@ class KeptReply {
   /// Returns the validators for conditional requests.
   [[nodiscard]] auto GetValidators() const noexcept -> Validators;
 
-  /// Returns the memory that it takes, about.
+  /// Returns the approximate size of its memory, in bytes.
   [[nodiscard]] auto Weight() const noexcept -> std::size_t;
 
  private:
@@ -104,7 +104,7 @@ class KeptReply {
   TimePoint born_{};  // when its age was 0
   std::string status_line_;
   std::string text_;
-  std::size_t tag_at_ = 0;  // in text_: from here on a 304 says the same
+  std::size_t tag_at_ = 0;  // in text_, where the fields of a 304 begin
   std::size_t body_bytes_ = 0;
   std::string etag_;
   std::optional<HttpTime> last_modified_;
@@ -114,9 +114,9 @@ class KeptReply {
 class RecordedHead {
  public:
   /// @param head status and fields; not used after the call
-  /// @param default_ttl how long the response is fresh if it doesn't say so
+  /// @param default_ttl how long the response is fresh if it does not specify that
   /// @param clock the loop's time
-  /// @param wall the same moment as HTTP knows it
+  /// @param wall the same time on the wall clock
   RecordedHead(const Response& head, std::chrono::seconds default_ttl, TimePoint clock,
                HttpTime wall);
   RecordedHead(const RecordedHead&) = delete;
@@ -125,14 +125,14 @@ class RecordedHead {
   /// Returns the status.
   [[nodiscard]] auto Status() const noexcept -> int { return status_; }
 
-  /// How the response may be kept.
+  /// Returns how the response may be stored.
   [[nodiscard]] auto GetKeeping() const noexcept -> const Keeping& { return keeping_; }
 
-  /// Returns the response with its body, to be kept under `key`.
+  /// Returns the response with its body, to be stored under `key`.
   [[nodiscard]] auto Keep(std::string key, std::string_view body) const
       -> std::unique_ptr<KeptReply>;
 
-  /// Returns the names of the fields by which the response is found among others of its target,
+  /// Returns the names of the fields that select this response among others of its target, stored
   /// under `key`.
   [[nodiscard]] auto KeepNames(std::string key) const -> std::unique_ptr<KeptReply>;
 
@@ -142,7 +142,7 @@ class RecordedHead {
   const HttpTime wall_;
   std::string text_;
   std::string_view status_line_;
-  ReplyFields fields_;  // look into text_
+  ReplyFields fields_;  // views of text_
   Keeping keeping_;
 };
 

@@ -5,8 +5,8 @@
 
 namespace TURTLE_SERVER {
 
-// A pointer to a response may be the last one, and letting go of it locks the table. So the
-// pointers taken here are declared before the lock, and go after it.
+// A pointer to a response may be the last one, and its release locks the table. So pointers taken
+// here are declared before the lock, and destroyed after it.
 
 auto ReplyTable::Find(std::string_view key, TimePoint now) -> Kept {
   Kept kept;
@@ -100,7 +100,7 @@ auto ReplyTable::End(const Making& making) noexcept -> std::vector<ReplyWaiters*
 void ReplyTable::Drop(std::string_view key) {
   std::vector<Kept> wrong;
   const MutexLock lock(mutex_);
-  // A line end sorts before all that a longer target could go on with.
+  // A line end sorts before every continuation of a longer target.
   for (auto slot = slots_.lower_bound(key); slot != slots_.end(); ++slot) {
     const std::string_view found = slot->first;
     const bool variant = found.substr(0, key.size()) == key && found.size() > key.size() &&
@@ -115,7 +115,7 @@ void ReplyTable::Drop(std::string_view key) {
     for (const std::shared_ptr<Making>& making : slot->second.makings) {
       making->dropped_ = true;
     }
-    slot->second.leader.reset();  // waiting requests came before; no others may join them
+    slot->second.leader.reset();  // the waiting requests came earlier; no others may join them
   }
 }
 

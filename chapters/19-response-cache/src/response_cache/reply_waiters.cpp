@@ -9,8 +9,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Without memory for the task of Tell() no call comes, so the waiting exchanges look for themselves
-// now and then.
+// Out of memory for the task of Tell(), no call comes. So the waiting exchanges also look
+// themselves now and then.
 constexpr std::chrono::seconds kOwnLook{1};
 
 }  // namespace
@@ -53,7 +53,7 @@ void ReplyWaiters::Add(Exchange& exchange, std::shared_ptr<const Making> making,
 
 void ReplyWaiters::Tell() noexcept {
   try {
-    // A loop that takes no task any more has no clients either.
+    // A loop that takes no more tasks has no clients either.
     static_cast<void>(looper_.Post([this] { ServeThoseWhoCan(); }));
   } catch (...) {
     LogException("waking requests that wait for a response");
@@ -61,8 +61,8 @@ void ReplyWaiters::Tell() noexcept {
 }
 
 void ReplyWaiters::ServeThoseWhoCan() {
-  // Serving one may add others, at the end; and it takes away none but itself: an exchange that a
-  // handler deletes goes at the end of the round.
+  // Serving one may add others, at the end. It removes none but itself: an exchange that a handler
+  // deletes is destroyed at the end of the round.
   for (auto next = all_.begin(); next != all_.end();) {
     const Waiter& waiter = **next++;
     if (!waiter.CanGoOn()) {

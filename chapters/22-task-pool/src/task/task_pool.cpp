@@ -10,7 +10,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Below two, one long task would stop all others.
+// With fewer than two, one long task would stop all others.
 auto DefaultThreads() noexcept -> std::size_t {
   return std::clamp(std::thread::hardware_concurrency(), 2U, 16U);
 }
@@ -48,7 +48,7 @@ void TaskPool::StartAll() {
   }
 }
 
-// Starts them unless Start() has. With some of them, it goes on.
+// Starts them unless Start() has. If only some can be started, it continues with those.
 void TaskPool::StartAtNeed() noexcept {
   if (threads_.empty() && !stopped_) {
     try {
@@ -156,7 +156,7 @@ void TaskPool::Run() {
         return;  // Stop() drops the waiting tasks
       }
       task = lines_.TakeNext();
-      // Looked at when its turn has come: it may have waited all that time.
+      // Read when its turn has come: it may have waited all that time.
       expired = task->deadline_ <= clock_();
       figures_.expired += expired ? 1 : 0;
       figures_.running += expired ? 0 : 1;
@@ -170,7 +170,7 @@ void TaskPool::Run() {
     } catch (...) {
       LogException("task");
     }
-    task.reset();  // its captures go before anybody reads that it doesn't run any more
+    task.reset();  // destroys its captures before others see that it has finished
     const MutexLock lock(mutex_);
     --figures_.running;
     ++figures_.ran;
@@ -188,7 +188,7 @@ void TaskPool::Lines::Put(std::shared_ptr<PoolTask> task) noexcept {
   ++size_;
 }
 
-// @return the pool's share of it; nullptr: it does not wait
+// Removes a waiting task. @return the pool's share of it; nullptr if it does not wait
 auto TaskPool::Lines::Take(PoolTask& task) noexcept -> std::shared_ptr<PoolTask> {
   if (task.self_ != nullptr) {
     Line& line = lines_[static_cast<std::size_t>(task.priority_)];
@@ -199,8 +199,8 @@ auto TaskPool::Lines::Take(PoolTask& task) noexcept -> std::shared_ptr<PoolTask>
   return std::exchange(task.self_, nullptr);
 }
 
-// Whose turn is first; nullptr: nobody waits. Within a line turns only rise, so those in front are
-// enough. Of the same turn, the higher priority goes first.
+// Returns the task whose turn is first; nullptr if none waits. Turns only rise within a queue, so
+// the tasks in front are enough. For equal turns, the higher priority goes first.
 auto TaskPool::Lines::TakeNext() noexcept -> std::shared_ptr<PoolTask> {
   PoolTask* next = nullptr;
   for (const Line& line : lines_) {

@@ -8,13 +8,13 @@ namespace TURTLE_SERVER {
 
 // --- PreparedSql --------------------------------------------------------------------------------
 
-// A statement that is kept prepared: what Statement, Rows and the connection's cache share. It has
+// A statement that is kept prepared, shared by Statement, Rows and the connection's cache. It has
 // the driver's statement until its connection takes that away.
 class PreparedSql {
  public:
-  // @param connection knows it until it goes
+  // @param connection knows it until it is destroyed
   // @param sql its text
-  // @param driver_statement what runs
+  // @param driver_statement runs it
   PreparedSql(DbConnection& connection, std::string sql,
               std::unique_ptr<DbDriverStatement> driver_statement)
       : connection_(&connection), sql_(std::move(sql)), statement_(std::move(driver_statement)) {
@@ -30,10 +30,10 @@ class PreparedSql {
     }
   }
 
-  // Its text.
+  // Returns its text.
   [[nodiscard]] auto Text() const noexcept -> const std::string& { return sql_; }
 
-  // The driver's statement. Throws DbError kMisuse when it was taken away.
+  // Returns the driver's statement. Throws DbError kMisuse if it was taken away.
   [[nodiscard]] auto Driver() const -> DbDriverStatement& {
     if (!statement_) {
       throw DbError(DbErrorKind::kMisuse, sql_, "its connection has gone");
@@ -41,7 +41,7 @@ class PreparedSql {
     return *statement_;
   }
 
-  // Begins it.
+  // Starts it.
   void Start(const std::vector<DbValue>& values) {
     DbDriverStatement& driver = Driver();
     connection_->RequireTransaction(sql_);
@@ -57,7 +57,7 @@ class PreparedSql {
     busy_ = true;
   }
 
-  // Goes to the next row; false: there is none.
+  // Goes to the next row; returns false if there is none.
   auto Step() -> bool {
     DbDriverStatement& driver = Driver();
     bool found = false;
@@ -65,7 +65,7 @@ class PreparedSql {
     return found;
   }
 
-  // Ends it.
+  // Ends the run.
   void Reset() noexcept {
     busy_ = false;
     if (statement_) {
@@ -73,7 +73,7 @@ class PreparedSql {
     }
   }
 
-  // True if anybody but the cache has it; for DbConnection::CutOff().
+  // Returns true if it is held outside the cache; for DbConnection::CutOff().
   [[nodiscard]] auto IsHeld() const noexcept -> bool { return held_; }
 
   // As above.
@@ -86,7 +86,7 @@ class PreparedSql {
   }
 
  private:
-  // Its connection hears of an error.
+  // Informs its connection of an error.
   template <class Function>
   void Try(const Function& function) {
     try {
@@ -144,7 +144,7 @@ Rows::Rows(std::shared_ptr<PreparedSql> statement)
 }
 
 Rows::~Rows() {
-  if (statement_) {  // else it has moved
+  if (statement_) {  // else it was moved from
     statement_->Reset();
   }
 }
@@ -154,7 +154,7 @@ auto Rows::Next() -> const Row* {
     return nullptr;
   }
   if (!std::exchange(first_, false)) {
-    ended_ = true;  // after an error, too: to ask once more might begin the statement again
+    ended_ = true;  // even after an error: another call might start the statement again
     ended_ = !statement_->Step();
   }
   return ended_ ? nullptr : &row_;
@@ -176,8 +176,8 @@ auto Statement::ExecuteWith(const std::vector<DbValue>& values) -> DbOutcome {
 
 namespace {
 
-// The cache counts bytes. Entries that weigh nothing of their own weigh all the same, and so many
-// of them fit.
+// The cache counts bytes. Entries that add no weight all weigh the same, so this many of them
+// fit.
 auto BytesFor(std::size_t statements) -> std::size_t {
   return statements * LruCache<std::string, std::shared_ptr<PreparedSql>>::OverheadBytes();
 }
@@ -194,7 +194,7 @@ DbConnection::~DbConnection() {
 
 auto DbConnection::Prepare(const Sql& sql) -> Statement {
   std::shared_ptr<PreparedSql>* const kept = cache_.Find(sql.Text());
-  // Another caller may hold it, with rows that it is reading; then there are two for a while.
+  // Another caller may be reading its rows; then there are two for a while.
   if (kept != nullptr && kept->use_count() == 1) {
     return Statement(*kept);
   }
@@ -206,7 +206,7 @@ auto DbConnection::Prepare(const Sql& sql) -> Statement {
 
 void DbConnection::CutOff() noexcept {
   for (PreparedSql* const prepared : prepared_) {
-    prepared->SetHeld(true);  // one that is not in the cache is held by somebody else
+    prepared->SetHeld(true);  // one outside the cache is held elsewhere
   }
   cache_.ForEach([](const std::string&, const std::shared_ptr<PreparedSql>& prepared) {
     prepared->SetHeld(prepared.use_count() > 1);
@@ -241,7 +241,7 @@ void DbConnection::Commit() {
   in_transaction_ = false;
 }
 
-// Without this, what was to count together with others would count alone.
+// Without this check, a statement of the transaction could take effect alone.
 void DbConnection::RequireTransaction(std::string_view where) const {
   if (in_transaction_ && (transaction_failed_ || !driver_->InTransaction())) {
     throw DbError(DbErrorKind::kMisuse, where,
@@ -249,8 +249,8 @@ void DbConnection::RequireTransaction(std::string_view where) const {
   }
 }
 
-// Whether an error takes back the statement or the whole transaction, each database has its own
-// list, and settings. It is all the same if nothing comes after it but the end.
+// Whether an error rolls back the statement or the whole transaction depends on the database and
+// its settings. It doesn't matter if only the rollback can follow.
 void DbConnection::TakeNote(const DbError& error) noexcept {
   transaction_failed_ = transaction_failed_ || (error.Kind() != DbErrorKind::kConstraint &&
                                                 error.Kind() != DbErrorKind::kSyntax &&
@@ -262,7 +262,7 @@ void DbConnection::Rollback() noexcept {
   try {
     driver_->Rollback();
   } catch (const std::exception&) {
-    broken_ = true;  // closing it takes back what it has not committed
+    broken_ = true;  // closing it rolls back everything uncommitted
   }
 }
 

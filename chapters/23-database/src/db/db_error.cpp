@@ -4,7 +4,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// A statement that was written over several lines, on one, and not a long one.
+// Puts a statement that spans several lines on one, and shortens a long one.
 auto Shortened(std::string_view text) -> std::string {
   constexpr std::size_t kMaxShown = 120;
   std::string line;

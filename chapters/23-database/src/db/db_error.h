@@ -1,10 +1,10 @@
-// The errors of a database, in words of our own.
+// Classifies the errors of databases.
 //
-// A vendor has thousands of codes. A caller needs to know one thing: what to do now. So there are
-// few kinds, one for each thing to do.
+// A vendor has thousands of codes. A caller needs to know only one thing: what to do now. So there
+// are few kinds, one for each reaction.
 //
-// The text names the statement and the reason, never the values: it ends up in a log, and what
-// users have written does not belong there.
+// The text names the statement and the reason, never the values: it goes to a log, and users' data
+// does not belong there.
 //
 // Thread: a value.
 #pragma once
@@ -18,34 +18,34 @@
 
 namespace TURTLE_SERVER {
 
-/// Returns the kind of an error: what to do about it.
+/// The kind of an error, by the caller's reaction.
 enum class DbErrorKind : std::uint8_t {
   kUnavailable,  ///< No database, or no longer: later it may be there again.
-  kBusy,         ///< Somebody else is at the same rows: once more, from the beginning.
+  kBusy,         ///< Another transaction uses the same rows: start over.
   kTimeout,      ///< It took too long, and was ended.
   kConstraint,   ///< The database refuses the values: unique, not null, foreign key, too long.
-  kSyntax,       ///< The statement is wrong, or names what isn't there.
-  kType,         ///< A value is read or given as what it is not.
-  kFull,         ///< The disk, or a limit of its, is full.
+  kSyntax,       ///< The statement is wrong, or names something that doesn't exist.
+  kType,         ///< A value is read or passed as the wrong type.
+  kFull,         ///< The disk, or a limit of the database, is full.
   kMisuse,       ///< The program has called in the wrong order.
   kOther         ///< None of these.
 };
 
-/// "unavailable", "busy", … as the text of an error begins.
+/// Returns "unavailable", "busy", …: the start of an error's text.
 [[nodiscard]] auto NameOf(DbErrorKind kind) noexcept -> std::string_view;
 
 /// An operation on a database has failed.
 class DbError : public std::runtime_error {
  public:
   /// @param kind what to do about it
-  /// @param where the statement, or the database; long ones are shortened
-  /// @param reason why, without a value in it
+  /// @param where the statement, or the database; a long text is shortened
+  /// @param reason why, without any value
   DbError(DbErrorKind kind, std::string_view where, std::string_view reason);
 
-  /// Returns the kind of an error: what to do about it.
+  /// The kind of an error, by the caller's reaction.
   [[nodiscard]] auto Kind() const noexcept -> DbErrorKind { return kind_; }
 
-  /// Returns true if the same may work later: kUnavailable, kBusy, kTimeout. To a client, 503.
+  /// Returns true if a retry may succeed: kUnavailable, kBusy, kTimeout. For a client: 503.
   [[nodiscard]] auto IsPassing() const noexcept -> bool {
     return kind_ == DbErrorKind::kUnavailable || kind_ == DbErrorKind::kBusy ||
            kind_ == DbErrorKind::kTimeout;

@@ -16,10 +16,10 @@ DbLease::~DbLease() {
 
 DbPool::DbPool(std::unique_ptr<Database> database, DbPoolOptions options, DbClock clock)
     : database_(std::move(database)), options_(options), clock_(std::move(clock)) {
-  idle_.reserve(options_.max_connections);  // so that to give one back can't fail
+  idle_.reserve(options_.max_connections);  // so that returning one can't fail
 }
 
-// Without the lock: the destroying thread is the last that has it.
+// Without the lock: no other thread may use it any more.
 DbPool::~DbPool() {
   if (stats_.in_use != 0) {
     Log(LogLevel::kFatal, "a connection is lent by a pool that goes");
@@ -40,17 +40,17 @@ auto DbPool::Acquire() -> DbLease {
     stats_.opened += opens ? 1 : 0;
     return {*this, std::move(connection), stats_.broken};
   } catch (...) {
-    GiveUpTurn();  // the next one may have more luck
+    GiveUpTurn();  // the next caller may have more luck
     throw;
   }
 }
 
-// Returns with the right to one connection, which is counted in `in_use`.
+// Returns with the right to one connection, which counts as `in_use`.
 void DbPool::AwaitTurn() {
   Waiter self;
   const TimePoint end = clock_() + Bounded(options_.acquire_time);
   const MutexLock lock(mutex_);
-  if (stats_.in_use < options_.max_connections) {  // then nobody waits
+  if (stats_.in_use < options_.max_connections) {  // then no other thread waits
     ++stats_.in_use;
     return;
   }
@@ -70,7 +70,7 @@ void DbPool::AwaitTurn() {
   }
 }
 
-// The right goes to the caller that has waited longest, or back to the pool.
+// Passes the right to the caller that has waited longest, or back to the pool.
 void DbPool::PassTurnOn() noexcept {
   if (waiting_.empty()) {
     --stats_.in_use;
@@ -87,8 +87,8 @@ void DbPool::GiveUpTurn() noexcept {
   PassTurnOn();
 }
 
-// The one that was used last, if it lives. If not, none: the others are likely dead as well, and
-// each of them that is asked may take as long to say nothing.
+// Returns the most recently used one, if it is alive. If not, returns none: the others are likely
+// dead as well, and checking each of them may take long.
 auto DbPool::TakeIdle() -> std::unique_ptr<DbConnection> {
   const TimePoint now = clock_();
   Idle taken;
@@ -111,11 +111,11 @@ auto DbPool::TakeIdle() -> std::unique_ptr<DbConnection> {
 
 void DbPool::GiveBack(std::unique_ptr<DbConnection> connection,
                       std::uint64_t broken_before) noexcept {
-  // A transaction that outlives its lease has nobody who could end it.
+  // No code could end a transaction that outlives its lease.
   const bool broken = connection->IsBroken() || connection->InTransaction();
   connection->CutOff();
   if (broken) {
-    connection.reset();  // outside of the lock: it may say good-bye to the server
+    connection.reset();  // outside the lock: it may say goodbye to the server
   }
   const TimePoint now = clock_();
   {
@@ -130,7 +130,7 @@ void DbPool::GiveBack(std::unique_ptr<DbConnection> connection,
   CloseOld(now);
 }
 
-// The cause that ended one may have ended all: a server that was restarted, a cable.
+// Distrusts all others, too: a restarted server or a bad cable affects all of them.
 void DbPool::CountBroken() noexcept {
   ++stats_.broken;
   for (Idle& other : idle_) {
@@ -138,12 +138,12 @@ void DbPool::CountBroken() noexcept {
   }
 }
 
-// One at a time, and outside of the lock: it says good-bye to the server.
+// Closes one at a time, and outside the lock, because it says goodbye to the server.
 void DbPool::CloseOld(TimePoint now) noexcept {
   for (;;) {
     std::unique_ptr<DbConnection> old;
     const MutexLock lock(mutex_);
-    // The longest idle are in front.
+    // The longest idle ones are in front.
     if (idle_.empty() || now - idle_.front().since < options_.idle_time) {
       return;
     }

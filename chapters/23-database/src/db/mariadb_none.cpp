@@ -1,4 +1,4 @@
-// MariaDbDatabase() in a build without MariaDB Connector/C: it says so.
+// MariaDbDatabase() in a build without MariaDB Connector/C: it reports that.
 #ifndef TURTLE_WITH_MARIADB
 
 #include "db/mariadb_database.h"

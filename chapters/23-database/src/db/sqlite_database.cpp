@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The codes that SQLite extends have their kind in the lowest byte.
+// The lowest byte of SQLite's extended codes is their kind.
 auto KindOf(int code) noexcept -> DbErrorKind {
   switch (code & 0xff) {
     case SQLITE_BUSY:
@@ -59,8 +59,8 @@ struct Finalize {
   void operator()(sqlite3_stmt* handle) const noexcept { sqlite3_finalize(handle); }
 };
 
-// Is there no further statement in `sql`? White space, semicolons and comments are none; the
-// library takes a comment that nobody has closed as closed by the end.
+// Returns true if `sql` contains no further statement. White space, semicolons and comments don't
+// count; for the library, the end closes an open comment.
 auto IsBlank(std::string_view sql) noexcept -> bool {
   for (;;) {
     sql.remove_prefix(std::min(sql.find_first_not_of(" \t\n\f\r;"), sql.size()));
@@ -79,15 +79,15 @@ auto IsBlank(std::string_view sql) noexcept -> bool {
   }
 }
 
-// The state of a connection that its statements need as well.
+// The part of a connection's state that its statements need, too.
 struct Shared {
   std::unique_ptr<sqlite3, CloseDatabase> handle;
   std::chrono::milliseconds timeout{};
-  Clock::time_point deadline = Clock::time_point::max();  // of the statement that is being stepped
+  Clock::time_point deadline = Clock::time_point::max();  // of the statement being stepped
   bool broken = false;
-  bool* inserts = nullptr;  // of the statement that is being prepared: does it insert?
+  bool* inserts = nullptr;  // for the statement being prepared: does it insert?
   sqlite3_int64 id_before = 0;
-  bool has_id_before = false;  // a row with that id was inserted by the statement being stepped
+  bool has_id_before = false;  // a row with that id was inserted by the current statement
 
   [[noreturn]] void Fail(int code, std::string_view where) {
     const DbErrorKind kind = KindOf(code);
@@ -98,7 +98,7 @@ struct Shared {
     throw DbError(kind, where, handle ? sqlite3_errmsg(handle.get()) : sqlite3_errstr(code));
   }
 
-  // A null pointer may be the value, or stand for memory that was wanting: only the code tells.
+  // A null pointer may be the value, or mean a lack of memory: only the code tells which.
   void RequireMemory(const void* result, std::string_view where) {
     constexpr int kKind = 0xff;
     if (result == nullptr && (sqlite3_errcode(handle.get()) & kKind) == SQLITE_NOMEM) {
@@ -107,7 +107,7 @@ struct Shared {
   }
 
   // While a statement runs, its functions may quote their arguments: "bad JSON path: '…'". All
-  // other texts name tables and columns, and no values.
+  // other texts name tables and columns, but contain no values.
   [[noreturn]] void FailRunning(int code, std::string_view where) {
     if (code == SQLITE_ERROR) {
       throw DbError(KindOf(code), where, sqlite3_errstr(code));
@@ -160,8 +160,8 @@ class SqliteStatement : public DbDriverStatement {
     const int code = sqlite3_step(statement_.get());
     shared_.deadline = Clock::time_point::max();
     if (std::exchange(started_, false)) {
-      ReadLastId();  // all rows are inserted by the first step, also of one with RETURNING
-      // By now: a table that was altered has had the statement prepared again.
+      ReadLastId();  // all rows are inserted by the first step, even with RETURNING
+      // Only now: if a table was altered, the statement was prepared again.
       ReadColumns();
     }
     if (code == SQLITE_ROW) {
@@ -209,16 +209,16 @@ class SqliteStatement : public DbDriverStatement {
   }
 
   void Reset() noexcept override {
-    sqlite3_reset(statement_.get());  // its result is that of the last step, which was told
+    sqlite3_reset(statement_.get());  // its result is that of the last step, which was reported
     sqlite3_clear_bindings(statement_.get());
   }
 
  private:
   [[nodiscard]] auto Text() const -> std::string_view { return sqlite3_sql(statement_.get()); }
 
-  // sqlite3_last_insert_rowid() is the id of whatever was inserted last: after an UPDATE, of
-  // another statement's row. It is this one's if it has changed, or if a row with the same id was
-  // inserted. After the statement it does not count rows that triggers inserted.
+  // sqlite3_last_insert_rowid() is the id of the last insert: after an UPDATE, it belongs to
+  // another statement's row. It is this statement's if it has changed, or if a row with the same id
+  // was inserted. After the statement it ignores rows that triggers inserted.
   void ReadLastId() {
     const sqlite3_int64 id = sqlite3_last_insert_rowid(shared_.handle.get());
     if (inserts_ && (id != shared_.id_before || shared_.has_id_before)) {
@@ -226,7 +226,7 @@ class SqliteStatement : public DbDriverStatement {
     }
   }
 
-  // The first row comes when the values that were given have gone: so they are copied.
+  // The values may be gone when the first row is fetched, so they are copied.
   auto Bind(int index, const DbValue& value) noexcept -> int {
     sqlite3_stmt* const to = statement_.get();
     if (const auto* const number = std::get_if<std::int64_t>(&value)) {
@@ -236,7 +236,7 @@ class SqliteStatement : public DbDriverStatement {
       return sqlite3_bind_double(to, index, *number);
     }
     if (const auto* const text = std::get_if<std::string_view>(&value)) {
-      // A view of nothing may point nowhere, and that would be NULL.
+      // An empty view may have a null pointer, which would mean NULL.
       return sqlite3_bind_text64(to, index, text->empty() ? "" : text->data(), text->size(),
                                  SQLITE_TRANSIENT, SQLITE_UTF8);
     }
@@ -273,15 +273,15 @@ class SqliteStatement : public DbDriverStatement {
 class SqliteDriver : public DbDriver {
  public:
   explicit SqliteDriver(const SqliteOptions& options) : shared_{{}, options.timeout} {
-    constexpr int kSteps = 10'000;  // of SQLite's machine, well under a millisecond
-    if (options.file.empty()) {     // to SQLite, a private file that goes with the connection
+    constexpr int kSteps = 10'000;  // of SQLite's virtual machine, well under a millisecond
+    if (options.file.empty()) {     // to SQLite, a private file that is deleted on close
       throw DbError(DbErrorKind::kMisuse, "SQLite", "the file has no name");
     }
     if (options.file.find('\0') != std::string::npos) {
       throw DbError(DbErrorKind::kMisuse, "SQLite", "the file's name has a NUL byte in it");
     }
     sqlite3* handle = nullptr;
-    // NOMUTEX: that one thread at a time is here, the pool sees to.
+    // NOMUTEX: the pool ensures that only one thread at a time is here.
     const int code = sqlite3_open_v2(
         options.file.c_str(), &handle,
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
@@ -300,7 +300,7 @@ class SqliteDriver : public DbDriver {
         [](void* shared) { return Clock::now() >= static_cast<Shared*>(shared)->deadline ? 1 : 0; },
         &shared_);
     WatchInserts();
-    // A double-quoted name that is no column would be taken for a text.
+    // A double-quoted name that is not a column would be taken for a text.
     require(sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, nullptr));
     require(sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr));
     EnterWal(options.busy);
@@ -315,14 +315,14 @@ class SqliteDriver : public DbDriver {
     return std::make_unique<SqliteStatement>(shared_, sql);
   }
 
-  // IMMEDIATE: a transaction that has only read by now, and wants to write when another has, can't
-  // wait. It would see what was, and has to fail.
+  // IMMEDIATE: a transaction that has only read so far, and wants to write after another has, can't
+  // wait. It would see old data, so it must fail.
   void Begin() override { Run("BEGIN IMMEDIATE"); }
 
   void Commit() override { Run("COMMIT"); }
 
   void Rollback() override {
-    if (InTransaction()) {  // else an error has done it
+    if (InTransaction()) {  // else an error has already done it
       Run("ROLLBACK");
     }
   }
@@ -359,9 +359,9 @@ class SqliteDriver : public DbDriver {
         &shared_);
   }
 
-  // For this a fresh file has to be one's own. Of two connections that begin at once, each would
-  // wait for the other, so SQLite says SQLITE_BUSY without waiting: its busy timeout does not count
-  // here.
+  // A new file needs exclusive access for this. Of two connections that start at the same time,
+  // each would wait for the other, so SQLite returns SQLITE_BUSY at once: its busy timeout has no
+  // effect here.
   void EnterWal(std::chrono::milliseconds busy) {
     const Clock::time_point end = Clock::now() + Bounded(busy);
     for (;;) {
@@ -373,7 +373,7 @@ class SqliteDriver : public DbDriver {
           throw;
         }
       }
-      sqlite3_sleep(1);  // the other one needs a moment
+      sqlite3_sleep(1);  // the other connection needs a moment
     }
   }
 

@@ -18,8 +18,8 @@ constexpr std::string_view kOther = "other";
 
 auto Seconds(Clock::duration time) -> double { return std::chrono::duration<double>(time).count(); }
 
-// Of the statuses that have a name, each by itself. Programs may answer by any number, and clients
-// may choose what programs do; so the others are one.
+// Counts each status with a name separately. Programs may use any number, and clients may choose
+// the program; so all other statuses are counted together.
 auto CountsByCode(const RequestTotals& totals) -> std::map<std::string, std::uint64_t> {
   std::map<std::string, std::uint64_t> counts;
   for (const auto& [status, count] : totals.statuses) {
@@ -29,7 +29,7 @@ auto CountsByCode(const RequestTotals& totals) -> std::map<std::string, std::uin
   return counts;
 }
 
-// A metric with a number for each loop.
+// Adds a metric with one value for each loop.
 template <typename Number>
 void AddByLoop(const FiguresNow& now, std::string_view name, MetricType type, std::string_view help,
                const Number& number, MetricsText& text) {

@@ -1,7 +1,7 @@
-// The state of a server for the people who run it, as routes of another server.
+// Reports the state of a server to its operators, as routes of another server.
 //
 //   HttpServer server(NetAddress("0.0.0.0", 80));
-//   Operations operations(server);                       // from here on it is measured
+//   Operations operations(server);                       // from here on it measures the server
 //   HttpServer admin(NetAddress("127.0.0.1", 9507), {}, OneThread());
 //   operations.AddTo(admin);
 //   std::thread thread([&] { admin.Begin(); });
@@ -9,19 +9,19 @@
 //   admin.Stop();
 //
 // Interface:
-//  * GET /metrics is what Prometheus collects.
-//  * GET /livez is 200, or 503 and the loop that is stuck: start the process again.
-//  * GET /readyz is 200, or 503 and the reason: send no clients here now.
-//  * GET / is a page with pictures of the loops, fed by /events once a second.
-//  * Figures() is for further statistics.
+//  * GET /metrics returns the statistics for Prometheus.
+//  * GET /livez returns 200, or 503 and the stuck loop: restart the process.
+//  * GET /readyz returns 200, or 503 and the reason: send no clients here now.
+//  * GET / returns a page with pictures of the loops, updated by /events once a second.
+//  * Figures() returns the statistics, to add others.
 //
-// The other server should have its own listener, where strangers can't reach it, and its own
-// thread. It then answers even when every loop of the first is stuck, and while that ends.
+// The other server should have its own listener, out of reach of strangers, and its own thread.
+// Then it responds even if every loop of the first is stuck, or about to end.
 //
-// A page that is open costs one reading of the statistics each second; without one nothing is done.
-// A viewer that reads slowly misses some of them, and nothing is kept for it.
+// An open page costs one reading of the statistics each second; without one there is no work. A
+// viewer that reads slowly misses some of them; no data is kept for it.
 //
-// Thread: the constructor and AddTo() from the owner's, before either server begins.
+// Thread: the constructor and AddTo() on the owner's, before either server begins.
 #pragma once
 
 #include <chrono>
@@ -41,16 +41,16 @@ namespace TURTLE_SERVER {
 struct OperationsOptions {
   std::string version{};                     ///< of the program
   std::chrono::seconds stuck_after{10};      ///< a loop whose round takes longer is stuck
-  std::size_t max_viewers = 16;              ///< pages that are open; the next gets 503
+  std::size_t max_viewers = 16;              ///< open pages; one more gets a 503
   std::chrono::milliseconds interval{1000};  ///< between two events of a page
 };
 
 /// The statistics of one server, and the routes that report them.
 class Operations {
  public:
-  /// @param server is measured from now on; has not begun; outlives this object
-  /// @param options what is said
-  /// @param clock as of ServerFigures
+  /// @param server measured from now on; has not begun; outlives this object
+  /// @param options limits and the version
+  /// @param clock as for ServerFigures
   explicit Operations(HttpServer& server, OperationsOptions options = {},
                       ClockSource clock = Clock::now);
   ~Operations();
@@ -61,18 +61,18 @@ class Operations {
   /// Returns the statistics, to add others.
   [[nodiscard]] auto Figures() noexcept -> ServerFigures& { return figures_; }
 
-  /// Adds the routes, once. Throws as HttpServer::Route() where there are such already.
-  /// @param admin has not begun; this object outlives its Begin(). Pages that are open then do not
-  ///     keep it from ending.
+  /// Adds the routes, once. Throws as HttpServer::Route() does if they exist already.
+  /// @param admin has not begun; this object outlives its Begin(). Open pages don't prevent its
+  ///     end.
   void AddTo(HttpServer& admin);
 
-  /// How the server stands. Any thread.
+  /// Returns the readiness of the server. Any thread.
   [[nodiscard]] auto GetReadiness() const noexcept -> Readiness;
 
-  /// A line for each loop that is stuck; "": none is. Any thread.
+  /// Returns a line for each stuck loop, or "". Any thread.
   [[nodiscard]] auto StuckLoops() const -> std::string;
 
-  /// Returns how many pages are open, as far as is known. Any thread.
+  /// Returns how many pages are open, approximately. Any thread.
   [[nodiscard]] auto Viewers() const -> std::size_t;
 
  private:

@@ -1,13 +1,13 @@
-// One loop's count of its requests: how many, with which status, how long they took.
+// Counts the requests of one loop: how many, with which status, and how long they took.
 //
 // Interface:
-//  * RequestFigures holds the numbers: Begin() and End() count, Read() returns them.
+//  * RequestFigures contains the counts: Begin() and End() add to them, Read() returns them.
 //  * CountRequests() is an observer that counts into them (web/exchange_observer.h).
 //
-// A client must not be able to make new numbers: they are an array, made once. Nothing is allocated
-// or locked for a request; the price is the time of day, asked once at its end.
+// A client can't create new counters: they are an array, made once. No request allocates or locks;
+// the only cost is reading the time of day once, at its end.
 //
-// Thread: the loop's, but for Read(), which is any thread's.
+// Thread: the loop's; Read() on any.
 #pragma once
 
 #include <array>
@@ -31,21 +31,21 @@ struct RequestTotals {
     std::uint64_t count = 0;  ///< not 0
   };
 
-  std::uint64_t open = 0;           ///< are being answered
-  std::vector<OfStatus> statuses;   ///< replies, cut ones among them, in the order of the status
-  std::uint64_t unanswered = 0;     ///< requests whose clients had gone before there was a response
+  std::uint64_t open = 0;           ///< requests without a complete response
+  std::vector<OfStatus> statuses;   ///< responses, including cut ones, sorted by status
+  std::uint64_t unanswered = 0;     ///< requests whose clients were gone before any response
   std::uint64_t cut = 0;            ///< responses that were cut short
   std::uint64_t body_bytes = 0;     ///< of responses
   std::vector<std::uint64_t> took;  ///< requests, by RequestFigures::kBounds; the last: longer
   double seconds = 0;               ///< that all of them took
 };
 
-/// The numbers of one loop.
+/// Counts the requests of one loop.
 class RequestFigures {
  public:
-  /// The bounds of the buckets for the duration of a request: from its head, as the loop's round
-  /// found it, to the response, as it was given to the connection. So it includes the time that the
-  /// request waited for its turn in a round, but not the time that the client took to read.
+  /// The bounds of the buckets for the duration of a request: from its head, when the loop's round
+  /// found it, to the response, when the connection got it. This includes the request's wait for
+  /// its turn in a round, but not the time that the client took to read.
   static constexpr std::array<std::chrono::microseconds, 17> kBounds{
       std::chrono::microseconds(50),        std::chrono::microseconds(100),
       std::chrono::microseconds(250),       std::chrono::microseconds(500),
@@ -57,15 +57,15 @@ class RequestFigures {
       std::chrono::microseconds(2'500'000), std::chrono::microseconds(5'000'000),
       std::chrono::microseconds(10'000'000)};
 
-  /// A request has begun.
+  /// Counts a request that has begun.
   void Begin() noexcept { begun_.Add(1); }
 
-  /// It has ended.
-  /// @param record as ExchangeObserver::OnEnd()
+  /// Counts a request that has ended.
+  /// @param record as for ExchangeObserver::OnEnd()
   /// @param now the time
   void End(const ExchangeRecord& record, TimePoint now) noexcept;
 
-  /// Returns all of it. Any thread.
+  /// Returns all counts. Any thread.
   [[nodiscard]] auto Read() const -> RequestTotals;
 
  private:
@@ -73,7 +73,7 @@ class RequestFigures {
   static constexpr std::size_t kStatuses = 500;  // 100 to 599, and what is none of them
 
   alignas(kCacheLine) Counter begun_;
-  Counter ended_;  // of those that were begun
+  Counter ended_;  // only requests that were counted as begun
   Counter unanswered_;
   Counter cut_;
   Counter body_bytes_;
@@ -82,9 +82,9 @@ class RequestFigures {
   std::array<Counter, kStatuses + 1> statuses_;
 };
 
-/// An observer that counts.
-/// @param figures outlives it
-/// @param clock asked at the end of each request
+/// Returns an observer that counts.
+/// @param figures outlives the observer
+/// @param clock called at the end of each request
 [[nodiscard]] auto CountRequests(RequestFigures& figures, ClockSource clock = Clock::now)
     -> std::unique_ptr<ExchangeObserver>;
 

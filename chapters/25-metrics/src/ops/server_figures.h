@@ -6,15 +6,15 @@
 //   const FiguresNow now = figures.Read();
 //
 // Interface:
-//  * The constructor has the server's loops measured and its requests counted.
-//  * AddCache(), SetPool() and AddLog() name what else there is to read.
-//  * Read() reads all of it.
+//  * The constructor starts to measure the server's loops and count its requests.
+//  * AddCache(), SetPool() and AddLog() add other sources.
+//  * Read() reads all of them.
 //
-// Nothing is asked of a loop: its counts are in memory, and a loop that is stuck in a callback is
-// read like any other.
+// No loop is asked: its counts are in memory, and a loop that is stuck in a callback can be read
+// like any other.
 //
-// Thread: the constructor and SetPool() from the owner's, before the server begins; AddCache(),
-// AddLog() and Read() from any.
+// Thread: the constructor and SetPool() on the owner's, before the server begins; AddCache(),
+// AddLog() and Read() on any.
 #pragma once
 
 #include <chrono>
@@ -36,12 +36,12 @@
 
 namespace TURTLE_SERVER {
 
-/// The counts of one loop so far, and its present state.
+/// The counters and the present state of one loop.
 struct LoopNow {
   LoopTimes times{};            ///< how busy it is
-  std::size_t connections = 0;  ///< are there
-  std::uint64_t accepted = 0;   ///< connections that it was given, the refused among them
-  std::uint64_t refused = 0;    ///< of those, because there was no room
+  std::size_t connections = 0;  ///< present ones
+  std::uint64_t accepted = 0;   ///< connections that it was given, including refused ones
+  std::uint64_t refused = 0;    ///< of those, for lack of room
   RequestTotals requests{};     ///< and the responses to them
 };
 
@@ -58,22 +58,22 @@ struct LogNow {
   std::uint64_t dropped = 0;  ///< lines
 };
 
-/// Everything, read at about the same time: the loops go on meanwhile.
+/// All statistics, read at about the same time: the loops continue meanwhile.
 struct FiguresNow {
   TimePoint at{};                     ///< when it was read
   std::vector<LoopNow> loops;         ///< in the order of HttpServer::Loopers()
-  std::uint64_t blocked = 0;          ///< clients who were turned away, by their address
+  std::uint64_t blocked = 0;          ///< clients refused because of their address
   std::vector<CacheNow> caches;       ///< in the order in which they were added
   std::optional<TaskFigures> pool{};  ///< nullopt: there is none
-  std::size_t pool_threads = 0;       ///< that it has
+  std::size_t pool_threads = 0;       ///< of that pool
   std::vector<LogNow> logs;           ///< in the order in which they were added
   ProcessFigures process{};           ///< this program
 };
 
-/// Finds the statistics of one server.
+/// Collects the statistics of one server.
 class ServerFigures {
  public:
-  /// Has `server` counted and measured from now on. Throws std::bad_alloc only.
+  /// Counts and measures `server` from now on. Throws only std::bad_alloc.
   /// @param server has not begun; outlives this object, which outlives its Begin()
   /// @param clock the time, for requests and for Read(); called on all threads
   explicit ServerFigures(HttpServer& server, ClockSource clock = Clock::now);
@@ -81,31 +81,31 @@ class ServerFigures {
   ServerFigures(const ServerFigures&) = delete;
   auto operator=(const ServerFigures&) -> ServerFigures& = delete;
 
-  /// Reads a loop's share of a cache as well.
+  /// Adds one loop's part of a cache.
   /// @param name of the cache, the same on each loop
   /// @param looper one of the server's
-  /// @param stats of it; nullptr: there is no cache, and nothing happens
+  /// @param stats of the cache; nullptr: there is none, and nothing happens
   void AddCache(std::string name, const Looper& looper, std::shared_ptr<const LruStats> stats);
 
-  /// Reads a pool as well. It outlives the last Read().
+  /// Adds a pool, which outlives the last Read().
   void SetPool(const TaskPool& pool) { pool_ = &pool; }
 
-  /// Reads how many lines of a log were dropped.
+  /// Adds the count of a log's dropped lines.
   /// @param name of the log
-  /// @param dropped tells it, on any thread
+  /// @param dropped returns the count, on any thread
   void AddLog(std::string name, std::function<std::uint64_t()> dropped);
 
-  /// Everything as it is now.
+  /// Returns the current statistics.
   [[nodiscard]] auto Read() const -> FiguresNow;
 
-  /// How the loops spend their time; the part of Read() that asks nobody.
+  /// Returns how the loops spend their time: the cheap part of Read().
   [[nodiscard]] auto ReadTimes() const -> std::vector<LoopTimes>;
 
  private:
   struct Cache {
     std::string name;
     std::size_t loop;
-    std::shared_ptr<const LruStats> stats;  // shared with the cache, which may have gone
+    std::shared_ptr<const LruStats> stats;  // shared with the cache, which may be gone
   };
   struct LogSource {
     std::string name;

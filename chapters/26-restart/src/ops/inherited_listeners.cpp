@@ -29,7 +29,7 @@ auto TakeVariable(const char* name) -> std::optional<std::string> {
   return taken;
 }
 
-// All of it, in decimal.
+// Parses the whole text, in decimal.
 auto NumberIn(const char* variable, const std::string& text, long most) -> long {
   long number = 0;
   const char* const end = text.data() + text.size();
@@ -72,8 +72,8 @@ auto OptionOf(int fd, int option) -> int {
   return ::getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
 }
 
-// unix(7): a path in the file system may end with a NUL byte or not, and what begins with one has
-// no file.
+// Returns the path, unix(7): a path in the file system may or may not end with a NUL byte, and a
+// name that begins with one has no file.
 auto PathOf(const sockaddr_un& address, socklen_t size) -> std::string {
   constexpr socklen_t kBefore = offsetof(sockaddr_un, sun_path);
   const std::size_t room = sizeof address.sun_path;
@@ -94,7 +94,7 @@ auto TakeListenEnvironment() -> ListenEnvironment {
   taken.pid = TakeVariable("LISTEN_PID");
   taken.fds = TakeVariable("LISTEN_FDS");
   taken.names = TakeVariable("LISTEN_FDNAMES");
-  static_cast<void>(TakeVariable("LISTEN_PIDFDID"));  // newer, and says the same as LISTEN_PID
+  static_cast<void>(TakeVariable("LISTEN_PIDFDID"));  // newer, and means the same as LISTEN_PID
   return taken;
 }
 
@@ -104,10 +104,10 @@ InheritedListeners::InheritedListeners(const ListenEnvironment& environment, lon
   }
   constexpr int kMost = std::numeric_limits<int>::max();
   if (NumberIn("LISTEN_PID", *environment.pid, kMost) != pid) {
-    return;  // for the process that started us
+    return;  // they are for the process that started us
   }
   const auto count = static_cast<int>(NumberIn("LISTEN_FDS", *environment.fds, kMost - first));
-  // No name is without its descriptor, so a count that is far too high makes no such list.
+  // Checked first, so that a count that is far too high makes no such list of names.
   if (::fcntl(first + count - 1, F_GETFD) < 0) {
     throw std::runtime_error("LISTEN_FDS='" + *environment.fds + "': descriptor " +
                              std::to_string(first + count - 1) + " is not open");

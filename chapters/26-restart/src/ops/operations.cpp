@@ -17,7 +17,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// All that the page is made of comes from here; a script that found its way into it would not run.
+// All parts of the page come from here; a script injected into it would not run.
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -41,8 +41,8 @@ void AddPage(HttpServer& admin) {
 
 }  // namespace
 
-// The pages that are open. The first loop of the server that they came to tells them, as long as
-// there is one.
+// The open pages. The first loop of their server updates them, as long as there is
+// one.
 class Operations::Stream : public std::enable_shared_from_this<Stream> {
  public:
   // `make` makes the data of an event, on the loop's thread or a viewer's.
@@ -52,10 +52,10 @@ class Operations::Stream : public std::enable_shared_from_this<Stream> {
         interval_(options.interval),
         make_(std::move(make)) {}
 
-  // Begins to answer by events, and tells the first. @return false: there are too many
+  // Begins a response with events, and sends the first. @return false if there are too many.
   auto Add(const Responder& responder) -> bool {
     if (Count() >= max_) {
-      return false;  // and nothing was read for it
+      return false;  // before any statistics are read
     }
     const std::string text = make_();
     const MutexLock lock(mutex_);
@@ -70,7 +70,7 @@ class Operations::Stream : public std::enable_shared_from_this<Stream> {
     return true;
   }
 
-  // A server that stops waits for its responses, and these have no end.
+  // A stopping server waits for its responses, and these would never end.
   void End() {
     const MutexLock lock(mutex_);
     ended_ = true;
@@ -100,11 +100,11 @@ class Operations::Stream : public std::enable_shared_from_this<Stream> {
         return;
       }
     }
-    TellLater();  // first: what throws below is no reason to stop
+    TellLater();  // first: an exception below is no reason to stop
     const std::string text = make_();
     const MutexLock lock(mutex_);
     for (const EventChannel& channel : channels_) {
-      if (channel.Stream().State() == StreamState::kOpen) {  // else it has enough to read
+      if (channel.Stream().State() == StreamState::kOpen) {  // else its viewer reads too slowly
         channel.Send({text});
       }
     }

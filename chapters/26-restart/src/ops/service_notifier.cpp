@@ -76,7 +76,7 @@ void ServiceNotifier::Tell(std::string_view lines) const noexcept {
   std::memcpy(address.sun_path, name_.data(), name_.size());
   std::size_t size = offsetof(sockaddr_un, sun_path) + name_.size();
   if (name_.front() == '@') {
-    address.sun_path[0] = '\0';  // the length says where the name ends, and no byte does
+    address.sun_path[0] = '\0';  // the length marks the end of the name, not a byte
   } else {
     ++size;
   }

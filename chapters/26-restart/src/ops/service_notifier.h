@@ -1,13 +1,13 @@
-// Tells systemd, or another parent, what this program is doing: sd_notify(3).
+// Reports to systemd, or another parent, what this program is doing: sd_notify(3).
 //
 // A service manager that only sees a process can't know when it serves: "started" is not "ready".
-// So it leaves the name of a socket in NOTIFY_SOCKET, to which the program sends datagrams of lines
-// such as READY=1. A program that was started otherwise has no such variable, and tells nobody.
+// So it sets NOTIFY_SOCKET to the name of a socket, and the program sends it datagrams with lines
+// such as READY=1. Without that variable, the program reports nothing.
 //
 // Interface:
-//  * Ready(), Reloading(), Stopping() and MainPid() say the four things that a server has to say.
+//  * Ready(), Reloading(), Stopping() and MainPid() report the four states of a server.
 //
-// A name that begins with '@' is none of the file system: unix(7), "abstract".
+// A name that begins with '@' is not in the file system: unix(7), "abstract".
 //
 // Thread: any; each call is one system call, which does not wait.
 #pragma once
@@ -23,31 +23,31 @@
 
 namespace TURTLE_SERVER {
 
-/// The way to a service manager.
+/// Sends messages to a service manager.
 class ServiceNotifier {
  public:
-  /// @param socket the value of NOTIFY_SOCKET: a path, or '@' and a name; empty: nobody is told
-  /// @throws std::invalid_argument when it is neither, std::system_error when there is no socket
-  ///     to send from
+  /// @param socket the value of NOTIFY_SOCKET: a path, or '@' and a name; empty: no reports
+  /// @throws std::invalid_argument if it is neither, std::system_error if there is no socket to
+  ///     send from
   explicit ServiceNotifier(std::string socket = {});
 
-  /// Is there somebody to be told?
+  /// Returns true if there is a service manager to report to.
   [[nodiscard]] auto IsHeard() const noexcept -> bool { return !name_.empty(); }
 
-  /// Clients are served, or, after Reloading(), the settings count.
+  /// Reports that clients are served, or, after Reloading(), that the settings are in effect.
   void Ready() const noexcept { Tell("READY=1"); }
 
-  /// The settings are being read again.
-  /// @param now of CLOCK_MONOTONIC: the manager tells by it which reload this belongs to
+  /// Reports that the settings are being read again.
+  /// @param now of CLOCK_MONOTONIC: the manager uses it to identify the reload
   void Reloading(std::chrono::microseconds now = MonotonicTime()) const noexcept;
 
-  /// The end has begun.
+  /// Reports that the server is about to end.
   void Stopping() const noexcept { Tell("STOPPING=1"); }
 
-  /// Another process is the service from now on, and it is ready.
+  /// Reports that another process is the service from now on, and that it is ready.
   void MainPid(pid_t pid) const noexcept;
 
-  /// CLOCK_MONOTONIC, clock_gettime(2).
+  /// Returns CLOCK_MONOTONIC, clock_gettime(2).
   [[nodiscard]] static auto MonotonicTime() noexcept -> std::chrono::microseconds;
 
  private:

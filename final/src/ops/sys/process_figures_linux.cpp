@@ -1,4 +1,4 @@
-// proc(5): /proc/self/stat, /proc/self/fd.
+// Reads proc(5): /proc/self/stat, /proc/self/fd.
 #ifdef __linux__
 
 #include <dirent.h>
@@ -28,9 +28,9 @@ auto Now(clockid_t clock) -> double {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-// In seconds since 1970. Worked out once: when somebody sets the clock, the start of the system
-// moves, and another start would be taken for another process. The file /proc/stat has it, too, but
-// not for a service that may see no more than processes (ProcSubset=pid of systemd.exec(5)).
+// Returns seconds since 1970. Computed once: setting the clock moves the system's start, and
+// another start would look like another process. The file /proc/stat has the value, too, but not
+// for a service that may only see processes (ProcSubset=pid of systemd.exec(5)).
 auto StartTime(double ticks_since_boot) -> double {
   static const double start = Now(CLOCK_REALTIME) - Now(CLOCK_BOOTTIME) +
                               ticks_since_boot / static_cast<double>(sysconf(_SC_CLK_TCK));
@@ -41,7 +41,7 @@ void ReadStat(ProcessFigures& figures) {
   std::ifstream file("/proc/self/stat");
   std::string text;
   std::getline(file, text);
-  // The second field is the program's name in brackets, and may hold anything.
+  // The second field is the program's name in brackets, and may contain anything.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) {
     return;
@@ -91,7 +91,7 @@ auto ReadProcessFigures() noexcept -> ProcessFigures {
     ReadStat(figures);
     figures.open_descriptors = CountDescriptors();
   } catch (const std::exception&) {
-    // no memory: what has been read is told
+    // out of memory: the values read so far are returned
   }
   return figures;
 }

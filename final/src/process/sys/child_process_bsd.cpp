@@ -1,4 +1,4 @@
-// How macOS and the BSDs start a program: plain fork(2) and a loop over the descriptors.
+// Starts programs on macOS and the BSDs: plain fork(2) and a loop over the descriptors.
 #ifndef __linux__
 
 #include <fcntl.h>

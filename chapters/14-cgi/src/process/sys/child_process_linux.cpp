@@ -1,4 +1,4 @@
-// How Linux starts a program: vfork(2), close_range(2), pidfd_open(2).
+// Starts programs on Linux: vfork(2), close_range(2), pidfd_open(2).
 #ifdef __linux__
 
 #include <fcntl.h>
@@ -29,10 +29,10 @@ constexpr unsigned kCloseRangeCloexec = 1U << 2;
 
 }  // namespace
 
-// vfork(2) borrows our memory instead of copying its page tables, which with a large cache takes
+// vfork(2) borrows our memory instead of copying its page tables. With a large cache, copying takes
 // longer than everything else here. This thread sleeps until the child has called execve(2) or
-// _exit(2), so the stack that both use is safe. A signal handler of ours that ran in the child
-// would change our memory, so all signals are blocked until the child has reset them.
+// _exit(2), so sharing the stack is safe. A signal handler that ran in the child would change our
+// memory, so all signals are blocked until the child has reset them.
 auto ForkChild(void (*run)(const void* plan), const void* plan) noexcept -> pid_t {
   sigset_t all;
   sigset_t before;
@@ -49,7 +49,7 @@ auto ForkChild(void (*run)(const void* plan), const void* plan) noexcept -> pid_
 }
 
 void CloseOthersOnExec(int bound) noexcept {
-  // Not closing at once keeps the report's pipe open until the program really runs.
+  // Close-on-exec keeps the report's pipe open until the program really runs.
   if (::syscall(kCloseRange, 3U, ~0U, kCloseRangeCloexec) == 0) {
     return;
   }
@@ -58,8 +58,8 @@ void CloseOthersOnExec(int bound) noexcept {
   }
 }
 
-// Without a race although it comes after the fork: nobody but us reaps the child, so the number
-// is its own even if it has ended by now.
+// There is no race although it comes after the fork: only we reap the child, so the number is still
+// its own even if it has ended.
 auto OpenExitFd(pid_t pid) noexcept -> UniqueFd {
   return UniqueFd(static_cast<int>(::syscall(kPidfdOpen, pid, 0)));  // close-on-exec by itself
 }

@@ -11,8 +11,8 @@
 
 namespace TURTLE_SERVER {
 
-// For a moment the ends are not close-on-exec. A ChildProcess that another thread starts meanwhile
-// doesn't get them all the same: it marks all its descriptors before execve(2).
+// For a short time the ends are not close-on-exec. A ChildProcess started by another thread then
+// still doesn't get them: it marks all its descriptors before execve(2).
 auto OpenPipe(PipeMode mode, Pipe& pipe) noexcept -> int {
   pipe = Pipe();
   std::array<int, 2> ends{};
