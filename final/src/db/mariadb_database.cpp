@@ -188,11 +188,11 @@ class MariaDbStatement : public DbDriverStatement {
     // The rows are in our memory, so the server need not be informed.
     static_cast<void>(mysql_stmt_free_result(statement_.get()));
     static_cast<void>(Drain());  // a failure here is reported by the next call
-    cells_.clear();  // or each cached statement would keep the longest text it has read
+    cells_.clear();  // or each statement that is kept would keep the longest text it has read
   }
 
  private:
-  static constexpr std::size_t kParameterBytes = 16;  // at most, besides a text: its type and length
+  static constexpr std::size_t kParameterBytes = 16;  // at most, besides a text: type, length
 
   // A procedure may return several results, and always a status at its end. All of it must be read,
   // or the next statement would read it.
@@ -233,7 +233,7 @@ class MariaDbStatement : public DbDriverStatement {
     bind = {};
     const auto text = [&bind](std::string_view bytes, enum_field_types type) {
       bind.buffer_type = type;
-      bind.buffer = const_cast<char*>(bytes.empty() ? "" : bytes.data());  // a null pointer would mean NULL
+      bind.buffer = const_cast<char*>(bytes.empty() ? "" : bytes.data());  // a null pointer is NULL
       bind.buffer_length = bytes.size();
     };
     if (const auto* const number = std::get_if<std::int64_t>(&value)) {

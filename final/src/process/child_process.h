@@ -73,8 +73,8 @@ class ChildProcess {
   ChildProcess() noexcept = default;                              ///< Has no program.
   ChildProcess(const ChildProcess&) = delete;                     ///< A program has one owner.
   auto operator=(const ChildProcess&) -> ChildProcess& = delete;  ///< As above.
-  ChildProcess(ChildProcess&& other) noexcept;  ///< `other` then has no program.
-  auto operator=(ChildProcess&& other) noexcept -> ChildProcess&;  ///< First abandons its own program.
+  ChildProcess(ChildProcess&& other) noexcept;  ///< `other` has no program any more.
+  auto operator=(ChildProcess&& other) noexcept -> ChildProcess&;  ///< Abandons its own first.
   ~ChildProcess() { Abandon(); }                                   ///< See Abandon().
 
   /// Starts a program in its own process group, with all signals at their default and none blocked.

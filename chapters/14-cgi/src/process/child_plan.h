@@ -1,7 +1,7 @@
 // The steps between fork(2) and execve(2), prepared in advance.
 //
 // Interface:
-//  * ChildPlan contains only numbers and pointers to finished memory, so the child allocates nothing.
+//  * ChildPlan has only numbers and pointers to finished memory, so the child allocates nothing.
 //  * RunPlan() is everything that the child of a ChildProcess does.
 //  * ResetSignals(), PutInPlace() and CloseOthersOnExec() are its steps, also for other children.
 //  * The other functions exist once per kernel: child_process_linux.cpp, child_process_bsd.cpp.

@@ -2,7 +2,7 @@
 //
 // Interface:
 //  * OpenPipe() makes one; our end may be non-blocking.
-//  * ReadPipe() and WritePipe() move bytes and report results as Socket::Recv() and Socket::Send() do.
+//  * ReadPipe() and WritePipe() move bytes and report as Socket::Recv() and Socket::Send() do.
 //
 // Thread: any; a pipe end is used by one thread at a time.
 #pragma once
@@ -36,14 +36,14 @@ enum class PipeMode : std::uint8_t {
 /// @return 0 or an errno value (EMFILE, ENFILE).
 [[nodiscard]] auto OpenPipe(PipeMode mode, Pipe& pipe) noexcept -> int;
 
-/// Calls read(2) successfully at most once. kEnd: all writers have closed; kWouldBlock: no data yet.
+/// Makes at most one successful read(2). kEnd: all writers have closed; kWouldBlock: no data yet.
 /// @param fd the reading end, or any other file.
 /// @param into destination of the bytes.
 /// @param room for how many bytes, more than 0.
 auto ReadPipe(int fd, char* into, std::size_t room) noexcept -> IoResult;
 
-/// Calls write(2) successfully at most once, possibly for only a part. If the program has closed
-/// its input: kError with EPIPE and never a SIGPIPE, however that is handled.
+/// Makes at most one successful write(2), possibly of fewer bytes. If the program has closed its
+/// input: kError with EPIPE and never a SIGPIPE, however that is handled.
 /// @param fd the writing end.
 /// @param bytes to write; an empty view does nothing.
 auto WritePipe(int fd, std::string_view bytes) noexcept -> IoResult;

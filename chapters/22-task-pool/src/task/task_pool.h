@@ -57,8 +57,8 @@ enum class DropReason : std::uint8_t {
 /// The result of Submit().
 enum class SubmitResult : std::uint8_t {
   kStopped,   ///< refused: the pool was stopped, or has no threads
-  kFull,       ///< refused: too many are waiting
-  kAccepted,   ///< it will be run or dropped
+  kFull,      ///< refused: too many are waiting
+  kAccepted,  ///< it will be run or dropped
 };
 
 class TaskPool;

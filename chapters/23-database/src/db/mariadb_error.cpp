@@ -117,7 +117,7 @@ auto MariaDbReason(unsigned code, std::string_view text) -> std::string {
   if (IsWithoutValues(code)) {
     return std::string(text);
   }
-  if (code == kDuplicateEntry) {  // "Duplicate entry '…' for key 'name'": only the part after the value
+  if (code == kDuplicateEntry) {  // in "Duplicate entry '…' for key 'name'", after the value
     const std::size_t key = text.rfind(" for key ");
     return "there is such an entry" +
            (key == std::string_view::npos ? std::string() : std::string(text.substr(key)));
