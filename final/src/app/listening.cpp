@@ -11,8 +11,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Between two of us, the name of a listener whose file we make and remove. systemd's files are
-// systemd's.
+// Marks, between two of us, a listener whose file we make and remove. Files of systemd belong to
+// systemd.
 constexpr const char* kOwnPath = "turtle-path";
 
 }  // namespace

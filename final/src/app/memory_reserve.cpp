@@ -16,7 +16,7 @@ MemoryReserve::MemoryReserve() {
 
 MemoryReserve::~MemoryReserve() { mine = nullptr; }
 
-// Called by operator new, which tries again when it returns: new.handler in the standard.
+// Called by operator new, which retries when this returns: new.handler in the standard.
 void MemoryReserve::LetGo() {
   if (mine != nullptr) {
     for (std::unique_ptr<char[]>& part : mine->parts_) {

@@ -1,11 +1,11 @@
-// Memory that is kept for when there is none.
+// Keeps memory for a time when there is none.
 //
-// A destructor must not throw, and some ask for memory all the same: nlohmann's Json has a list of
-// what it still has to take apart. Without memory that is std::terminate(), the end of a server
-// only because it was to read a file once more. So code that uses such a class while there are
-// clients has a MemoryReserve beside it: an allocation that fails gets a part of it.
+// A destructor must not throw, but some allocate memory: nlohmann's Json keeps a list of values yet
+// to be destroyed. Without memory that calls std::terminate(), and the server ends only because it
+// read a file again. So code that uses such a class while there are clients also has a
+// MemoryReserve: an allocation that fails gets a part of it.
 //
-// Thread: its owner's, whom alone it serves.
+// Thread: its owner's, the only one that it serves.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@
 
 namespace TURTLE_SERVER {
 
-/// Memory for allocations of its thread that would fail otherwise, as long as it lasts. A thread
-/// has one at a time.
+/// Memory for allocations of its thread that would otherwise fail, as long as it lasts. Each thread
+/// may have one at a time.
 class MemoryReserve {
  public:
-  /// Throws std::bad_alloc if there is too little memory by now. The first of all of them installs
-  /// a std::new_handler for good, in the place of any other.
+  /// Throws std::bad_alloc if there already is too little memory. The first object permanently
+  /// installs a std::new_handler, in place of any other.
   MemoryReserve();
 
   ~MemoryReserve();
@@ -30,8 +30,8 @@ class MemoryReserve {
   auto operator=(const MemoryReserve&) -> MemoryReserve& = delete;
 
  private:
-  // Several, for several allocations in a row; each is small enough to be left to its thread, where
-  // malloc(3) would give a large one back to the kernel.
+  // Several parts, for several allocations in a row. Each is small enough to stay with its thread;
+  // malloc(3) would return a large one to the kernel.
   static constexpr std::size_t kParts = 8;
   static constexpr std::size_t kPartBytes = std::size_t{16} << 10;
 

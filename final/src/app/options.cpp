@@ -19,12 +19,12 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Settings as options of a command: their values are collected in `given`. CLI11 sees texts only:
-// its own conversions would take "0x50" for a port and "12.5" for a number of threads, and its
-// messages don't say what would be right.
+// Adds settings as options of a command; their values are collected in `given`. CLI11 only sees
+// texts: its own conversions would take "0x50" for a port and "12.5" for a number of threads, and
+// its messages don't contain the permitted values.
 void AddFlags(CLI::App& app, const std::vector<Setting>& settings, std::vector<GivenFlag>& given) {
   for (const Setting& setting : settings) {
-    // CLI11 takes each at most once: of two ports, which did you mean?
+    // CLI11 accepts each at most once: of two ports, which did you mean?
     app.add_option_function<std::string>(
            setting.name.flag,
            [&given, flag = setting.name.flag](const std::string& text) {
@@ -51,7 +51,7 @@ constexpr const char* kExitCodes =
     "  1  can't start or go on: an address in use, a log that can't be opened\n"
     "  2  a mistake on the command line or in the configuration\n";
 
-// Usage errors are one line: those of a script end up in a log.
+// Puts a usage error on one line, because a script's errors go to a log.
 auto OneLine(std::string text) -> std::string {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return "turtle: " + text + " (turtle --help tells more)\n";
@@ -64,12 +64,12 @@ auto ArgumentsOf(int argc, const char* const* argv) -> std::vector<std::string> 
   if (first.compare(0, 2, "-f") == 0 || first.compare(0, 2, "-t") == 0) {
     arguments.insert(arguments.begin(), "serve");
   }
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 requires
   return arguments;
 }
 
-// "; did you mean --port?", or nothing. Compared without hyphens: with them, a short word would be
-// near too many.
+// Returns "; did you mean --port?", or nothing. Compares without hyphens: with them, a short word
+// would be near too many.
 auto SuggestedOption(const std::string& word, bool serves, const std::vector<Setting>& settings)
     -> std::string {
   const std::vector<std::string> before_serve{"version", "schema"};
@@ -109,7 +109,7 @@ auto Unexpected(const std::string& word, bool serves, const std::vector<Setting>
          (NearestName(word, {"serve"}) ? "; did you mean serve?" : "");
 }
 
-// The environment counts more than the file.
+// The environment overrides the file.
 void HeedEnvironment(ServeOptions& options) {
   const char* const level = std::getenv("MIN_LOG_LEVEL");
   if (level != nullptr && ParseLogLevel(level)) {
@@ -125,7 +125,7 @@ void HeedEnvironment(ServeOptions& options) {
   }
 }
 
-// log.path and log.base_name are another way to say log.file.
+// Combines log.path and log.base_name, another way to set log.file.
 void NameLogFile(ServeOptions& options) {
   if (options.log_base_name.empty()) {
     return;
@@ -138,7 +138,7 @@ void NameLogFile(ServeOptions& options) {
   options.log.writer.file = options.log_path + "/" + options.log_base_name + ".log";
 }
 
-// Of -t: what can be tried without starting, is.
+// For -t: tries everything that is possible without starting.
 void Check(CommandLine& line) {
   for (const auto& warnings : {ServeWarnings(line.serve), StartWarnings(line.serve)}) {
     for (const std::string& warning : warnings) {
@@ -162,8 +162,8 @@ auto Schema() -> std::string {
   return ConfigSchema(ServeSettings(defaults).All());
 }
 
-// Weakest first: each writes over those before it. The flags wait until the whole line was read,
-// for another reason too: the 80 of "--prot 80" would be a bad DIR before "--prot" is a bad option.
+// Weakest first: each overwrites those before it. The flags wait until the whole line was read, for
+// another reason too: the 80 of "--prot 80" would be a bad DIR before "--prot" is a bad option.
 void ReadSettings(CommandLine& line) try {
   const SettingList settings = ServeSettings(line.serve);
   line.action = CommandAction::kServe;
@@ -222,7 +222,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
     }
   } catch (const CLI::CallForHelp&) {
     result.action = CommandAction::kPrint;
-    // Of several commands, the help is that of the one it was asked for.
+    // With several commands, print the help of the requested one.
     result.text = (serve.parsed() ? serve.help("turtle") : app.help()) + SignalsHelp() + kExitCodes;
   } catch (const CLI::CallForVersion& version) {
     result.action = CommandAction::kPrint;
@@ -239,7 +239,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
 }
 
 auto ReadAgain(const CommandLine& line) -> CommandLine {
-  const MemoryReserve reserve;  // there are clients by now, and what reads can't but end without
+  const MemoryReserve reserve;  // there are clients by now, and the parsers need memory to go on
   CommandLine result;
   result.file = line.file;
   result.flags = line.flags;

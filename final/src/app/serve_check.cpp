@@ -27,12 +27,12 @@ namespace TURTLE_SERVER {
 namespace {
 
 #ifdef __linux__
-constexpr bool kAnyIsAll = true;  // who listens on 0.0.0.0 keeps others from each single address
+constexpr bool kAnyIsAll = true;  // a listener on 0.0.0.0 keeps others from each single address
 #else
 constexpr bool kAnyIsAll = false;
 #endif
 
-// Somewhere to listen.
+// A place to listen at.
 struct Place {
   std::string key;     // of its setting
   std::string text;    // as it is written there
@@ -47,7 +47,7 @@ auto WhatIsWrong(const std::string& key, const std::string& value, const std::st
 
 auto TextOf(int error) -> std::string { return std::generic_category().message(error); }
 
-// The reason of a refusal; "": there is none. Asked for the user that will open it.
+// Returns the reason of a refusal, or "". Checks for the user that will open it.
 auto Refusal(const std::string& path, int mode) -> std::string {
   return ::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0 ? "" : TextOf(errno);
 }
@@ -62,13 +62,13 @@ auto EndOf(std::filesystem::path path) -> std::filesystem::path {
   return path;
 }
 
-// Is it the directory of open descriptors? Nobody can create a file there.
+// Returns true for the directory of open descriptors, where no file can be created.
 auto IsDescriptorFolder(const std::string& folder) -> bool {
   std::error_code ignored;
   return std::filesystem::equivalent(folder, "/dev/fd", ignored);
 }
 
-// Why a file can't be made at `path`, where none is; "": it can.
+// Returns why a missing file can't be created at `path`, or "".
 auto WhyNotMade(const std::filesystem::path& path) -> std::string {
   const std::string parent = path.parent_path().string();
   const std::string folder = parent.empty() ? "." : parent;
@@ -80,7 +80,7 @@ auto WhyNotMade(const std::filesystem::path& path) -> std::string {
   return reason.empty() ? "" : "its directory " + folder + ": " + reason;
 }
 
-// A socket that is there may be a running server's: it is left alone.
+// An existing socket may be a running server's, so it is not touched.
 auto WhyNoSocket(const std::string& path) -> std::string {
   if (path.size() >= sizeof sockaddr_un{}.sun_path) {
     return "too long for a socket, unix(7)";
@@ -98,7 +98,7 @@ auto WhyNoDevice(const std::string& file) -> std::string {
   return device ? "" : TextOf(errno);
 }
 
-// A FIFO is not opened: its reader would take us for a writer.
+// A FIFO is not opened: its reader would mistake us for a writer.
 auto WhyNoLog(const std::string& file) -> std::string {
   if (const std::optional<int> descriptor = DescriptorOf(file)) {
     return file.empty() || ::fcntl(*descriptor, F_GETFD) >= 0 ? "" : TextOf(errno);
@@ -113,8 +113,8 @@ auto WhyNoLog(const std::string& file) -> std::string {
                                     : Refusal(file, W_OK);
 }
 
-// Binding to port 0 shows whether the address belongs to this machine, without taking a port that
-// is in use.
+// Binding to port 0 shows whether the address belongs to this machine, without using a port that is
+// in use.
 auto AddressOf(const std::string& host, std::uint16_t port) -> NetAddress {
   NetAddress address(host, port);
   Socket().Bind(NetAddress(address.Ip(), 0));
@@ -156,7 +156,7 @@ auto Collide(const Place& one, const Place& other) -> bool {
   }
   if (one.address.Port() == 0 || one.address.Port() != other.address.Port() ||
       one.address.Family() != other.address.Family()) {
-    return false;  // of IPv6 we take no IPv4 client
+    return false;  // our IPv6 sockets take no IPv4 clients
   }
   const bool any = IsAny(one.address) || IsAny(other.address);
   return one.address.Ip() == other.address.Ip() || (kAnyIsAll && any);
@@ -165,7 +165,7 @@ auto Collide(const Place& one, const Place& other) -> bool {
 // Finds all faults, in the order of the settings.
 class Check {
  public:
-  // A place where a server would listen.
+  // Notes a place where a server would listen.
   void Listens(Place place, const std::string& host, std::uint16_t port) {
     const bool is_path = place.text.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0;
     if (is_path) {
@@ -191,14 +191,14 @@ class Check {
     places_.push_back(std::move(place));
   }
 
-  // A directory that is to be entered.
+  // Checks a directory that will be entered.
   void Enters(const std::string& key, const std::string& folder) {
     if (!folder.empty()) {
       Refuses(key, folder, Refusal(folder, X_OK));
     }
   }
 
-  // A file that is written to.
+  // Checks a file that will be written to.
   void Writes(const std::string& key, const std::string& file) {
     Refuses(key, file, WhyNoLog(file));
   }

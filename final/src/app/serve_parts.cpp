@@ -27,7 +27,7 @@ auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
 auto CgiOf(const ServeOptions& options) -> CgiOptions {
   CgiOptions cgi;
   cgi.directory = options.cgi_dir;
-  // The programs run in their own directory, so a relative path would mean another one to them.
+  // The programs run in their own directory, where a relative path would mean another one.
   cgi.document_root = AbsolutePath(options.directory);
   cgi.timeout = options.cgi_timeout;
   return cgi;
@@ -88,8 +88,8 @@ auto ProgramsHandler(const ServeOptions& options, ServerFigures* statistics) -> 
   return options.response_cache ? Cached(cache, programs, made) : programs;
 }
 
-// Always by its own thread: the log of errors has a few lines a day, this one has one for each
-// request. Its errors are reported there: other programs read this one, line by line.
+// Always on its own thread: the error log has a few lines a day, this one has one for each request.
+// Its errors are reported there, because other programs read this one line by line.
 auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
   if (options.access_log.file.empty()) {
     return nullptr;

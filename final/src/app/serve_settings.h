@@ -1,6 +1,6 @@
-// The settings of `turtle serve`: one table, whose rows are keys and flags at once.
+// The settings of `turtle serve`: one table, whose rows define both keys and flags.
 //
-// Thread: pure, but for looking at the file system.
+// Thread: pure, except that it looks at the file system.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 namespace TURTLE_SERVER {
 
 /// Returns the settings of a server.
-/// @param options what they store into, and their standards; outlives the list
+/// @param options its members store the values, and contain the defaults; outlives the list
 [[nodiscard]] auto ServeSettings(ServeOptions& options) -> SettingList;
 
-/// Returns the defaults of a server that is set up by a configuration.
+/// Returns the defaults of a server that has a configuration.
 [[nodiscard]] auto ConfigDefaults() -> ServeOptions;
 
-/// Returns the end of the help: what a running server does at which signal.
+/// Returns the end of the help: how a running server reacts to signals.
 [[nodiscard]] auto SignalsHelp() -> std::string;
 
 }  // namespace TURTLE_SERVER

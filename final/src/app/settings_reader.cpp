@@ -24,7 +24,7 @@ void LogLines(LogLevel level, const std::string& text) {
   }
 }
 
-// The new settings that count only after a restart.
+// Logs the new settings that need a restart.
 void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
   const SettingList now = ServeSettings(running);
   const SettingList then = ServeSettings(wanted);
@@ -36,7 +36,7 @@ void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
                                   "' until the next start, and '" + value + "' from then on");
     }
   }
-  if (running.mysql.password != wanted.mysql.password) {  // which shows nothing
+  if (running.mysql.password != wanted.mysql.password) {  // the values must not be shown
     Log(LogLevel::kWarning, "mysql.password is another one from the next start on");
   }
 }
@@ -76,7 +76,7 @@ void SettingsReader::ReadOnThread(std::uint64_t number) {
   // False: the server has ended.
   static_cast<void>(server_.Loopers().front()->Post([this, number, line] {
     OrReady([&] {
-      if (number > taken_) {  // else a later one was faster
+      if (number > taken_) {  // else a later reload was faster
         taken_ = number;
         Take(*line);
       }
@@ -91,7 +91,7 @@ void SettingsReader::Take(const CommandLine& line) {
     Log(LogLevel::kError, "the settings stay as they were");
     return;
   }
-  CidrSet blocked(SplitList(line.serve.blocked));  // before any other setting counts: it may throw
+  CidrSet blocked(SplitList(line.serve.blocked));  // before any other setting, since it may throw
   server_.SetOptions(HttpOf(line.serve));
   server_.SetMaxConnections(line.serve.max_connections);
   server_.Block(std::move(blocked));

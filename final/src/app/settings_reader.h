@@ -1,10 +1,10 @@
 // Reloads the settings of a running server.
 //
-// A mistake anywhere, and the new settings are dropped as a whole. Settings that can't change
+// If there is any mistake, the new settings are dropped as a whole. Settings that can't change
 // while the server runs, such as a port, are logged and wait for a restart.
 //
-// A directory may be far away, and a list of networks may be long, so a thread of the pool reads,
-// if there is one; the result counts on the first loop.
+// A directory may be on a remote disk, and a list of networks may be long. So a thread of the pool
+// reads, if there is one; the result is applied on the first loop.
 //
 // Thread: the first loop's.
 #pragma once
@@ -23,15 +23,15 @@ namespace TURTLE_SERVER {
 /// Reloads the settings, as ReadAgain() does.
 using Reread = std::function<CommandLine()>;
 
-/// Has the settings of one server reloaded at each SIGHUP.
+/// Reloads the settings of one server at each SIGHUP.
 class SettingsReader {
  public:
-  /// All of them outlive this object.
+  /// All arguments outlive this object.
   /// @param running the settings with which the server was started
-  /// @param reread empty: there is nothing to reload
+  /// @param reread empty if there is nothing to reload
   /// @param server gets the new limits
   /// @param logging gets the new level
-  /// @param notifier reports when reading begins, and when it ends
+  /// @param notifier reports the beginning and the end of reading
   SettingsReader(const ServeOptions& running, const Reread& reread, HttpServer& server,
                  Logging& logging, const ServiceNotifier& notifier)
       : running_(running),
@@ -40,14 +40,14 @@ class SettingsReader {
         logging_(logging),
         notifier_(notifier) {}
 
-  /// Has the settings read, and reports in the log how that went, and whatever was thrown.
-  /// @param pool ends its threads before this object goes
+  /// Reloads the settings, and logs the result, even an exception.
+  /// @param pool ends its threads before this object is destroyed
   void Read(TaskPool& pool);
 
  private:
   void ReadOnThread(std::uint64_t number);
 
-  // After the notice that settings are being read, their end has to be reported, whatever it is.
+  // Once the start of a reload was reported, its end must be reported, whatever happens.
   template <typename Step>
   void OrReady(const Step& step) noexcept;
 

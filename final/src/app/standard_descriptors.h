@@ -1,18 +1,18 @@
-// Standard input, output and error of a program that may have been started without them.
+// Opens standard input, output and error for a program started without them.
 //
-// A program that is started with `2>&-` has no descriptor 2, and the first file or socket that it
-// opens becomes its standard error: whatever is written there arrives at a client, say.
+// A program started with `2>&-` has no descriptor 2, and the first file or socket that it opens
+// becomes its standard error: error messages could then reach a client.
 //
-// Thread: at the beginning of main(), before there are others.
+// Thread: at the beginning of main(), before there are other threads.
 #pragma once
 
 #include "base/namespace.h"
 
 namespace TURTLE_SERVER {
 
-/// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. Programs that are started
-/// later inherit it.
-/// @return 0, or the errno value of what failed.
+/// Opens /dev/null for each closed descriptor among 0, 1 and 2. Programs started later inherit
+/// it.
+/// @return 0 or an errno value.
 [[nodiscard]] auto OpenStandardDescriptors() noexcept -> int;
 
 }  // namespace TURTLE_SERVER

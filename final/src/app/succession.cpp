@@ -11,7 +11,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// The environment and descriptors of a successor.
+// Returns the environment and descriptors of a successor.
 auto SuccessorOf(const std::vector<std::string>& command, const HttpServer& server,
                  const Listening& listening, const OperationsServer* beside) -> HandOverOptions {
   HandOverOptions successor;
@@ -42,7 +42,7 @@ Succession::Succession(const ReadyPipe& predecessor, HttpServer& server, Listeni
 void Succession::Tell(const Task& announce) noexcept {
   try {
     if (server_.IsLeaving()) {
-      return;  // the process that waits for us goes on serving
+      return;  // the process that waits for us continues to serve
     }
     if (!IsReady()) {
       server_.Loopers().front()->RunAfter(std::chrono::milliseconds(1),
@@ -54,7 +54,7 @@ void Succession::Tell(const Task& announce) noexcept {
     server_.Stop();
     return;
   }
-  // Not before: had we failed, they would be the files of the server that goes on.
+  // Not before: if we failed, they would belong to the server that continues.
   listening_.TakeFiles();
   if (beside_ != nullptr) {
     beside_->TakeFiles();
@@ -84,12 +84,12 @@ auto Succession::IsReady() -> bool {
     return false;
   }
   if (beside_ != nullptr) {
-    beside_->Begin();  // until now a predecessor's answers were those that count
+    beside_->Begin();  // until now a predecessor answered the probes
   }
   return beside_ == nullptr || beside_->IsReady();
 }
 
-// Another one serves: nothing may keep this one from leaving.
+// A successor serves: nothing may keep this process from leaving.
 void Succession::Leave(pid_t successor) noexcept {
   std::array<char, 100> text{};
   std::snprintf(text.data(), text.size(),

@@ -8,7 +8,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Of "http.root_path" the last part.
+// Returns the last part of "http.root_path".
 auto Own(std::string_view name) -> std::string_view { return name.substr(name.rfind('.') + 1); }
 
 }  // namespace
@@ -35,7 +35,7 @@ auto EditDistance(std::string_view one, std::string_view other) -> std::size_t {
 
 auto NearestName(std::string_view word, const std::vector<std::string>& names)
     -> std::optional<std::string> {
-  constexpr std::size_t kMaxWord = 64;  // nobody means a name by more
+  constexpr std::size_t kMaxWord = 64;  // no typing error is longer
   if (word.size() > kMaxWord) {
     return std::nullopt;
   }

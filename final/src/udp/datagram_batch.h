@@ -1,16 +1,16 @@
-// Room for many datagrams, used again and again.
+// A ring of slots for many datagrams, used again and again.
 //
-// A datagram is a message: it comes whole or not at all, and two of them never melt into one. So
-// there is no Buffer here, but a row of slots, each with an address and room for one payload.
+// A datagram is a message: it arrives completely or not at all, and two of them never merge. So
+// instead of a Buffer there are slots, each with an address and room for one payload.
 //
 // Interface:
-//  * UdpSocket::ReceiveMany() refills a batch; Size() and operator[] say with what.
-//  * Add() queues a datagram to be sent, UdpSocket::SendMany() sends from the front.
+//  * UdpSocket::ReceiveMany() refills a batch; Size() and operator[] return the datagrams.
+//  * Add() queues a datagram to be sent; UdpSocket::SendMany() sends from the front.
 //
-// The memory is got once, in the constructor, and nothing is allocated after that. It is not filled
-// with zeros: pages that no datagram ever reached are never given by the kernel. The slots are a
-// ring, and an empty batch begins at its first slot again: a server that keeps up uses the same few
-// pages, whatever its bound is.
+// The memory is allocated once, in the constructor. It is not zeroed, so the kernel never
+// provides pages that no datagram has reached. The slots are a ring, and an empty batch starts
+// at its first slot again. So a server that keeps up uses the same few pages, whatever its bound
+// is.
 //
 // Thread: one at a time for each object.
 #pragma once
@@ -26,25 +26,25 @@
 
 namespace TURTLE_SERVER {
 
-/// The largest payload that an IPv4 datagram can have: 65535 bytes without the headers of IP (20)
-/// and UDP (8). With IPv6 it is 65527, because its header is not counted (RFC 768, RFC 8200).
+/// The largest payload of an IPv4 datagram: 65535 bytes without the headers of IP (20) and UDP (8).
+/// With IPv6 it is 65527, because its header does not count (RFC 768, RFC 8200).
 inline constexpr std::size_t kMaxUdpPayload = 65507;
 
 /// One datagram. The payload is a view into the batch: valid until the batch is filled or cleared.
 struct Datagram {
-  std::string_view payload;  ///< may be empty: a datagram of length zero is a datagram
-  std::size_t size;          ///< its real length in bytes, where the system tells it (Linux)
+  std::string_view payload;  ///< may be empty: a datagram can have length zero
+  std::size_t size;          ///< its real length in bytes, if the system reports it (Linux)
   bool truncated;            ///< the payload is only its beginning
   NetAddress peer;           ///< its sender, or its receiver; empty: the connected peer
   /// The address that it was sent to, with the port; empty unless UdpSocket::ReportDestination()
-  /// was called. With IPv6 link-local addresses it has the scope.
+  /// was called. With IPv6 link-local addresses it includes the scope.
   NetAddress local;
 };
 
 /// A ring of datagrams.
 class DatagramBatch {
  public:
-  /// The facts about one datagram. For the files that make the system calls.
+  /// The data of one datagram. For the files that make the system calls.
   struct Slot {
     NetAddress peer;         ///< as Datagram::peer
     NetAddress local;        ///< as Datagram::local
@@ -53,36 +53,36 @@ class DatagramBatch {
     bool truncated = false;  ///< as Datagram::truncated
   };
 
-  /// Gets the memory, `count` × `max_payload` bytes of it.
+  /// Allocates the memory, `count` × `max_payload` bytes.
   /// @param count how many datagrams fit, at least 1
   /// @param max_payload bytes kept of each, at least 1; kMaxUdpPayload is always enough for IPv4
-  /// @throws std::invalid_argument when one of them is 0, std::bad_alloc
+  /// @throws std::invalid_argument if one of them is 0, std::bad_alloc
   DatagramBatch(std::size_t count, std::size_t max_payload);
 
   /// Returns how many datagrams fit.
   [[nodiscard]] auto Capacity() const noexcept -> std::size_t { return slots_.size(); }
 
-  /// Returns how many bytes are kept of each.
+  /// Returns how many bytes of each datagram are kept.
   [[nodiscard]] auto MaxPayload() const noexcept -> std::size_t { return max_payload_; }
 
-  /// Returns how many there are.
+  /// Returns how many datagrams there are.
   [[nodiscard]] auto Size() const noexcept -> std::size_t { return size_; }
 
-  /// Is there none?
+  /// Returns true if there are no datagrams.
   [[nodiscard]] auto Empty() const noexcept -> bool { return size_ == 0; }
 
-  /// Is there no room for another?
+  /// Returns true if there is no room for another.
   [[nodiscard]] auto Full() const noexcept -> bool { return size_ == slots_.size(); }
 
-  /// The datagram at `index`, less than Size(), counted from the oldest.
+  /// Returns the datagram at `index`, less than Size(), counted from the oldest.
   [[nodiscard]] auto operator[](std::size_t index) const noexcept -> Datagram;
 
   /// Copies a datagram to the end.
-  /// @param payload what is to be sent
-  /// @param peer who is to get it; empty for the peer of a connected socket
-  /// @param local the address that it is to come from, as in Datagram::local; empty: the kernel
+  /// @param payload to be sent
+  /// @param peer the receiver; empty for the peer of a connected socket
+  /// @param local the address to send from, as in Datagram::local; empty: the kernel
   ///     chooses
-  /// @return false, and nothing has changed: there is no room, or the payload is too long
+  /// @return false, and nothing has changed, if there is no room, or the payload is too long
   [[nodiscard]] auto Add(std::string_view payload, const NetAddress& peer,
                          const NetAddress& local = NetAddress()) noexcept -> bool;
 
@@ -92,9 +92,9 @@ class DatagramBatch {
   /// Forgets all datagrams.
   void Clear() noexcept { DropFront(size_); }
 
-  /// Returns how many datagrams the kernel had dropped for want of room in the receive buffer, in
-  /// the life of the socket, when it took in the last one of this batch that said so. Modulo 2^32;
-  /// 0 where the system does not count, or nobody asked: UdpSocket::ReportDrops().
+  /// Returns how many datagrams the kernel had dropped for lack of room in the socket's receive
+  /// buffer, in total, when it received the last one of this batch with a count. Modulo 2^32; 0 if
+  /// the system does not count, or without UdpSocket::ReportDrops().
   [[nodiscard]] auto KernelDrops() const noexcept -> std::uint32_t { return kernel_drops_; }
 
   /// Notes the kernel's count; for UdpSocket.
@@ -103,12 +103,12 @@ class DatagramBatch {
   /// Returns the slot at `index`, less than Capacity(), counted from the oldest; for UdpSocket.
   [[nodiscard]] auto SlotAt(std::size_t index) noexcept -> Slot& { return slots_[Place(index)]; }
 
-  /// Its memory, MaxPayload() bytes; for UdpSocket.
+  /// Returns the slot's memory, MaxPayload() bytes; for UdpSocket.
   [[nodiscard]] auto MemoryAt(std::size_t index) noexcept -> char* {
     return memory_.get() + Place(index) * max_payload_;
   }
 
-  /// The first `count` slots have been filled; for UdpSocket.
+  /// Marks the first `count` slots as filled; for UdpSocket.
   void SetSize(std::size_t count) noexcept { size_ = count; }
 
  private:

@@ -1,4 +1,4 @@
-// RFC 3542 gives in6_pktinfo, and macOS hides it unless it is asked for.
+// RFC 3542 defines in6_pktinfo, and macOS hides it unless it is requested.
 #define __APPLE_USE_RFC_3542  // NOLINT: the name is Apple's
 #include "udp/datagram_message.h"
 
@@ -9,7 +9,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Addresses whose number is one of many: the interface belongs to them.
+// Returns true if the same number may exist on many interfaces: the scope selects one.
 auto NeedsScope(const in6_addr& address) noexcept -> bool {
   return IN6_IS_ADDR_LINKLOCAL(&address) || IN6_IS_ADDR_MC_LINKLOCAL(&address);
 }
@@ -27,7 +27,7 @@ void ReadIpv6Destination(const cmsghdr& control, NetAddress& local) noexcept {
 
 auto WriteIpv6Source(cmsghdr& control, const sockaddr_in6& source) noexcept -> std::size_t {
   in6_pktinfo info{};
-  // A server that was called by a group's address answers by its own, on the same interface.
+  // A server that was reached by a group's address responds from its own, on the same interface.
   if (!IN6_IS_ADDR_MULTICAST(&source.sin6_addr)) {
     info.ipi6_addr = source.sin6_addr;
   }
@@ -39,7 +39,7 @@ auto WriteIpv6Source(cmsghdr& control, const sockaddr_in6& source) noexcept -> s
   return CMSG_SPACE(sizeof info);
 }
 
-// @return how long the control message is that has a datagram come from `source`.
+// @return the length of the control message that makes a datagram come from `source`.
 auto WriteSource(cmsghdr& control, const NetAddress& source) noexcept -> std::size_t {
   switch (source.Family()) {
     case AF_INET: {
@@ -85,7 +85,7 @@ void FinishReceive(const msghdr& header, std::size_t bytes, DatagramBatch& batch
                    in_port_t local_port) noexcept {
   DatagramBatch::Slot& slot = batch.SlotAt(index);
   if (header.msg_namelen == 0) {
-    slot.peer = NetAddress();  // a socket without a name, as one of a pair has none
+    slot.peer = NetAddress();  // from a socket without a name, such as one of a pair
   } else {
     *slot.peer.Length() = header.msg_namelen;
   }
@@ -93,7 +93,7 @@ void FinishReceive(const msghdr& header, std::size_t bytes, DatagramBatch& batch
   slot.size = bytes;
   slot.truncated = (header.msg_flags & MSG_TRUNC) != 0;
   slot.local = NetAddress();
-  auto* message = const_cast<msghdr*>(&header);  // CMSG_NXTHDR wants it so, and changes nothing
+  auto* message = const_cast<msghdr*>(&header);  // CMSG_NXTHDR requires it, and changes nothing
   for (cmsghdr* each = CMSG_FIRSTHDR(message); each != nullptr; each = CMSG_NXTHDR(message, each)) {
     if (each->cmsg_level == IPPROTO_IPV6 && each->cmsg_type == IPV6_PKTINFO) {
       ReadIpv6Destination(*each, slot.local);
@@ -116,7 +116,7 @@ void PrepareSend(msghdr& header, DatagramParts& parts, DatagramBatch& batch,
   header.msg_iov = &parts.payload;
   header.msg_iovlen = 1;
   if (slot.local.Family() != AF_UNSPEC) {
-    std::memset(parts.control, 0, sizeof parts.control);  // the gaps between its fields, too
+    std::memset(parts.control, 0, sizeof parts.control);  // including the gaps between its fields
     header.msg_control = parts.control;
     header.msg_controllen = sizeof parts.control;
     header.msg_controllen = WriteSource(*CMSG_FIRSTHDR(&header), slot.local);

@@ -1,7 +1,7 @@
-// How many datagrams the kernel has dropped, from its count, which wraps around after 2^32.
+// Counts the datagrams dropped by the kernel, whose own count wraps around after 2^32.
 //
-// The kernel tells its count in two ways: with a datagram, as it was when that one came in, and
-// when it is asked. So what was told may be older than what is known.
+// The kernel reports its count in two ways: with a datagram, as of its arrival, and when it is
+// asked. So a reported count may be older than the newest one.
 //
 // Thread: one at a time for each object.
 #pragma once
@@ -12,19 +12,19 @@
 
 namespace TURTLE_SERVER {
 
-/// Adds up what a count of 32 bits goes on by.
+/// Adds up the increases of a 32-bit count.
 class DropCount {
  public:
-  /// Notes what the kernel has told. Older news change nothing.
+  /// Notes a count reported by the kernel. An older count changes nothing.
   void Note(std::uint32_t kernel_count) noexcept {
-    const std::uint32_t more = kernel_count - newest_;  // right across the end of 32 bits, too
-    if (more < 0x80000000U) {                           // else it is from before
+    const std::uint32_t more = kernel_count - newest_;  // correct even after a wrap
+    if (more < 0x80000000U) {                           // else it is an older count
       total_ += more;
       newest_ = kernel_count;
     }
   }
 
-  /// Returns all of them.
+  /// Returns the total.
   [[nodiscard]] auto Total() const noexcept -> std::uint64_t { return total_; }
 
  private:

@@ -59,7 +59,7 @@ void UdpServer::Start() {
   if (!watch_) {
     watch_ = looper_.Watch(socket_.GetFd(), Interest::kRead,
                            [this](const PollEvent& event) { OnReady(event); });
-    SetInterest();  // earlier datagrams may wait for room
+    SetInterest();  // earlier datagrams may be waiting for room
   }
 }
 
@@ -79,11 +79,11 @@ void UdpServer::Stop() {
     looper_.Unwatch(*watch_);
     watch_.reset();
   }
-  room_wanted_ = false;  // perhaps there is some by now
+  room_wanted_ = false;  // there may be some by now
   Flush();
   figures_.dropped += out_.Size();
   out_.Clear();
-  AskForDrops();  // the kernel's count goes with the socket
+  AskForDrops();  // the kernel's count is lost with the socket
   for (std::optional<TimerId>* timer : {&retry_, &flush_}) {
     if (*timer) {
       looper_.Cancel(**timer);
@@ -100,7 +100,7 @@ auto UdpServer::Send(std::string_view payload, const NetAddress& peer, const Net
     return false;
   }
   if (out_.Full() && !room_wanted_) {
-    Flush();  // a callback may send many for one that came
+    Flush();  // a callback may send many datagrams for a single one
   }
   if (stopped_ || !out_.Add(payload, peer, local)) {
     ++figures_.dropped;
@@ -127,14 +127,14 @@ void UdpServer::OnReady(const PollEvent& event) {
   if (retry_ || (!event.readable && !event.error)) {
     return;
   }
-  // The socket stays readable if there is more; and for ever, if somebody has shut it down.
+  // The socket stays readable if there is more, and forever if it was shut down.
   if (!ReceiveBatch() && event.peer_closed && !stopped_) {
     Rest(EINVAL);
   }
 }
 
-// An ICMP error for a datagram that was sent earlier is reported once, and the socket is as good as
-// before. An error that is told twice will be told for ever.
+// An ICMP error for an earlier datagram is reported once, and the socket remains usable. An error
+// that is reported twice will be reported forever.
 auto UdpServer::ReceiveBatch() -> bool {
   BatchResult received = socket_.ReceiveMany(in_);
   if (received.status == IoStatus::kError) {
@@ -145,7 +145,7 @@ auto UdpServer::ReceiveBatch() -> bool {
     Rest(received.error);
   }
   if (received.status != IoStatus::kBytes) {
-    return false;  // perhaps a wrong checksum: it was there, and is no more
+    return false;  // perhaps a wrong checksum: it was dropped
   }
   drops_.Note(in_.KernelDrops());
   in_round_ = true;
@@ -172,7 +172,7 @@ void UdpServer::Deliver(const Datagram& datagram) {
   }
 }
 
-// Called while the exception is being handled. A line for each would let a stranger write the log.
+// Called while the exception is being handled. A line for each would let a stranger flood the log.
 void UdpServer::TellOfException() {
   if (!logged_ || looper_.Now() - *logged_ >= kLogPause) {
     logged_ = looper_.Now();
@@ -180,9 +180,9 @@ void UdpServer::TellOfException() {
   }
 }
 
-// One call for all that is queued, and two more for each datagram that the kernel refuses. The
-// first refusal may be news of one that was sent earlier, so it is offered again. After the second
-// it has failed, and it alone: the ones after it go to others.
+// Makes one call for the whole queue, and two more for each datagram that the kernel refuses. The
+// first refusal may concern an earlier datagram, so it is offered again. After the second refusal
+// it alone has failed: the datagrams after it have other receivers.
 void UdpServer::Flush() {
   bool refused = false;
   while (!out_.Empty() && !room_wanted_) {
@@ -208,7 +208,7 @@ void UdpServer::Flush() {
   SetInterest();
 }
 
-// Datagrams sent outside of a round, by a timer say, leave in the next one, all of them by one
+// Datagrams sent outside a round, for example by a timer, leave in the next one, all of them in one
 // call.
 void UdpServer::FlushSoon() {
   if (flush_) {
@@ -220,7 +220,7 @@ void UdpServer::FlushSoon() {
       Flush();
     });
   } catch (const std::bad_alloc&) {
-    Flush();  // a call for each, then
+    Flush();  // then with a call for each
   }
 }
 
@@ -239,8 +239,8 @@ void UdpServer::AskForDrops() noexcept {
   }
 }
 
-// The kernel has no memory for us, or a rule against us, and the socket stays readable: to try
-// again at once would spin.
+// The kernel has no memory for us, or a rule against us, and the socket stays readable: retrying at
+// once would spin.
 void UdpServer::Rest(int error) {
   if (retry_) {
     return;
@@ -249,7 +249,7 @@ void UdpServer::Rest(int error) {
     retry_.reset();
     SetInterest();
   });
-  SetInterest();  // not before there is a timer that ends it
+  SetInterest();  // not before a timer exists that ends it
   if (!rest_logged_ || looper_.Now() - *rest_logged_ >= kLogPause) {
     rest_logged_ = looper_.Now();
     Log(LogLevel::kWarning, "receive at " + local_.ToString() + ": " +

@@ -20,7 +20,7 @@ namespace {
   throw std::system_error(error, std::generic_category(), what + (" " + where.ToString()));
 }
 
-// EINVAL for an empty batch would be a riddle, and 0 datagrams taken would be a loop without end.
+// EINVAL for an empty batch would be confusing, and 0 sent datagrams would cause an endless loop.
 auto ResultOf(int count) noexcept -> BatchResult {
   if (count > 0) {
     return {IoStatus::kBytes, static_cast<std::size_t>(count), 0};
@@ -72,7 +72,7 @@ void UdpSocket::Bind(const NetAddress& local, PortSharing sharing) {
 
 void UdpSocket::Connect(const NetAddress& peer) {
   Open(peer);
-  if (::connect(fd_.Get(), peer.Data(), peer.Size()) != 0) {  // never waits: there is no handshake
+  if (::connect(fd_.Get(), peer.Data(), peer.Size()) != 0) {  // never waits: UDP has no handshake
     Fail(errno, "connect", peer);
   }
   port_ = htons(static_cast<in_port_t>(LocalAddress().Port()));

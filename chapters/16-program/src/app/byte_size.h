@@ -12,13 +12,13 @@
 
 namespace TURTLE_SERVER {
 
-/// Reads a number of bytes: digits and perhaps one of the letters K, M, G, T (either case), which
-/// stand for powers of 1024. No sign, no space, no fraction.
-/// @param text what was written.
-/// @return bytes; nullopt: not a size, or more than 64 bits hold.
+/// Parses a number of bytes: digits, optionally followed by one of the letters K, M, G, T (either
+/// case) for powers of 1024. No sign, no space, no fraction.
+/// @param text as written.
+/// @return bytes; nullopt: not a size, or more than 64 bits can hold.
 [[nodiscard]] auto ParseByteSize(std::string_view text) -> std::optional<std::uint64_t>;
 
-/// Writes a number of bytes so that ParseByteSize() reads it again, as short as possible: 67108864
+/// Formats a number of bytes as short as possible, so that ParseByteSize() reads it again: 67108864
 /// becomes 64M, and 1000 stays 1000.
 [[nodiscard]] auto FormatByteSize(std::uint64_t bytes) -> std::string;
 

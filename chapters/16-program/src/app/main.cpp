@@ -11,8 +11,8 @@
 
 namespace {
 
-// CLI11 asks for memory in functions that promise not to throw, which would end in
-// std::terminate(). Before there is a client, nothing is lost by ending at once.
+// CLI11 allocates in functions that promise not to throw, which would call std::terminate(). Before
+// there is a client, nothing is lost by ending at once.
 void EndWithoutMemory() {
   std::cerr << "turtle: out of memory\n";
   std::_Exit(1);

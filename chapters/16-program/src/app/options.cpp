@@ -126,7 +126,7 @@ class OptionSet {
   template <class Take>
   void Add(const std::string& name, const std::string& kind, const std::string& default_text,
            const std::string& help, Take take) {
-    // CLI11 takes each at most once: of two ports, which did you mean?
+    // CLI11 accepts each at most once: of two ports, which did you mean?
     CLI::Option* option = app_.add_option_function<std::string>(
         name,
         [this, take](const std::string& text) { checks_.push_back([take, text] { take(text); }); },
@@ -178,7 +178,7 @@ constexpr const char* kExitCodes =
     "  1  can't start or go on: an address in use, a log that can't be opened\n"
     "  2  a mistake on the command line or in the configuration\n";
 
-// Usage errors are one line: those of a script end up in a log.
+// Puts a usage error on one line, because a script's errors go to a log.
 auto OneLine(std::string text) -> std::string {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return "turtle: " + text + " (turtle --help tells more)\n";
@@ -204,7 +204,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
     result.action = CommandAction::kServe;
   } catch (const CLI::CallForHelp&) {
     result.action = CommandAction::kPrint;
-    // Of several commands, the help is that of the one it was asked for.
+    // With several commands, print the help of the requested one.
     result.text = (serve.parsed() ? serve.help("turtle") : app.help()) + kExitCodes;
   } catch (const CLI::CallForVersion& version) {
     result.action = CommandAction::kPrint;

@@ -22,8 +22,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Every client is a descriptor. The usual soft limit of 1024 is there for programs that use
-// select(2); the hard limit is the one that was chosen for us.
+// Raises the soft limit to the hard one, because every client is a descriptor. The usual soft limit
+// of 1024 exists for programs that use select(2).
 void RaiseDescriptorLimit() noexcept {
   constexpr rlim_t kOpenMax = 10'240;  // macOS takes no more, even if the hard limit is infinite
   rlimit limit{};
@@ -33,7 +33,7 @@ void RaiseDescriptorLimit() noexcept {
     if (count <= limit.rlim_cur || setrlimit(RLIMIT_NOFILE, &raised) == 0) {
       return;
     }
-  }  // fewer clients fit; accepting waits then
+  }  // fewer clients fit; accepting then waits
 }
 
 auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
@@ -71,8 +71,8 @@ auto HttpOf(const ServeOptions& options) -> HttpOptions {
 auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors) -> int try {
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
-  std::signal(SIGXFSZ, SIG_IGN);  // write(2) reports a file that may not grow, too: EFBIG
-  IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
+  std::signal(SIGXFSZ, SIG_IGN);  // write(2) also reports a file that may not grow, by EFBIG
+  IgnoreSigpipe();                // sendfile(2) has no flag against it
   ServerOptions threads;
   threads.threads = options.threads;
   threads.stop_timeout = options.stop_timeout;
@@ -91,8 +91,8 @@ auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors)
     server.Stop();
     signals.reset();
   });
-  // Made here, where a want of memory is a refusal. Said by the loop itself, so that it is true:
-  // all that it takes could be had.
+  // Made here, where a lack of memory is a refusal. Printed by the loop itself, when it is true:
+  // all resources were available.
   const std::string line =
       "Serving " + options.directory + " at http://" + server.LocalAddress().ToString() + "/";
   server.Loopers().front()->RunAfter(Clock::duration::zero(), [&] { out << line << std::endl; });

@@ -14,11 +14,11 @@ namespace TURTLE_SERVER {
 
 /// How the file cache learns that a file has changed.
 enum class CacheCheck : std::uint8_t {
-  kWatch,  ///< The kernel tells (inotify(7)), where it can; else as kAlways.
+  kWatch,  ///< The kernel reports it (inotify(7)) if it can; else as kAlways.
   kAlways  ///< stat(2) at every request.
 };
 
-/// The settings of `turtle serve`; every value has been checked.
+/// The settings of `turtle serve`; every value was checked.
 struct ServeOptions {
   std::string directory = ".";           ///< DIR: an existing directory with the files to serve.
   std::string address = "127.0.0.1";     ///< --address: a host name or an address.
@@ -29,14 +29,14 @@ struct ServeOptions {
   std::uint64_t cache_size = std::uint64_t{64} << 20;  ///< --cache-size in bytes; 0: no cache.
   CacheCheck cache_check = CacheCheck::kWatch;         ///< --cache-check
   std::uint64_t max_body = std::uint64_t{16} << 20;    ///< --max-body in bytes.
-  std::chrono::seconds head_timeout{10};    ///< --head-timeout: for all of a request's head.
+  std::chrono::seconds head_timeout{10};    ///< --head-timeout: for a request's whole head.
   std::chrono::seconds body_timeout{30};    ///< --body-timeout: for a body below the least rate.
   std::chrono::seconds write_timeout{30};   ///< --write-timeout: below the least rate.
   std::chrono::seconds idle_timeout{60};    ///< --idle-timeout: between two requests.
   std::uint64_t min_body_rate = 500;        ///< --min-body-rate in bytes a second; 0: any.
   std::uint64_t min_send_rate = 500;        ///< --min-send-rate in bytes a second; 0: any.
-  std::chrono::seconds deferred_accept{0};  ///< --deferred-accept; 0: clients are seen at once.
-  std::chrono::seconds stop_timeout{5};     ///< --stop-timeout: for replies under way at the end.
+  std::chrono::seconds deferred_accept{0};  ///< --deferred-accept; 0: accepted immediately.
+  std::chrono::seconds stop_timeout{5};     ///< --stop-timeout: for responses under way.
 };
 
 }  // namespace TURTLE_SERVER

@@ -19,10 +19,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// --- what is said to mistakes -------------------------------------------------------------------
+// --- messages about mistakes --------------------------------------------------------------------
 
-// A value as a part of a sentence: a line, and not a long one. ASCII alone, so that it may be cut
-// anywhere, and so that no terminal is told anything by it.
+// Returns a value as a part of a sentence: one line, and not a long one. It is ASCII only, so it
+// can be cut anywhere, and can't control a terminal.
 auto Shown(const Json& value) -> std::string {
   constexpr std::size_t kMaxShown = 60;
   std::string text = value.dump(-1, ' ', true);
@@ -32,14 +32,14 @@ auto Shown(const Json& value) -> std::string {
   return text;
 }
 
-// "; did you mean port?", or nothing.
+// Returns "; did you mean port?", or nothing.
 auto Suggestion(std::string_view key, const std::vector<Setting>& settings) -> std::string {
   std::vector<std::string> names;
   for (const Setting& setting : settings) {
     names.push_back(setting.name.key);
     const std::size_t dot = setting.name.key.find('.');
     if (dot != std::string::npos) {
-      names.push_back(setting.name.key.substr(0, dot));  // "htpp" is no key either
+      names.push_back(setting.name.key.substr(0, dot));  // "htpp" is not a key either
     }
   }
   const std::optional<std::string> name = NearestName(key, names);
@@ -48,7 +48,7 @@ auto Suggestion(std::string_view key, const std::vector<Setting>& settings) -> s
 
 // --- reading ------------------------------------------------------------------------------------
 
-// The value as it would be on the command line; nullopt: nothing of this kind could.
+// Returns the value as it would be on the command line; nullopt if that is impossible.
 auto TextOf(const Json& value, SettingType type) -> std::optional<std::string> {
   const bool number = type == SettingType::kNumber || type == SettingType::kSize;
   if (value.is_number_integer() && number) {
@@ -70,14 +70,14 @@ auto HasNul(const Json& value) -> bool {
 
 constexpr const char* kHasNul = " has a NUL character in it, where it would end";
 
-// The end of a sentence that begins with the value.
+// Returns the end of a sentence that starts with the value.
 auto WrongWith(const Json& value, const Setting& setting) -> std::string {
   return HasNul(value) ? kHasNul : " is not " + WantedBy(setting);
 }
 
-// Looks on while the parser reads, for what it would take without a word. It takes a key twice and
-// keeps one: of two ports, which did you mean? And it takes any depth, for which a later walk
-// through the values would pay with its stack.
+// Observes the parser, to find mistakes that it silently accepts. It accepts a key twice and keeps
+// one: of two ports, which did you mean? And it accepts any depth, which could overflow the stack
+// when the values are processed later.
 class Watcher {
  public:
   auto operator()(int depth, Json::parse_event_t event, const Json& parsed) -> bool {
@@ -118,7 +118,7 @@ class Watcher {
     return depth < kMaxDepth;
   }
 
-  std::vector<std::set<std::string>> open_;  // of each object that is being read, its keys so far
+  std::vector<std::set<std::string>> open_;  // the keys so far of each object being read
   std::vector<std::string> faults_;
   bool too_deep_ = false;
 };
@@ -127,7 +127,7 @@ class Reader {
  public:
   explicit Reader(const std::vector<Setting>& settings) : settings_(settings) {}
 
-  // Returns what is wrong with the configuration.
+  // Returns the mistakes in the configuration.
   auto Read(const Json& config) -> std::vector<std::string> {
     if (!config.is_object()) {
       return {Shown(config) + " is not an object with keys"};
@@ -141,7 +141,7 @@ class Reader {
     for (const auto& [name, value] : object.items()) {
       const std::string key = prefix + name;
       if (key == "$schema") {
-        continue;  // where an editor finds what ConfigSchema() returns
+        continue;  // where an editor finds the result of ConfigSchema()
       }
       if (const Setting* setting = Find(key)) {
         Take(*setting, key, value);

@@ -12,10 +12,10 @@ namespace TURTLE_SERVER {
 /// ends the program at once.
 /// @param options checked
 /// @param out gets one line with the address as soon as clients can connect
-/// @param errors gets one line when the server can't be started
-/// @param reread called at SIGHUP, on the thread that serves. Its result counts at once as far as
-///     that is possible, and the log lists what needs a restart; when it finds mistakes, they are
-///     logged and nothing changes. Empty: the log says that there is nothing to reload.
+/// @param errors gets one line if the server can't be started
+/// @param reread called at SIGHUP, on the thread that serves. Its result takes effect at once if
+///     possible, and the log lists what needs a restart. If it finds mistakes, they are logged and
+///     nothing changes. Empty: the log says that there is nothing to reload.
 /// @return the program's exit code: 0; 1 if the server could not be started; 2 if an option is
 ///         invalid, such as a malformed address
 auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors,

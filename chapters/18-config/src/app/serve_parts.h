@@ -1,6 +1,6 @@
-// Translates the settings of `turtle serve` into the options of its parts.
+// Converts the settings of `turtle serve` into the options of its parts.
 //
-// Thread: pure. The handlers that a factory makes belong to the loop for which it makes them.
+// Thread: pure. The handlers of a factory belong to the loop for which they were made.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace TURTLE_SERVER {
 /// @param options checked
 [[nodiscard]] auto ServerOf(const ServeOptions& options) -> ServerOptions;
 
-/// Returns what serves the files of the directory.
+/// Returns the factory of handlers for the directory's files.
 /// @param options checked; they are copied
 [[nodiscard]] auto FilesHandler(const ServeOptions& options) -> HandlerFactory;
 
@@ -30,7 +30,7 @@ namespace TURTLE_SERVER {
 
 /// Opens the access log.
 /// @param options checked
-/// @return nullptr: the options have none
+/// @return nullptr if the options have none
 /// @throws std::system_error if the file can't be opened
 [[nodiscard]] auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter>;
 

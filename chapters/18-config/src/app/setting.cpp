@@ -11,7 +11,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// std::stoul would take " 7", "+7" and "7up".
+// Parses strictly: std::stoul would accept " 7", "+7" and "7up".
 auto ParseNumber(const std::string& text) -> std::optional<std::uint64_t> {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -23,7 +23,7 @@ auto ParseNumber(const std::string& text) -> std::optional<std::uint64_t> {
 }
 
 auto IsFolder(const std::string& path) -> bool {
-  std::error_code ignored;  // a path that can't be looked at is no directory for us
+  std::error_code ignored;  // a path that can't be checked is not a directory for us
   return std::filesystem::is_directory(path, ignored);
 }
 

@@ -1,6 +1,6 @@
 // Reloads the settings of a running server.
 //
-// A mistake anywhere, and the new settings are dropped as a whole. Settings that can't change
+// If there is any mistake, the new settings are dropped as a whole. Settings that can't change
 // while the server runs, such as a port, are logged and wait for a restart.
 //
 // Thread: the first loop's.
@@ -17,12 +17,12 @@ namespace TURTLE_SERVER {
 /// Reloads the settings, as ReadAgain() does.
 using Reread = std::function<CommandLine()>;
 
-/// Has the settings of one server reloaded at each SIGHUP.
+/// Reloads the settings of one server at each SIGHUP.
 class SettingsReader {
  public:
-  /// All of them outlive this object.
+  /// All arguments outlive this object.
   /// @param running the settings with which the server was started
-  /// @param reread empty: there is nothing to reload
+  /// @param reread empty if there is nothing to reload
   /// @param server gets the new limits
   /// @param logging gets the new level
   SettingsReader(const ServeOptions& running, const Reread& reread, HttpServer& server,

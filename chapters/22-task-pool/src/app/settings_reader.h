@@ -1,10 +1,10 @@
 // Reloads the settings of a running server.
 //
-// A mistake anywhere, and the new settings are dropped as a whole. Settings that can't change
+// If there is any mistake, the new settings are dropped as a whole. Settings that can't change
 // while the server runs, such as a port, are logged and wait for a restart.
 //
-// A directory may be far away, and a list of networks may be long, so a thread of the pool reads,
-// if there is one; the result counts on the first loop.
+// A directory may be on a remote disk, and a list of networks may be long. So a thread of the pool
+// reads, if there is one; the result is applied on the first loop.
 //
 // Thread: the first loop's.
 #pragma once
@@ -22,12 +22,12 @@ namespace TURTLE_SERVER {
 /// Reloads the settings, as ReadAgain() does.
 using Reread = std::function<CommandLine()>;
 
-/// Has the settings of one server reloaded at each SIGHUP.
+/// Reloads the settings of one server at each SIGHUP.
 class SettingsReader {
  public:
-  /// All of them outlive this object.
+  /// All arguments outlive this object.
   /// @param running the settings with which the server was started
-  /// @param reread empty: there is nothing to reload
+  /// @param reread empty if there is nothing to reload
   /// @param server gets the new limits
   /// @param logging gets the new level
   SettingsReader(const ServeOptions& running, const Reread& reread, HttpServer& server,
@@ -36,7 +36,7 @@ class SettingsReader {
 
   /// Has the settings read, and reports in the log how that went. Throws what `reread` throws if
   /// this thread has to read.
-  /// @param pool ends its threads before this object goes
+  /// @param pool ends its threads before this object is destroyed
   void Read(TaskPool& pool);
 
  private:

@@ -21,7 +21,7 @@ constexpr std::string_view kUnixPrefix = "unix:";
 
 /// How the file cache learns that a file has changed.
 enum class CacheCheck : std::uint8_t {
-  kWatch,  ///< The kernel tells (inotify(7)), where it can; else as kAlways.
+  kWatch,  ///< The kernel reports it (inotify(7)) if it can; else as kAlways.
   kAlways  ///< stat(2) at every request.
 };
 
@@ -32,7 +32,7 @@ struct AccessLogOptions {
   std::size_t queue_size = 512;  ///< Batches that may wait, at most --log-queue: about 16 MiB.
 };
 
-/// The settings of `turtle serve`; every value has been checked.
+/// The settings of `turtle serve`; every value was checked.
 struct ServeOptions {
   std::string directory = ".";           ///< DIR: an existing directory with the files to serve.
   std::string address = "127.0.0.1";     ///< --address: SplitList() of names, addresses, paths.
@@ -54,19 +54,19 @@ struct ServeOptions {
   std::size_t max_head = ParserLimits{}.max_head_bytes;   ///< --max-head in bytes.
   std::size_t max_uri = ParserLimits{}.max_target_bytes;  ///< --max-uri in bytes.
   std::size_t max_fields = ParserLimits{}.max_fields;     ///< --max-fields
-  std::chrono::seconds head_timeout{10};    ///< --head-timeout: for all of a request's head.
+  std::chrono::seconds head_timeout{10};    ///< --head-timeout: for a request's whole head.
   std::chrono::seconds body_timeout{30};    ///< --body-timeout: for a body below the least rate.
   std::chrono::seconds write_timeout{30};   ///< --write-timeout: below the least rate.
   std::chrono::seconds idle_timeout{60};    ///< --idle-timeout: between two requests.
   std::uint64_t min_body_rate = 500;        ///< --min-body-rate in bytes a second; 0: any.
   std::uint64_t min_send_rate = 500;        ///< --min-send-rate in bytes a second; 0: any.
-  std::chrono::seconds deferred_accept{0};  ///< --deferred-accept; 0: clients are seen at once.
-  std::chrono::seconds stop_timeout{5};     ///< --stop-timeout: for replies under way at the end.
-  LoggingOptions log;                       ///< --log-…: the log of what goes wrong.
+  std::chrono::seconds deferred_accept{0};  ///< --deferred-accept; 0: accepted immediately.
+  std::chrono::seconds stop_timeout{5};     ///< --stop-timeout: for responses under way.
+  LoggingOptions log;                       ///< --log-…: the log of errors.
   std::string log_path = ".";               ///< --log-path: an existing directory.
-  std::string log_base_name;    ///< --log-base-name: set, the log is log_path/log_base_name.log.
+  std::string log_base_name;    ///< --log-base-name: if set, the log is log_path/log_base_name.log.
   AccessLogOptions access_log;  ///< --access-log…
-  bool mysql_started = false;   ///< --mysql: not without this database.
+  bool mysql_started = false;   ///< --mysql: require this database.
   MariaDbOptions mysql;         ///< --mysql-…
 };
 

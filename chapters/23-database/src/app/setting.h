@@ -1,10 +1,10 @@
-// Everything that can be set, written down once: a key of the configuration and an option of the
-// command line are two names of one Setting. From it come the option, its help, the JSON Schema,
-// and what is said to a value that is wrong.
+// Defines each setting once: a key of the configuration and an option of the command line are two
+// names of one Setting. The option, its help, the JSON Schema and the error messages are made from
+// it.
 //
 // Interface:
 //  * SettingList collects settings; each of its functions adds one, which stores into a variable.
-//  * Setting is one of them, with what its readers need.
+//  * Setting is one of them, with the data that its readers need.
 //
 // Thread: that of the variables.
 #pragma once
@@ -24,53 +24,53 @@ namespace TURTLE_SERVER {
 /// The kind of a value.
 enum class SettingType : std::uint8_t {
   kNumber,  ///< From `lowest` to `highest`, or one of `words`.
-  kSize,    ///< Bytes, as ParseByteSize() reads them; in JSON a number, too.
-  kText,    ///< Anything but nothing, unless `or_none`.
-  kSecret,  ///< A text, or nothing. It is never shown: not in a message, nor as a default.
-  kList,    ///< Several that `fits` each, with commas between them; in JSON an array, too.
-  kFolder,  ///< An existing one.
-  kFile,    ///< The name of one, which may not exist yet.
+  kSize,    ///< Bytes, in the form of ParseByteSize(); in JSON a number, too.
+  kText,    ///< Any text; the empty one only with `or_none`.
+  kSecret,  ///< A text, possibly empty. It is never shown: not in a message, nor as a default.
+  kList,    ///< Several that satisfy `fits`, with commas between them; in JSON an array, too.
+  kFolder,  ///< An existing directory.
+  kFile,    ///< The name of a file, which may not exist yet.
   kWord,    ///< One of `words`.
   kSwitch   ///< "on" or "off"; in JSON a boolean, too.
 };
 
 /// The names of a setting.
 struct SettingName {
-  std::string key;     ///< In the configuration: "http.max_body_size", a key of an object there.
+  std::string key;     ///< In the configuration: "http.max_body_size", a key of a nested object.
   std::string flag;    ///< On the command line: "--max-body"; or "DIR", a word without a flag.
-  std::string also{};  ///< Another spelling of the key; empty: there is none.
+  std::string also{};  ///< Another spelling of the key; empty: none.
 };
 
-/// When a new value counts that is read while the server runs.
+/// When a value that is read while the server runs takes effect.
 enum class Reload : std::uint8_t {
-  kAtOnce,    ///< When it is read.
-  kNextStart  ///< When the program starts again.
+  kAtOnce,    ///< Immediately.
+  kNextStart  ///< When the program is restarted.
 };
 
-/// One thing that can be set.
+/// A single setting.
 struct Setting {
   SettingName name;                    ///< Its key and its flag.
-  SettingType type{};                  ///< What its values look like.
-  std::string unit;                    ///< What the help calls a value: "SECONDS".
-  std::uint64_t lowest = 0;            ///< kNumber, kSize; kList: how many there have to be.
+  SettingType type{};                  ///< The kind of its values.
+  std::string unit;                    ///< The placeholder in the help: "SECONDS".
+  std::uint64_t lowest = 0;            ///< kNumber, kSize; kList: the least number of parts.
   std::uint64_t highest = 0;           ///< kNumber, kSize.
   std::vector<std::string> words;      ///< kWord, kSwitch, kNumber.
-  std::string wanted;                  ///< kList: what each has to be.
-  bool or_none = false;                ///< kText: nothing is a value; in JSON null, too.
+  std::string wanted;                  ///< kList: the required form of each part.
+  bool or_none = false;                ///< kText: may be empty; in JSON null, too.
   std::string help;                    ///< A part of a sentence.
-  Reload reload = Reload::kNextStart;  ///< When a new value counts.
+  Reload reload = Reload::kNextStart;  ///< When a new value takes effect.
 
-  /// Stores a value. @return false, and nothing is stored: it is not what WantedBy() says.
+  /// Stores a value. @return false, and nothing is stored, if it is not as in WantedBy().
   std::function<bool(const std::string&)> take;
 
-  /// The value that is stored, as take() would read it; of a secret "".
+  /// Returns the stored value in the form of take(); for a secret "".
   std::function<std::string()> show;
 
-  /// kList: may this be a part of it?
+  /// kList: returns true if this may be a part of it.
   std::function<bool(const std::string&)> fits;
 };
 
-/// Returns the required value, as the end of a sentence: "a number from 0 to 65535".
+/// Returns the required form, as the end of a sentence: "a number from 0 to 65535".
 [[nodiscard]] auto WantedBy(const Setting& setting) -> std::string;
 
 /// Returns the parts of a kList: "a,b" has two, "" has none.
@@ -79,13 +79,13 @@ struct Setting {
 /// Settings, each with the variable that it stores into. The variables outlive the list.
 class SettingList {
  public:
-  /// Those that were added, in that order.
+  /// Returns the settings in the order in which they were added.
   [[nodiscard]] auto All() const noexcept -> const std::vector<Setting>& { return all_; }
 
-  /// The settings that are added from now on count as `reload` says. At first: kNextStart.
+  /// Sets when the settings added from now on take effect. Initially: kNextStart.
   void From(Reload reload) noexcept { reload_ = reload; }
 
-  /// A whole number.
+  /// Adds a whole number.
   template <class Number>
   void Count(SettingName name, Number& value, std::uint64_t lowest, std::uint64_t highest,
              std::string help) {
@@ -95,10 +95,10 @@ class SettingList {
         [&value] { return static_cast<std::uint64_t>(value); });
   }
 
-  /// A whole number, or -1 for any, which is stored as 0.
+  /// Adds a whole number, or -1 for any, which is stored as 0.
   void CountOrAny(SettingName name, std::size_t& value, std::uint64_t highest, std::string help);
 
-  /// A span of time in whole seconds, a day at most.
+  /// Adds a duration in whole seconds, at most a day.
   template <class Duration>
   void Seconds(SettingName name, Duration& value, std::uint64_t lowest, std::string help) {
     constexpr std::uint64_t kDay = 86'400;
@@ -111,7 +111,7 @@ class SettingList {
         });
   }
 
-  /// A number of bytes.
+  /// Adds a number of bytes.
   template <class Number>
   void Size(SettingName name, Number& value, std::uint64_t lowest, std::uint64_t highest,
             std::string help) {
@@ -121,47 +121,47 @@ class SettingList {
         [&value] { return static_cast<std::uint64_t>(value); });
   }
 
-  /// A name, an address: anything but nothing.
+  /// Adds a text that must not be empty, such as a name or an address.
   void Text(SettingName name, std::string unit, std::string& value, std::string help);
 
-  /// A text, or none: "", in JSON null, too.
+  /// Adds a text that may be empty: "", in JSON null, too.
   void TextOrNone(SettingName name, std::string unit, std::string& value, std::string help);
 
-  /// A text that is never shown, or none.
+  /// Adds a text that is never shown, and may be empty.
   void Secret(SettingName name, std::string unit, std::string& value, std::string help);
 
-  /// Several texts, stored as SplitList() takes them apart.
+  /// Adds a list of texts, stored in the form of SplitList().
   /// @param name key and flag
-  /// @param unit what the help calls a value
+  /// @param unit the placeholder in the help
   /// @param value where the text is stored
-  /// @param least how many there have to be
-  /// @param fits true for what may be one of them
-  /// @param wanted says that, after "is not": "an address"
+  /// @param least the least number of parts
+  /// @param fits returns true for a valid part
+  /// @param wanted its description, after "is not": "an address"
   /// @param help a part of a sentence
   void List(SettingName name, std::string unit, std::string& value, std::size_t least,
             std::function<bool(const std::string&)> fits, std::string wanted, std::string help);
 
-  /// A directory that is there.
+  /// Adds an existing directory.
   void Folder(SettingName name, std::string unit, std::string& value, std::string help);
 
-  /// The name of a file.
+  /// Adds the name of a file.
   void File(SettingName name, std::string& value, std::string help);
 
-  /// One of some words, which stand for values.
+  /// Adds one of several words, which stand for values.
   template <class Value>
   void Word(SettingName name, Value& value, std::vector<std::pair<std::string, Value>> all,
             std::string help) {
     AddWord(std::move(name), SettingType::kWord, value, std::move(all), std::move(help));
   }
 
-  /// "on" or "off", which stand for values.
+  /// Adds "on" or "off", which stand for values.
   template <class Value>
   void Switch(SettingName name, Value& value, Value on, Value off, std::string help) {
     AddWord(std::move(name), SettingType::kSwitch, value,
             std::vector<std::pair<std::string, Value>>{{"on", on}, {"off", off}}, std::move(help));
   }
 
-  /// A level of the log; nullopt is what MIN_LOG_LEVEL says, or INFO.
+  /// Adds a level of the log; nullopt: the level of MIN_LOG_LEVEL, or INFO.
   void Level(SettingName name, std::optional<LogLevel>& value, std::string help);
 
  private:

@@ -10,7 +10,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Before there is any memory: a product that overflows would be a small number.
+// Checked before the allocation: a product that overflows would be a small number.
 auto CheckedBytes(std::size_t count, std::size_t max_payload) -> std::size_t {
   if (count == 0 || max_payload == 0 ||
       max_payload > std::numeric_limits<std::size_t>::max() / count) {
@@ -25,7 +25,7 @@ auto CheckedBytes(std::size_t count, std::size_t max_payload) -> std::size_t {
 DatagramBatch::DatagramBatch(std::size_t count, std::size_t max_payload)
     : max_payload_(max_payload),
       slots_(CheckedBytes(count, max_payload) / max_payload),
-      memory_(new char[count * max_payload]) {}  // not make_unique, which would fill it
+      memory_(new char[count * max_payload]) {}  // not make_unique, which would zero it
 
 auto DatagramBatch::operator[](std::size_t index) const noexcept -> Datagram {
   const std::size_t place = Place(index);
@@ -42,7 +42,7 @@ auto DatagramBatch::Add(std::string_view payload, const NetAddress& peer,
   if (Full() || payload.size() > max_payload_) {
     return false;
   }
-  if (!payload.empty()) {  // an empty view may have no address, and memcpy wants one
+  if (!payload.empty()) {  // an empty view may have no address, and memcpy requires one
     std::memcpy(MemoryAt(size_), payload.data(), payload.size());
   }
   SlotAt(size_) = {peer, local, payload.size(), payload.size(), false};

@@ -23,13 +23,13 @@ class Listening {
   /// @param server gets the listeners
   explicit Listening(HttpServer& server) : server_(server) {}
 
-  /// Listens at a path in the file system. Throws as UnixListener.
+  /// Listens at a path in the file system. Throws as UnixListener does.
   void AtPath(const std::string& path);
 
   /// Listens at an address. Throws as Socket.
   void At(const NetAddress& address);
 
-  /// Returns all of them, as a client has to write them.
+  /// Returns all of them in the form that clients use.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return places_; }
 
  private:

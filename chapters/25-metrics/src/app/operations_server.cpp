@@ -17,7 +17,7 @@ namespace {
 auto HttpOfOperations() -> HttpOptions {
   HttpOptions http;
   http.body.max_body_bytes = 0;
-  // There are few slots, and a monitor asks again soon: silent clients must not keep it out.
+  // There are few slots, and a monitor returns soon: silent clients must not block them.
   http.head_timeout = std::chrono::seconds(5);
   http.idle_timeout = std::chrono::seconds(5);
   return http;
@@ -45,7 +45,7 @@ auto ParseHostAndPort(const std::string& text)
   if (brackets) {
     host = host.substr(1, host.size() - 2);
   }
-  // Without brackets nobody could tell where an IPv6 address ends.
+  // Without brackets the end of an IPv6 address would be ambiguous.
   const bool is_host = !host.empty() && host.find_first_of("[]") == std::string::npos &&
                        brackets == (host.find(':') != std::string::npos);
   const bool is_number =
@@ -74,7 +74,7 @@ OperationsServer::OperationsServer(const std::string& places, Operations& operat
     try {
       server_.Begin();
     } catch (...) {
-      LogException("operations");  // who is served by the other server is served on
+      LogException("operations");  // the other server continues to serve its clients
     }
   });
 }

@@ -1,4 +1,4 @@
-// The listener of `turtle serve --operations`: a separate server, on its own thread.
+// The server of `turtle serve --operations`, on its own thread.
 //
 // Thread: the owner's.
 #pragma once
@@ -16,13 +16,13 @@
 
 namespace TURTLE_SERVER {
 
-/// Takes a place such as "127.0.0.1:9507" or "[::1]:9507" apart; nullopt: it is none.
+/// Splits a place such as "127.0.0.1:9507" or "[::1]:9507"; nullopt if it is malformed.
 /// @return address or host name, and port
 [[nodiscard]] auto ParseHostAndPort(const std::string& text)
     -> std::optional<std::pair<std::string, std::uint16_t>>;
 
-/// Few may come, and with nothing but short requests: who is not one of them holds no thread of
-/// ours and not much memory.
+/// Only a few clients are expected, with short requests: others must not occupy our threads or much
+/// memory.
 inline constexpr std::size_t kMaxOperationsConnections = 64;
 
 /// Serves the routes of an Operations until it is destroyed.
@@ -33,13 +33,13 @@ class OperationsServer {
   /// @param operations outlives this object
   OperationsServer(const std::string& places, Operations& operations);
 
-  /// Ends it; nobody who looks on keeps it from that.
+  /// Stops it; open pages don't delay that.
   ~OperationsServer();
 
   OperationsServer(const OperationsServer&) = delete;
   auto operator=(const OperationsServer&) -> OperationsServer& = delete;
 
-  /// Returns where it listens, as a client has to write it.
+  /// Returns its places in the form that clients use.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return listening_.Places(); }
 
  private:

@@ -33,8 +33,8 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Every client is a descriptor. The usual soft limit of 1024 is there for programs that use
-// select(2); the hard limit is the one that was chosen for us.
+// Raises the soft limit to the hard one, because every client is a descriptor. The usual soft limit
+// of 1024 exists for programs that use select(2).
 void RaiseDescriptorLimit() noexcept {
   constexpr rlim_t kOpenMax = 10'240;  // macOS takes no more, even if the hard limit is infinite
   rlimit limit{};
@@ -44,32 +44,32 @@ void RaiseDescriptorLimit() noexcept {
     if (count <= limit.rlim_cur || setrlimit(RLIMIT_NOFILE, &raised) == 0) {
       return;
     }
-  }  // fewer clients fit; accepting waits then
+  }  // fewer clients fit; accepting then waits
 }
 
-// One that comes while nobody can act on it, at the beginning and at the end, must not end us.
+// Ignores signals that come while none is handled, at the beginning and at the end.
 void IgnoreSignals() {
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
   std::signal(SIGUSR1, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // write(2) reports a file that may not grow, too: EFBIG
-  IgnoreSigpipe();                // sendfile(2) can't be told not to raise it
+  std::signal(SIGXFSZ, SIG_IGN);  // write(2) also reports a file that may not grow, by EFBIG
+  IgnoreSigpipe();                // sendfile(2) has no flag against it
 }
 
 // At once: a reader of only the first line may have gone before there is a second.
 void Say(const std::string& lines, std::ostream& out) { out << lines << std::flush; }
 
-// One run of `turtle serve`. A member uses only members above it. So they are constructed from top
-// to bottom, the constructor's steps fill the rest in the same order, and they are destroyed from
-// bottom to top:
-//  * signals first: what a watch calls must still be there;
+// One run of `turtle serve`. A member uses only members above it. So they are constructed from
+// top to bottom, filled by the constructor in the same order, and destroyed from bottom to
+// top:
+//  * signals first, because a watch needs the objects that it calls;
 //  * the pool before the reader of settings, which its threads use;
-//  * the server of operations before all that it reports on;
-//  * listening before the server: files of paths go while their listeners are still open;
+//  * the operations server before everything that it reports on;
+//  * listening before the server: files of paths are removed while their listeners are still open;
 //  * the log last: any other part may write to it until its own end.
 class ServeRun {
  public:
-  // Throws what keeps it from serving.
+  // Throws the error that keeps it from serving.
   ServeRun(const ServeOptions& options, const Reread& reread)
       : options_(options),
         logging_(options.log),
@@ -87,10 +87,10 @@ class ServeRun {
     StopAtSignal();
   }
 
-  // Serves until a signal. Throws what keeps it from that.
+  // Serves until a signal. Throws the error that keeps it from serving.
   void Run(std::ostream& out) {
-    // Made here, where a want of memory is a refusal. Said by the loop itself, so that it is true:
-    // all that it takes could be had.
+    // Made here, where a lack of memory is a refusal. Printed by the loop itself, when it is true:
+    // all resources were available.
     std::string lines = "Serving " + options_.directory + " at " + listening_.Places() + "\n";
     if (beside_) {
       lines += "Operations at " + beside_->Places() + "\n";
@@ -100,11 +100,11 @@ class ServeRun {
   }
 
  private:
-  // Warns, and looks for the database, before there is a server.
+  // Warns, and checks the database, before there is a server.
   static auto MakeServer(const ServeOptions& options) -> HttpServer {
     LogWarnings(options);
     if (options.mysql_started) {
-      static_cast<void>(MariaDbDatabase(options.mysql)->Open());  // or we go, and say why
+      static_cast<void>(MariaDbDatabase(options.mysql)->Open());  // or we stop, and say why
     }
     return HttpServer(HttpOf(options), ServerOf(options));
   }
@@ -115,7 +115,7 @@ class ServeRun {
     return tasks;
   }
 
-  // Everywhere that the options say.
+  // Listens at all places of the options.
   void Listen() {
     server_.Block(CidrSet(SplitList(options_.blocked)));
     for (const std::string& place : SplitList(options_.address)) {
@@ -179,7 +179,7 @@ class ServeRun {
     beside_.emplace(options_.operations, *operations_);
   }
 
-  // Only the first one: by then nobody watches, and the second ends the program.
+  // Handles only the first one: the second ends the program, since no watch is left by then.
   void StopAtSignal() {
     stop_.emplace(FirstLoop(), std::vector<int>{SIGINT, SIGTERM}, [this](int) {
       server_.Stop();
@@ -187,7 +187,7 @@ class ServeRun {
     });
   }
 
-  // nullptr: nobody wants them.
+  // Returns nullptr if no part needs them.
   [[nodiscard]] auto Figures() -> ServerFigures* {
     return operations_ ? &operations_->Figures() : nullptr;
   }

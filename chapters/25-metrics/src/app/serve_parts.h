@@ -1,6 +1,6 @@
-// Translates the settings of `turtle serve` into the options of its parts.
+// Converts the settings of `turtle serve` into the options of its parts.
 //
-// Thread: pure. The handlers that a factory makes belong to the loop for which it makes them.
+// Thread: pure. The handlers of a factory belong to the loop for which they were made.
 #pragma once
 
 #include <memory>
@@ -21,21 +21,21 @@ namespace TURTLE_SERVER {
 /// @param options checked
 [[nodiscard]] auto ServerOf(const ServeOptions& options) -> ServerOptions;
 
-/// Returns what serves the files of the directory.
+/// Returns the factory of handlers for the directory's files.
 /// @param options checked; they are copied
-/// @param statistics gets the counts of its cache, and outlives the handlers; nullptr: none
+/// @param statistics gets the cache's counts, and outlives the handlers; nullptr: none
 [[nodiscard]] auto FilesHandler(const ServeOptions& options, ServerFigures* statistics)
     -> HandlerFactory;
 
-/// Returns what runs the CGI programs, with a cache before them if the options have one.
+/// Returns the factory of handlers for CGI programs, with a cache if the options have one.
 /// @param options checked, with a directory of programs; they are copied
-/// @param statistics as FilesHandler()
+/// @param statistics as for FilesHandler()
 [[nodiscard]] auto ProgramsHandler(const ServeOptions& options, ServerFigures* statistics)
     -> HandlerFactory;
 
 /// Opens the access log.
 /// @param options checked
-/// @return nullptr: the options have none
+/// @return nullptr if the options have none
 /// @throws std::system_error if the file can't be opened
 [[nodiscard]] auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter>;
 

@@ -23,7 +23,7 @@
 #include "process/child_plan.h"
 #include "process/pipe_io.h"
 
-extern char** environ;  // NOLINT(readability-redundant-declaration): not all have it in a header
+extern char** environ;  // not declared in every system's headers
 
 namespace TURTLE_SERVER {
 
@@ -33,13 +33,13 @@ constexpr const char* kReadyVariable = "TURTLE_READY_FD";
 constexpr std::string_view kReady = "READY=1\n";
 constexpr std::string_view kNotExecuted = "ERRNO=";
 constexpr std::string_view kFailed = "FAILED=";
-constexpr std::size_t kMostSaid = 1000;  // a line of log has room for no more
+constexpr std::size_t kMostSaid = 1000;  // a log line has no room for more
 constexpr std::size_t kMostErrno = 64;
 constexpr std::chrono::milliseconds kLook{10};
 constexpr std::size_t kPidDigits = 10;
 
-// Everything that is done between fork(2) and execve(2), worked out beforehand, for the reason that
-// process/child_process.h tells: no allocation, no lock.
+// Everything between fork(2) and execve(2), prepared in advance, for the reason in
+// process/child_process.h: no allocation, no lock.
 struct Plan {
   const char* path;
   char* const* argv;
@@ -48,7 +48,7 @@ struct Plan {
   const int* descriptors;  // all above their places, so that putting one in place closes no other
   std::size_t count;       // they become kFirstFd and so on; the last is the pipe
   int report_fd;           // the pipe, too; close-on-exec
-  int descriptor_bound;    // no descriptor of ours is that high
+  int descriptor_bound;    // above any descriptor of ours
   sigset_t ignored;        // all others get their default action
 };
 
@@ -94,7 +94,7 @@ auto IsOurs(std::string_view variable) -> bool {
          name == "LISTEN_PIDFDID" || name == kReadyVariable;
 }
 
-// @return the variables; LISTEN_PID is the first, with room for any number
+// @return the variables; LISTEN_PID comes first, with room for any number
 auto EnvironmentOf(const HandOverOptions& options) -> std::vector<std::string> {
   const std::size_t count = options.listeners.size();
   std::vector<std::string> variables;
@@ -102,7 +102,7 @@ auto EnvironmentOf(const HandOverOptions& options) -> std::vector<std::string> {
   variables.push_back("LISTEN_FDS=" + std::to_string(count));
   std::string names;
   for (std::size_t i = 0; i < options.names.size(); ++i) {
-    names += (i == 0 ? "" : ":") + options.names[i];  // an empty one is one, too
+    names += (i == 0 ? "" : ":") + options.names[i];  // an empty name counts, too
   }
   variables.push_back("LISTEN_FDNAMES=" + names);
   const std::size_t pipe = static_cast<std::size_t>(InheritedListeners::kFirstFd) + count;
@@ -141,7 +141,7 @@ auto IgnoredSignals(const std::vector<int>& early) -> sigset_t {
   }
   struct sigaction now {};
   if (::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) {
-    sigaddset(&set, SIGHUP);  // as nohup(1) wants it
+    sigaddset(&set, SIGHUP);  // inherited from nohup(1)
   }
   return set;
 }
@@ -185,7 +185,7 @@ auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
   return pid;
 }
 
-// The error has happened, even if there is no memory to report it all.
+// Logs an error, as far as there is memory for its text.
 template <typename MakeText>
 void LogText(LogLevel level, const MakeText& text) noexcept {
   try {
@@ -200,7 +200,7 @@ auto HowItEnded(int status) -> std::string {
                              : "ended with code " + std::to_string(WEXITSTATUS(status));
 }
 
-// The child's report about execve(2); "" when there is none.
+// Returns the child's report about execve(2), or "".
 auto WhyNotExecuted(std::string_view said) -> std::string {
   if (said.substr(0, kNotExecuted.size()) != kNotExecuted) {
     return "";
@@ -210,7 +210,7 @@ auto WhyNotExecuted(std::string_view said) -> std::string {
   return std::generic_category().message(error);
 }
 
-// Why it failed, by its own words, as a line that ends a message; "": it has said nothing.
+// Returns its own explanation of the failure, as the end of a message; "" if there is none.
 auto WhyFailed(std::string_view said) -> std::string {
   const std::size_t at = said.find(kFailed);
   if (at == std::string_view::npos) {
@@ -274,13 +274,13 @@ void HandOver::Begin() try {
           [this] { return "hand-over: process " + std::to_string(pid_) + " was started"; });
 } catch (const std::exception& error) {
   Kill();
-  std::array<char, LogLine::kMaxBytes> text{};  // told without memory, which may be what is missing
+  std::array<char, LogLine::kMaxBytes> text{};  // logged without memory, which may be missing
   std::snprintf(text.data(), text.size(), "hand-over: %s; this process goes on serving",
                 error.what());
   Log(LogLevel::kError, text.data());
 }
 
-// @return false: nobody is at the other end any more
+// @return false if the other end is closed
 auto HandOver::Hear() -> bool {
   std::array<char, kMostSaid> room{};
   const IoResult result = ReadPipe(pipe_.Get(), room.data(), room.size());
@@ -293,7 +293,7 @@ auto HandOver::Hear() -> bool {
   return result.status == IoStatus::kBytes || result.status == IoStatus::kWouldBlock;
 }
 
-// Runs while the callback of `watch_` does.
+// Runs as the callback of `watch_`.
 void HandOver::OnPipe() {
   if (!Hear()) {
     looper_.Unwatch(*watch_);  // it has died, or is about to: exit(2) closes files first
@@ -314,7 +314,7 @@ void HandOver::OnTimeLimit() {
   ::kill(pid_, SIGKILL);  // its number is ours until it is reaped
 }
 
-// A moment passes between the end of its files and the end of the process.
+// The process ends a little later than its files are closed.
 void HandOver::LookWhetherDead() {
   int status = 0;
   const pid_t found = ::waitpid(pid_, &status, WNOHANG);
@@ -339,7 +339,7 @@ void HandOver::LookWhetherDead() {
   Forget();
 }
 
-// Without memory for a timer, one that has not taken over is ended here and now. One that has is
+// Without memory for a timer, a successor that has not taken over is ended at once. One that has is
 // left to the process that reaps it after us.
 void HandOver::LookAgain() noexcept {
   try {
@@ -361,12 +361,12 @@ void HandOver::Abandon() noexcept {
   }
   if (UnderWay()) {
     abandoned_ = true;
-    CancelLimit();  // it may need longer to finish what it has begun
+    CancelLimit();  // it may take longer to finish its requests
     ::kill(pid_, SIGTERM);
   }
 }
 
-// Until it is about to end, or for the time limit.
+// Waits until it is about to end, or for the time limit.
 void HandOver::AwaitEnd() noexcept {
   using std::chrono::steady_clock;
   const auto deadline = steady_clock::now() + options_.time_limit;
@@ -437,14 +437,14 @@ void ReadyPipe::Fail(std::string_view why) const noexcept {
   std::array<char, kMostSaid> text{};
   const std::string_view part = why.substr(0, text.size() - kFailed.size());
   std::copy(part.begin(), part.end(), std::copy(kFailed.begin(), kFailed.end(), text.begin()));
-  if (fd_) {  // in one piece: no more than a pipe takes at once
+  if (fd_) {  // in one write: a pipe takes it as a whole
     static_cast<void>(WritePipe(fd_.Get(), {text.data(), kFailed.size() + part.size()}));
   }
 }
 
 void ReadyPipe::Tell() const noexcept {
   if (fd_) {
-    static_cast<void>(WritePipe(fd_.Get(), kReady));  // who waited may have gone
+    static_cast<void>(WritePipe(fd_.Get(), kReady));  // the predecessor may be gone
   }
 }
 

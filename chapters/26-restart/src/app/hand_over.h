@@ -1,27 +1,27 @@
-// A running server starts its program again and leaves it the listeners: no port is closed, and no
-// client waits in vain.
+// Restarts the program of a running server and hands over its listeners: no port is closed, and
+// every client is served.
 //
 //   old: fork, exec ──> new: reads its settings, takes the listeners, serves
-//   old: waits <────── "READY=1" by a pipe
-//   old: accepts no more, finishes what it has begun, ends
+//   old: waits <────── "READY=1" through a pipe
+//   old: stops accepting, finishes what it has begun, ends
 //
-// Until the word comes, nothing changes for the old one. A new program that doesn't start, ends or
-// says nothing costs a line in the log.
+// Until that message comes, nothing changes for the old process. A new program that doesn't start,
+// ends or stays silent costs a line in the log.
 //
 // Interface:
-//  * HandOver, in the old process: Begin() starts the new one, and a callback is told when it is
-//    ready; Abandon() has it end again, if it is not.
-//  * ReadyPipe, in the new process: Tell() says that it is, Fail() why it never will be.
+//  * HandOver, in the old process: Begin() starts the new one, and a callback runs when it is
+//    ready; Abandon() ends one that is not ready.
+//  * ReadyPipe, in the new process: Tell() reports that it is ready, Fail() why it never will be.
 //
-// The program is started by the name by which this one was, and not by /proc/self/exe: it is to be
-// the newly installed one. The listeners are handed over as sd_listen_fds(3) says, so the new one
-// takes them as it takes systemd's (ops/inherited_listeners.h). The pipe's number is in
+// The program is started by the name that started this one, and not by /proc/self/exe, because it
+// should be the newly installed version. The listeners are passed as in sd_listen_fds(3), so the
+// new process takes them like systemd's (ops/inherited_listeners.h). The number of the pipe is in
 // TURTLE_READY_FD.
 //
-// The new program keeps its end of the pipe open as long as it runs, so the pipe's end reports its
-// death. SIGCHLD is not needed, and stays as it is.
+// The new program keeps its end of the pipe open while it runs, so the pipe's end reports its
+// death. SIGCHLD is not needed, and remains unchanged.
 //
-// Thread: that of the loop.
+// Thread: the loop's.
 #pragma once
 
 #include <sys/types.h>
@@ -40,45 +40,45 @@ namespace TURTLE_SERVER {
 
 /// The parameters of a successor.
 struct HandOverOptions {
-  /// The program, as a path or as a name to be looked for in PATH, and its arguments: argv of
+  /// The program, as a path or as a name that is looked up in PATH, and its arguments: argv of
   /// main().
   std::vector<std::string> command;
   std::vector<int> listeners;      ///< Descriptors, open whenever Begin() is called.
-  std::vector<std::string> names;  ///< Of each of them, for LISTEN_FDNAMES; no ':' in them.
-  /// Signals that the successor begins with ignored, until it takes them over: one that comes too
-  /// early must not end it. The others have their default action.
+  std::vector<std::string> names;  ///< One for each, for LISTEN_FDNAMES; without ':'.
+  /// Signals that the successor ignores at its start, until it handles them: an early one must not
+  /// end it. The others have their default action.
   std::vector<int> early_signals{};
-  std::chrono::milliseconds time_limit{30'000};  ///< For the word that it is ready.
+  std::chrono::milliseconds time_limit{30'000};  ///< Until it must be ready.
 };
 
 /// Called on the loop with the successor's process id.
 using SuccessorCallback = std::function<void(pid_t)>;
 
-/// The old process's side.
+/// The hand-over in the old process.
 class HandOver {
  public:
   /// @param looper outlives this object
-  /// @param options what to start
-  /// @param on_ready called when the successor serves; from then on it is on its own
+  /// @param options of the successor
+  /// @param on_ready called when the successor serves; from then on it is independent
   HandOver(Looper& looper, HandOverOptions options, SuccessorCallback on_ready);
 
-  /// Abandon(), and waits for a successor that was abandoned, up to the time limit; then kills it.
+  /// Abandons a successor and waits for its end, up to the time limit; then kills it.
   ~HandOver();
 
   HandOver(const HandOver&) = delete;
   auto operator=(const HandOver&) -> HandOver& = delete;
 
-  /// Starts a successor. Every error, now or later, is logged, and the start can be tried again.
-  /// While one is starting, nothing happens.
+  /// Starts a successor. Every error, now or later, is logged, and Begin() can be called again.
+  /// While a successor is starting, nothing happens.
   void Begin();
 
-  /// Is a successor on its way: started, and neither ready nor abandoned nor gone?
+  /// Returns true if a successor was started, and is neither ready nor abandoned nor dead.
   [[nodiscard]] auto UnderWay() const noexcept -> bool {
     return pid_ > 0 && !ready_ && !abandoned_;
   }
 
-  /// Has a successor end that has not said yet that it is ready, by SIGTERM: it may have let
-  /// clients in already. If it has said so, and nobody has listened yet, the callback is called
+  /// Ends a successor that has not reported that it is ready, by SIGTERM: it may have accepted
+  /// clients already. If its report has arrived, but was not read yet, this calls the callback
   /// instead.
   void Abandon() noexcept;
 
@@ -108,26 +108,26 @@ class HandOver {
   std::optional<TimerId> look_;
 };
 
-/// The new process's side.
+/// The hand-over in the new process.
 class ReadyPipe {
  public:
-  /// Takes the pipe that TURTLE_READY_FD names, and removes the variable. Without one, nobody
-  /// waits.
-  /// @throws std::runtime_error when it names something else; the text says what
+  /// Takes the pipe of TURTLE_READY_FD, and removes the variable. Without it, no process waits.
+  /// @throws std::runtime_error if the variable is not the number of a pipe; the text has its
+  ///     value
   ReadyPipe();
 
-  /// Is there a process whose place this one takes?
+  /// Returns true if this process replaces another one.
   [[nodiscard]] auto IsAwaited() const noexcept -> bool { return static_cast<bool>(fd_); }
 
-  /// This process serves. To be called once.
+  /// Reports that this process serves. To be called once.
   void Tell() const noexcept;
 
-  /// Reports why this process is about to exit. The predecessor logs it; its log may differ from
-  /// ours. Lines; one that is too long for a line of log is cut off.
+  /// Reports why this process is about to exit. The predecessor logs it, because its log may differ
+  /// from ours. The text may have several lines; a line that is too long for the log is cut off.
   void Fail(std::string_view why) const noexcept;
 
  private:
-  UniqueFd fd_;  // open until the end: with it the predecessor sees us die
+  UniqueFd fd_;  // open until the end, by which the predecessor notices our death
 };
 
 /// Returns the file that execvp(3) would run.

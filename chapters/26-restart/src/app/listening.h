@@ -1,9 +1,9 @@
-// Where a server of `turtle serve` listens: its own places, or those that it was left.
+// The listeners of `turtle serve`: newly opened, or inherited.
 //
 // Interface:
 //  * AtPath() and At() find the listener among the inherited, or open one.
 //  * Places() and Names() list all of them.
-//  * TakeFiles() and LeaveFiles() say from when and until when their files are ours.
+//  * TakeFiles() and LeaveFiles() mark when we begin and cease to own their files.
 //
 // Thread: the owner's.
 #pragma once
@@ -19,31 +19,31 @@
 
 namespace TURTLE_SERVER {
 
-/// The listeners of one server. The files of its paths go with this object; those that a
+/// The listeners of one server. It removes the files of its paths at its end; those that a
 /// predecessor has made, only after TakeFiles().
 class Listening {
  public:
-  /// @param inherited what may be there already; outlives the calls of At() and AtPath()
+  /// @param inherited listeners; outlives the calls of At() and AtPath()
   /// @param server gets the listeners
   Listening(InheritedListeners& inherited, HttpServer& server)
       : inherited_(inherited), server_(server) {}
 
-  /// Listens at a path in the file system. Throws as UnixListener.
+  /// Listens at a path in the file system. Throws as UnixListener does.
   void AtPath(const std::string& path);
 
   /// Listens at an address. Throws as Socket.
   void At(const NetAddress& address);
 
-  /// Returns all of them, as a client has to write them.
+  /// Returns all of them in the form that clients use.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return places_; }
 
-  /// Returns the name of each of them for a successor, in the order of HttpServer::ListenerFds().
+  /// Returns each one's name for a successor, in the order of HttpServer::ListenerFds().
   [[nodiscard]] auto Names() const noexcept -> const std::vector<std::string>& { return names_; }
 
-  /// From now on the predecessor's files are ours: it is about to be told that we serve.
+  /// Takes over the predecessor's files, just before it is told that we serve.
   void TakeFiles();
 
-  /// From now on the files are somebody else's.
+  /// Gives up the files, which belong to a successor from now on.
   void LeaveFiles();
 
  private:
@@ -53,7 +53,7 @@ class Listening {
   HttpServer& server_;
   std::string places_;
   std::vector<std::string> names_;
-  std::vector<std::unique_ptr<UnixListener>> paths_;  // whose files are ours, or will be
+  std::vector<std::unique_ptr<UnixListener>> paths_;  // we own their files, or will
 };
 
 }  // namespace TURTLE_SERVER

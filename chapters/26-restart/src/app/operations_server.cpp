@@ -18,7 +18,7 @@ namespace {
 auto HttpOfOperations() -> HttpOptions {
   HttpOptions http;
   http.body.max_body_bytes = 0;
-  // There are few slots, and a monitor asks again soon: silent clients must not keep it out.
+  // There are few slots, and a monitor returns soon: silent clients must not block them.
   http.head_timeout = std::chrono::seconds(5);
   http.idle_timeout = std::chrono::seconds(5);
   return http;
@@ -46,7 +46,7 @@ auto ParseHostAndPort(const std::string& text)
   if (brackets) {
     host = host.substr(1, host.size() - 2);
   }
-  // Without brackets nobody could tell where an IPv6 address ends.
+  // Without brackets the end of an IPv6 address would be ambiguous.
   const bool is_host = !host.empty() && host.find_first_of("[]") == std::string::npos &&
                        brackets == (host.find(':') != std::string::npos);
   const bool is_number =
@@ -73,13 +73,13 @@ OperationsServer::OperationsServer(const std::string& places, InheritedListeners
   }
   listeners_ = server_.ListenerFds();
   operations.AddTo(server_);
-  // Made here, where that may still fail. It waits for Begin().
+  // Made here, where failure is still possible. It waits for Begin().
   thread_ = std::thread([this, begin = begin_.get_future()] {
     try {
       begin.wait();
       server_.Begin();
     } catch (...) {
-      LogException("operations");  // who is served by the other server is served on
+      LogException("operations");  // the other server continues to serve its clients
       failure_ = std::current_exception();
       failed_.store(true, std::memory_order_release);
     }

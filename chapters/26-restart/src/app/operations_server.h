@@ -1,4 +1,4 @@
-// The listener of `turtle serve --operations`: a separate server, on its own thread.
+// The server of `turtle serve --operations`, on its own thread.
 //
 // Thread: the owner's.
 #pragma once
@@ -22,47 +22,47 @@
 
 namespace TURTLE_SERVER {
 
-/// Takes a place such as "127.0.0.1:9507" or "[::1]:9507" apart; nullopt: it is none.
+/// Splits a place such as "127.0.0.1:9507" or "[::1]:9507"; nullopt if it is malformed.
 /// @return address or host name, and port
 [[nodiscard]] auto ParseHostAndPort(const std::string& text)
     -> std::optional<std::pair<std::string, std::uint16_t>>;
 
-/// Few may come, and with nothing but short requests: who is not one of them holds no thread of
-/// ours and not much memory.
+/// Only a few clients are expected, with short requests: others must not occupy our threads or much
+/// memory.
 inline constexpr std::size_t kMaxOperationsConnections = 64;
 
 /// Serves the routes of an Operations from Begin() to destruction.
 class OperationsServer {
  public:
-  /// Listens. Throws std::system_error, which names the place, if it can't.
+  /// Listens. Throws std::system_error, which names the place, if that fails.
   /// @param places ServeOptions::operations, not empty
-  /// @param inherited listeners that are there already; used by the constructor only
+  /// @param inherited listeners; used by the constructor only
   /// @param operations outlives this object
   OperationsServer(const std::string& places, InheritedListeners& inherited,
                    Operations& operations);
 
-  /// Ends it; nobody who looks on keeps it from that.
+  /// Stops it; open pages don't delay that.
   ~OperationsServer();
 
   OperationsServer(const OperationsServer&) = delete;
   auto operator=(const OperationsServer&) -> OperationsServer& = delete;
 
-  /// Serves from now on. Repeated, nothing happens.
+  /// Starts to serve. A second call does nothing.
   void Begin();
 
-  /// Does it serve? Throws what has ended it since Begin().
+  /// Returns true if it serves. Throws the exception that has ended it since Begin().
   [[nodiscard]] auto IsReady() const -> bool;
 
-  /// Returns where it listens, as a client has to write it.
+  /// Returns its places in the form that clients use.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return listening_.Places(); }
 
-  /// The predecessor's files are ours, Listening::TakeFiles().
+  /// Takes over the predecessor's files, Listening::TakeFiles().
   void TakeFiles() { listening_.TakeFiles(); }
 
-  /// Has a successor given these listeners as well.
+  /// Adds these listeners to those of a successor.
   void AddTo(HandOverOptions& successor) const;
 
-  /// The successor serves: it is the one to be asked from now on, and the files are its own.
+  /// Leaves the place to a successor, which serves from now on and owns the files.
   void Leave();
 
  private:
@@ -70,10 +70,10 @@ class OperationsServer {
   Listening listening_;
   std::vector<int> listeners_;
   bool begun_ = false;
-  bool left_ = false;  // it ends by itself: a client about to ask once more has a last chance
+  bool left_ = false;  // it ends by itself: a client about to ask once more gets a last chance
   std::promise<void> begin_;
-  std::exception_ptr failure_;       // written before the next
-  std::atomic<bool> failed_{false};  // the thread's last word
+  std::exception_ptr failure_;       // written before failed_
+  std::atomic<bool> failed_{false};  // written last by the thread
   std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// A process of `turtle serve` between the one that served before it and the one that will.
+// Connects a process of `turtle serve` with its predecessor and its successor.
 //
 // Thread: the first loop's.
 #pragma once
@@ -18,36 +18,36 @@
 
 namespace TURTLE_SERVER {
 
-/// Reports to a predecessor that this process serves, and leaves when a successor does.
+/// Reports to a predecessor that this process serves, and stops once a successor does.
 class Succession {
  public:
-  /// All of them outlive this object.
-  /// @param predecessor learns that this process serves, if it waits
+  /// All arguments outlive this object.
+  /// @param predecessor informed that this process serves, if it waits
   /// @param server has all its listeners
-  /// @param listening where the server listens
+  /// @param listening the places of the server
   /// @param beside may be nullptr
-  /// @param notifier learns it if no predecessor waits
+  /// @param notifier informed if no predecessor waits
   /// @param command argv of the successor
   Succession(const ReadyPipe& predecessor, HttpServer& server, Listening& listening,
              OperationsServer* beside, const ServiceNotifier& notifier,
              const std::vector<std::string>& command);
 
-  /// Tells those who do something because of it that it serves, as soon as all loops run. If it
-  /// can't get as far as that, nobody has been told, and it ends.
-  /// @param announce tells the reader of our output, and does not throw; outlives the loop
+  /// Reports that this process serves, as soon as all loops run. If it does not get that far,
+  /// nothing is reported, and it ends.
+  /// @param announce prints that for readers of our output, and does not throw; outlives the loop
   void Tell(const Task& announce) noexcept;
 
-  /// Throws what Tell() has met.
+  /// Throws the exception of Tell(), if there was one.
   void RethrowFailure() const;
 
-  /// Begins to hand over. There is one successor at most, and it has the listeners only once.
+  /// Begins a hand-over. There is at most one successor, which gets the listeners only once.
   void Begin();
 
-  /// A successor that does not serve yet is not to.
+  /// Abandons a successor that does not serve yet.
   void Abandon() noexcept { hand_over_.Abandon(); }
 
  private:
-  // Throws what keeps the other server from serving.
+  // Throws the error that keeps the other server from serving.
   auto IsReady() -> bool;
   void Leave(pid_t successor) noexcept;
 

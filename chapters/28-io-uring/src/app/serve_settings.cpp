@@ -15,7 +15,7 @@ constexpr std::uint64_t kMaxConnections = 10'000'000;
 constexpr std::uint64_t kMaxQueue = 1'000'000;
 constexpr std::uint64_t kMaxRate = 1'000'000'000;
 constexpr std::uint64_t kMaxSize = std::numeric_limits<std::size_t>::max();
-constexpr std::uint64_t kMaxHead = Connection::kInputLimit;  // what is longer is never there whole
+constexpr std::uint64_t kMaxHead = Connection::kInputLimit;  // a longer head never fits
 constexpr std::uint64_t kMaxFlags = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMaxFields = 65'534;
 

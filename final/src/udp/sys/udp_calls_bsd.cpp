@@ -1,5 +1,5 @@
-// Datagrams by one call each, for the systems that have no recvmmsg(2), or had none for long. They
-// tell neither the real length of a truncated datagram nor how many were dropped.
+// Moves one datagram per call, for systems that don't have recvmmsg(2), or got it late. They report
+// neither the real length of a truncated datagram nor how many were dropped.
 #ifndef __linux__
 
 #include <fcntl.h>
@@ -38,7 +38,7 @@ auto OpenUdp(int family) noexcept -> int {
   return fd.Release();
 }
 
-// SO_REUSEPORT of the BSDs lets the last socket have everything. FreeBSD has a second option that
+// With SO_REUSEPORT of the BSDs, the last socket gets everything. FreeBSD has another option that
 // spreads the load.
 auto ShareUdpPort([[maybe_unused]] int fd) noexcept -> int {
 #ifdef SO_REUSEPORT_LB
@@ -102,7 +102,7 @@ auto ReceiveDatagrams(int fd, DatagramBatch& batch, in_port_t local_port) noexce
       FinishReceive(header, static_cast<std::size_t>(bytes), batch, total, local_port);
       ++total;
     } else if (errno != EINTR) {
-      break;  // an error that lasts is met again
+      break;  // an error that persists will be reported again
     }
   }
   batch.SetSize(total);

@@ -1,4 +1,4 @@
-// Datagrams by recvmmsg(2) and sendmmsg(2), which Linux has; and what it tells beside them.
+// Moves datagrams by recvmmsg(2) and sendmmsg(2), which Linux has, with their extra data.
 #ifdef __linux__
 
 #include <linux/sock_diag.h>
@@ -17,13 +17,13 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// For one call. Their headers are on the stack, 13 KiB of it, and are not filled beforehand.
+// For one call. Their headers are on the stack, 13 KiB of it, and are not initialised.
 constexpr std::size_t kPerCall = 64;
 constexpr std::size_t kLeast = 16;
 
-// Returns how many slots the first call offers, when `last` of them were filled the time before. To
-// prepare one takes some nanoseconds: a datagram that comes alone must not pay for 64. If more have
-// come than expected, a second call gets them.
+// Returns how many slots the first call offers, if `last` of them were filled the time before.
+// Preparing one takes some nanoseconds: a single datagram must not pay for 64. If more than
+// expected have arrived, a second call gets them.
 auto FirstQuestion(std::size_t last) noexcept -> std::size_t {
   return std::clamp(2 * last, kLeast, kPerCall);
 }
@@ -85,7 +85,7 @@ auto WriteIpv4Source(cmsghdr& control, const in_addr& source) noexcept -> std::s
   return CMSG_SPACE(sizeof info);
 }
 
-// MSG_DONTWAIT, because somebody else may have made the socket.
+// MSG_DONTWAIT, because the socket may have been made elsewhere.
 auto ReceiveDatagrams(int fd, DatagramBatch& batch, in_port_t local_port) noexcept -> int {
   std::array<mmsghdr, kPerCall> headers;
   std::array<DatagramParts, kPerCall> parts;
@@ -104,14 +104,14 @@ auto ReceiveDatagrams(int fd, DatagramBatch& batch, in_port_t local_port) noexce
     } while (count < 0 && errno == EINTR);
     if (count < 0) {
       batch.SetSize(total);
-      return total == 0 ? -1 : static_cast<int>(total);  // an error that lasts is met again
+      return total == 0 ? -1 : static_cast<int>(total);  // an error that persists comes again
     }
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       FinishReceive(headers[i].msg_hdr, headers[i].msg_len, batch, total + i, local_port);
     }
     total += static_cast<std::size_t>(count);
     if (static_cast<std::size_t>(count) < wanted) {
-      break;  // that was all
+      break;  // there are no more
     }
     most = kPerCall;
   }

@@ -58,8 +58,8 @@ struct BenchCommandLine {
 };
 
 /// Reads the command line. Never throws, whatever it contains.
-/// @param argc as of main().
-/// @param argv as of main().
+/// @param argc of main().
+/// @param argv of main().
 /// @return what to do. For kFail, `text` is one line that names the option and the value.
 [[nodiscard]] auto ParseBenchCommandLine(int argc, const char* const* argv) -> BenchCommandLine;
 
