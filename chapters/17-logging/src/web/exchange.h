@@ -175,9 +175,6 @@ class Exchange {
   /// possible. The callback may throw, as Handle() may; it can't replace itself.
   void OnRoom(std::function<void()> callback) { on_room_ = std::move(callback); }
 
-  /// Returns how far the response has come.
-  [[nodiscard]] auto GetReplyState() const noexcept -> ReplyState { return reply_; }
-
   /// Returns true once the response has begun.
   [[nodiscard]] auto Begun() const noexcept -> bool { return reply_ != ReplyState::kNone; }
 

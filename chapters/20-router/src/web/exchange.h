@@ -229,9 +229,6 @@ class Exchange {
   /// @param filter outlives the exchange
   void Filter(ReplyFilter* filter) noexcept { filter_ = filter; }
 
-  /// Returns how far the response has come.
-  [[nodiscard]] auto GetReplyState() const noexcept -> ReplyState { return reply_; }
-
   /// Returns true once the response has begun.
   [[nodiscard]] auto Begun() const noexcept -> bool { return reply_ != ReplyState::kNone; }
 

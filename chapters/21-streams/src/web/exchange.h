@@ -269,9 +269,6 @@ class Exchange {
   /// @return false if nothing can be sent at this time
   virtual auto Probe() -> bool { return false; }
 
-  /// Returns how far the response has come.
-  [[nodiscard]] auto GetReplyState() const noexcept -> ReplyState { return reply_; }
-
   /// Returns true once the response has begun.
   [[nodiscard]] auto Begun() const noexcept -> bool { return reply_ != ReplyState::kNone; }
 
