@@ -22,12 +22,12 @@ ROT13 = bytes.maketrans(LETTERS, ROTATED)
 
 
 def on_the_wire(data: bytes) -> bytes:
-    """What the network sees of the bytes, in either direction."""
+    """Rotates bytes as the network sees them, in either direction."""
     return bytes(data).translate(ROT13) if NAME else bytes(data)
 
 
 class Rot13Socket(socket.socket):
-    """A socket that rotates what is sent, and rotates back what is received."""
+    """A socket that rotates sent bytes, and rotates received bytes back."""
 
     def send(self, data, flags=0):
         return super().send(on_the_wire(data), flags)
@@ -64,7 +64,7 @@ def connect(port: int, host: str = "127.0.0.1", timeout: float | None = None) ->
 
 
 async def open_stream(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """The same for asyncio."""
+    """A connection, for asyncio."""
     client = (Rot13Socket if NAME else socket.socket)(socket.AF_INET, socket.SOCK_STREAM)
     try:
         client.setblocking(False)
@@ -76,7 +76,7 @@ async def open_stream(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWr
 
 
 class HttpConnection(http.client.HTTPConnection):
-    """The same for HTTP."""
+    """A connection, for HTTP."""
 
     def connect(self) -> None:
         self.sock = connect(self.port, self.host, self.timeout)

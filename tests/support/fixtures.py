@@ -28,7 +28,7 @@ FILES = {
 }
 
 PROGRAMS = {
-    # The request's body, and nothing else.
+    # Sends back the request's body, and nothing else.
     "cat": "printf 'Content-Type: application/octet-stream\\n\\n'\nexec cat\n",
     "env": "printf 'Content-Type: text/plain\\n\\n'\nenv | sort\n",
     "where": "printf 'Content-Type: text/plain\\n\\n'\npwd -P\n",

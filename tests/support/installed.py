@@ -8,11 +8,11 @@ import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build" / "final-install"  # as deep as build/final: ccache knows its objects
+BUILD = ROOT / "build" / "final-install"  # as deep as build/final, so that ccache finds its objects
 
 
 def call(*command: object, **options) -> str:
-    """What the command prints; its failure is the test's."""
+    """Returns the output of the command; if it fails, the test fails."""
     result = subprocess.run(
         list(map(str, command)), capture_output=True, text=True, check=False, timeout=900, **options
     )
@@ -22,7 +22,7 @@ def call(*command: object, **options) -> str:
 
 
 def configure(source: pathlib.Path, build: pathlib.Path, *options: str) -> str:
-    """By Ninja, unless there is none, or the folder has another generator already."""
+    """Uses Ninja, unless there is none, or the directory already has another generator."""
     generator = ["-G", "Ninja"] if shutil.which("ninja") and not (build / "CMakeCache.txt").exists() else []
     return call("cmake", "-S", source, "-B", build, *generator, *options)
 
@@ -33,7 +33,7 @@ def build(folder: pathlib.Path, *targets: str) -> str:
 
 
 def install(prefix: pathlib.Path) -> None:
-    """Puts a Release build of `final` there."""
+    """Installs a Release build of `final` there."""
     configure(ROOT / "final", BUILD, "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF")
-    build(BUILD, "turtle_library", "turtle", "turtle_bench")  # the examples are for nobody here
+    build(BUILD, "turtle_library", "turtle", "turtle_bench")  # nobody needs the examples here
     call("cmake", "--install", BUILD, "--prefix", prefix)

@@ -1,4 +1,4 @@
-"""Tests of what only a kernel with io_uring has."""
+"""For tests of features that need a kernel with io_uring."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ from learn.io_uring import why_not  # noqa: E402
 
 
 def needs_io_uring() -> None:
-    """Skips the test where there is none."""
+    """Skips the test if there is none."""
     if reason := why_not():
         pytest.skip(reason)

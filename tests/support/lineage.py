@@ -1,5 +1,5 @@
-"""A server whose place others take: started once, replaced by SIGUSR2 as often as one likes, and every
-process of it ended by its number in the end, also after a failure."""
+"""A server and its successors: started once, replaced by SIGUSR2 any number of times. In the end every
+process of it is ended by its id, even after a failure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 
 
 def await_condition(condition, what: str, patience: float = PATIENCE):
-    """What `condition` returns, once that is true in an `if`."""
+    """Waits until `condition` returns something true, and returns that."""
     deadline = time.monotonic() + patience
     while not (result := condition()):
         assert time.monotonic() < deadline, f"it never came: {what}"
@@ -36,7 +36,7 @@ class Lineage:
     """`turtle serve` and its successors, of which `pid` is the newest."""
 
     def __init__(self, *arguments, **options) -> None:
-        # A process whose parent has ended becomes ours, and not that of process 1: we can wait for it.
+        # A process whose parent has ended becomes our child, not process 1's: so we can wait for it.
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         self.turtle = Turtle(*arguments, **options)
         self.pid = self.turtle.process.pid
@@ -44,10 +44,10 @@ class Lineage:
         self.alive = {self.pid}
 
     def begin(self) -> int:
-        """Asks for a successor. @return its process id, as soon as it has one."""
+        """Requests a successor. @return its process id, as soon as it has one."""
         ours = set(children_of(os.getpid()))
         os.kill(self.pid, signal.SIGUSR2)
-        # It may be so quick that its predecessor has ended before anybody looks: then it is our child.
+        # It may be so quick that its predecessor has ended before we look: then it is our child.
         successor = await_condition(
             lambda: children_of(self.pid) or sorted(set(children_of(os.getpid())) - ours), f"a child of {self.pid}"
         )[0]
@@ -55,12 +55,12 @@ class Lineage:
         return successor
 
     def restart(self) -> int:
-        """One hand-over, until the predecessor has ended. @return its exit code."""
+        """Makes one hand-over, until the predecessor has ended. @return its exit code."""
         old, self.pid = self.pid, self.begin()
         return self.wait(old)
 
     def wait(self, pid: int) -> int:
-        """The exit code of a process that is about to end."""
+        """Returns the exit code of a process that is about to end."""
         if pid == self.turtle.process.pid:
             code = self.turtle.wait()
         else:
@@ -80,7 +80,7 @@ class Lineage:
         return self.wait(self.pid)
 
     def said(self) -> str:
-        """What all of them have said on stderr."""
+        """Returns everything that they have written to stderr."""
         return self.turtle.said()
 
     def close(self) -> None:

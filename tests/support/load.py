@@ -1,7 +1,7 @@
-"""Clients that ask without a pause, and forgive nothing.
+"""Clients that send requests without a pause, and forgive nothing.
 
 Half of them keep their connection for as long as the server lets them, half open one for each request.
-Each request has a name of its own, so that the access log can tell which were answered, and how often.
+Each request has its own name, so that the access log shows which were answered, and how often.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Client(threading.Thread):
         self.load, self.number, self.keeps = load, number, keeps
         self.answered: list[str] = []
         self.failures: list[str] = []
-        self.last = 0.0  # when the last answer came
+        self.last = 0.0  # when the last response came
 
     def run(self) -> None:
         stream = None
@@ -75,7 +75,7 @@ class Load:
         connection = channel.connect(self.port, timeout=PATIENCE)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         stream = connection.makefile("rwb")
-        connection.close()  # the stream has it
+        connection.close()  # the stream owns it
         return stream
 
     def __enter__(self) -> Load:
@@ -91,7 +91,7 @@ class Load:
             assert not client.is_alive(), f"client {client.number} hangs"
 
     def await_answers(self, each: int = 5) -> None:
-        """Until every client has had that many more."""
+        """Waits until every client has had that many more."""
         wanted = [len(client.answered) + each for client in self.clients]
         deadline = time.monotonic() + PATIENCE
         while any(len(client.answered) < count for client, count in zip(self.clients, wanted)):

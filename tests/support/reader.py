@@ -1,6 +1,6 @@
-"""A reader of replies that forgives nothing.
+"""A reader of responses that forgives nothing.
 
-It is given all bytes that came and what each reply answers; it raises Fault at the first thing that
+It gets all bytes that came and the request of each response. It raises Fault at the first thing that
 RFC 9110 or 9112 does not allow a server, whether or not the row is about it.
 """
 
@@ -15,23 +15,23 @@ ENTITY_TAG = re.compile(r'(W/)?"[\x21\x23-\x7e\x80-\xff]*"\Z')
 CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,16})\Z")
 MEDIA_TYPE = re.compile(r"[!#$%&'*+\-.^_`|~\w]+/[!#$%&'*+\-.^_`|~\w]+( *;.*)?\Z")
 
-# Fields that are no lists: a second one has no meaning.
+# Fields that are not lists: a second one has no meaning.
 ONCE = """
     Accept-Ranges Age Connection Content-Length Content-Location Content-Range Content-Type Date ETag
     Expires Last-Modified Location Retry-After Server Transfer-Encoding
 """.split()
-# What describes content; a 304 has none (RFC 9110, section 15.4.5).
+# Fields that describe content; a 304 has none (RFC 9110, section 15.4.5).
 OF_CONTENT = """
     Content-Encoding Content-Language Content-Length Content-Range Content-Type Transfer-Encoding
 """.split()
 
 
 class Fault(AssertionError):
-    """What is wrong with a reply."""
+    """A fault of a response."""
 
 
 class Cut(Fault):
-    """A body without its end."""
+    """A body whose end is missing."""
 
 
 def demand(condition, text, *values):
@@ -49,7 +49,7 @@ class Reply:
         return [value for each, value in self.fields if each.lower() == name.lower()]
 
     def one(self, name: str):
-        """The value, or None."""
+        """Returns the value, or None."""
         values = self.all(name)
         return values[0] if values else None
 
@@ -63,14 +63,14 @@ class Reader:
     def __init__(self, data: bytes):
         self.data = data
         self.at = 0
-        self.status = None  # of the last reply whose head was read
+        self.status = None  # of the last response whose head was read
 
     @property
     def rest(self) -> bytes:
         return self.data[self.at :]
 
     def reply(self, method: str, minor: int) -> Reply:
-        """The next reply, which answers `method` in HTTP/1.`minor`."""
+        """Reads the next response, to `method` in HTTP/1.`minor`."""
         head, end, _ = self.rest.partition(b"\r\n\r\n")
         demand(end, "no complete head: {!r}", self.rest[:200])
         self.at += len(head) + len(end)

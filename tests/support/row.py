@@ -1,13 +1,13 @@
-"""A row of the table: one requirement, or one fault, and what a right server does with it.
+"""A row of the table: one requirement, or one fault, and what a correct server does with it.
 
 A row is read like this:
 
     Row("te-twice", "9112 6.3", MUST, f"{POST}Transfer-Encoding: …", "400 close", "What is asked for.")
 
-    id        what the test is called; nothing else has the same name
+    id        the name of the test, which is unique
     section   the RFC and the section in it
-    level     MUST, SHOULD or MAY: how strongly the RFC wants it. Of what a MAY leaves open, the row
-              names what this server has chosen
+    level     MUST, SHOULD or MAY: how strongly the RFC requires it. Where a MAY leaves a choice, the row
+              names this server's choice
     sent      the bytes on the wire, as text in Latin-1. "<etag>" and "<tag>" become the entity tag of
               /file.txt, with and without its quotes
     accepted  the replies, see below
@@ -43,7 +43,7 @@ HEAD = "HEAD /file.txt HTTP/1.1\r\nHost: turtle\r\n"
 POST = "POST /cgi-bin/cat HTTP/1.1\r\nHost: turtle\r\n"
 CHUNKED = f"{POST}Transfer-Encoding: chunked\r\n\r\n"
 OLD = "GET /file.txt HTTP/1.0\r\n"
-# What an attacker would like to have answered.
+# A request that an attacker would like to have answered.
 HIDDEN = "GET /hidden.txt HTTP/1.1\r\nHost: turtle\r\n\r\n"
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"  # all of /file.txt
@@ -53,14 +53,14 @@ AFTER = "Thu, 02 Jan 2020 03:04:06 GMT"
 
 
 def get(target: str, *fields: str, method: str = "GET") -> str:
-    """A whole request without a body."""
+    """Returns a complete request without a body."""
     lines = [f"{method} {target} HTTP/1.1", "Host: turtle", *fields]
     return "\r\n".join(lines) + "\r\n\r\n"
 
 
 @dataclass(frozen=True)
 class Expected:
-    """One reply that is waited for."""
+    """One response that the row waits for."""
 
     statuses: frozenset
     method: str
@@ -85,7 +85,7 @@ class Row:
     unmet: str = ""  # why the server does not do it; then the test expects a failure
 
     def replies(self) -> list:
-        """What `accepted` says, without its last word."""
+        """Returns `accepted` without its last word."""
         text = re.sub(r" (close|gone|eof|cut)$", "", self.accepted)
         if text == "nothing":
             return []
@@ -93,7 +93,7 @@ class Row:
         replies = []
         for number, part in enumerate(text.split(", ")):
             *who, codes = part.split()
-            # Of several replies only the first final one is to what the first line says.
+            # Of several responses only the first final one is to the request in the first line.
             own = number == 0 or all(each.statuses == {100} for each in replies)
             is_head = "HEAD" in who or (own and first.startswith("HEAD "))
             is_old = "1.0" in who or (own and first.endswith("HTTP/1.0"))
@@ -103,7 +103,7 @@ class Row:
 
     @property
     def cut(self) -> bool:
-        """The reply breaks off, since it can't be finished."""
+        """The response breaks off, since it can't be completed."""
         return self.accepted.endswith(" cut")
 
     @property
@@ -112,7 +112,7 @@ class Row:
 
     @property
     def announces(self) -> bool:
-        """The last reply says that the connection ends."""
+        """The last response says that the connection ends."""
         return self.accepted.endswith(" close")
 
     @property

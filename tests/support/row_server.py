@@ -19,7 +19,7 @@ class RowServer(serving.Turtle):
         self.etag = self._etag()
 
     def _etag(self):
-        """A file that was just made has a weak tag for some milliseconds; the rows want a strong one."""
+        """A new file has a weak tag for some milliseconds; the rows need a strong one."""
         end = time.monotonic() + runner.PATIENCE
         while True:
             request = b"HEAD /file.txt HTTP/1.1\r\nHost: turtle\r\nConnection: close\r\nRange: none\r\n\r\n"
@@ -32,11 +32,11 @@ class RowServer(serving.Turtle):
 
 
 def answers_to(server: RowServer, rows: list) -> dict:
-    """What the server says to the rows, row.id -> bytes or the error."""
+    """Returns the responses to the rows, row.id -> bytes or the error."""
     return runner.run(server.port, {row.id: (runner.pieces_of(row, server.etag), row.ends) for row in rows})
 
 
 def explain(row, fault) -> str:
-    """Why a row has failed, for a person."""
+    """Returns why a row has failed, for people."""
     sent = row.sent if len(row.sent) < 600 else row.sent[:300] + " … " + row.sent[-100:]
     return f"RFC {row.section}, {row.level}: {row.sentence}\n{fault}\nsent: {sent!r}"

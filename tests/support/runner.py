@@ -1,4 +1,4 @@
-"""Sends rows to a server, many at once, and judges what comes back."""
+"""Sends rows to a server, many at once, and checks the responses."""
 
 import asyncio
 import socket
@@ -9,7 +9,7 @@ from row import Row
 
 PATIENCE = 20.0  # seconds that a row may take at most
 CONNECTIONS = 24  # at once
-ANSWER = None  # in the place of a piece
+ANSWER = None  # instead of a piece
 CANARY = b"GET /canary.txt HTTP/1.1\r\nHost: turtle\r\nConnection: close\r\n\r\n"
 
 
@@ -18,7 +18,7 @@ def encode(text: str, etag: str) -> bytes:
 
 
 def pieces_of(row: Row, etag: str) -> list:
-    """What is sent for the row, in pieces for exchange()."""
+    """Returns the bytes to send for the row, in pieces for exchange()."""
     canary = b"" if row.ends else CANARY
     if row.later is None:
         return [encode(row.sent, etag) + canary]
@@ -26,8 +26,8 @@ def pieces_of(row: Row, etag: str) -> list:
 
 
 async def exchange(port: int, pieces: list, half_close: bool) -> bytes:
-    """Everything that the server says to `pieces` until it closes the connection. A piece that is
-    ANSWER is none: what follows waits for the server's first byte."""
+    """Returns everything that the server sends until it closes the connection. ANSWER among the
+    pieces is not sent: the pieces after it wait for the server's first byte."""
     reader, writer = await channel.open_stream(port)
     writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     answered = asyncio.Event()
@@ -40,11 +40,11 @@ async def exchange(port: int, pieces: list, half_close: bool) -> bytes:
                     continue
                 writer.write(piece)
                 await writer.drain()
-                await asyncio.sleep(0)  # no pause: the turn of other connections
+                await asyncio.sleep(0)  # no pause: other connections have their turn
             if half_close:
                 writer.write_eof()
         except ConnectionError:
-            pass  # what the reading side saw is what counts
+            pass  # only what the reading side saw counts
 
     sending = asyncio.ensure_future(send())
     try:
@@ -78,7 +78,7 @@ def run(port: int, jobs: dict) -> dict:
 
 
 def fault_of(row: Row, answer, etag: str):
-    """What is wrong with `answer`, or None."""
+    """Returns the fault of `answer`, or None."""
     try:
         judge(row, answer, etag)
     except Fault as fault:
@@ -87,7 +87,7 @@ def fault_of(row: Row, answer, etag: str):
 
 
 def judge(row: Row, answer, etag: str) -> None:
-    """Raises Fault when `answer` is not what the row accepts."""
+    """Raises Fault if the row does not accept `answer`."""
     if isinstance(answer, Fault):
         raise answer
     demand(b"HIDDEN" not in answer, "bytes that are no request were answered: {!r}", answer[-300:])

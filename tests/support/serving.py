@@ -1,5 +1,4 @@
-"""`turtle serve` and the examples for every suite: started on a port of the system's choice, and
-ended.
+"""`turtle serve` and the examples for every suite: started on any free port, and ended.
 
 TURTLE_BINARY   the program; without it build/final/turtle, a Release build
 TURTLE_CHANNEL  what it has between its clients and their sockets (channel.py); with rot13, the
@@ -23,11 +22,11 @@ import channel
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = f"turtle_{channel.NAME}" if channel.NAME else "turtle"
 BINARY = pathlib.Path(os.environ.get("TURTLE_BINARY", ROOT / "build/final" / PROGRAM)).resolve()
-PATIENCE = 20.0  # seconds that anything may take that has to happen
+PATIENCE = 20.0  # the most seconds that an expected event may take
 
 
 class DidNotServe(Exception):
-    """The program ended, or said something else than that it serves; the text holds what it said."""
+    """The program ended, or did not say that it serves; the text contains what it said."""
 
     def __init__(self, text: str, code: int | None, said: str) -> None:
         super().__init__(text)
@@ -89,30 +88,30 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """The server's own: strace has it for a child, valgrind is it."""
+        """Returns the server's own process id: strace has it as a child, valgrind is it."""
         pid = self.process.pid
         children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
         is_server = pathlib.Path(os.readlink(f"/proc/{pid}/exe")).name == self.binary.name
         return pid if is_server or not children else int(children[0])
 
     def connect(self, host="127.0.0.1") -> socket.socket:
-        """A socket to it."""
+        """Opens a socket to it."""
         return channel.connect(self.port, host, self.patience)
 
     def signal(self, number=signal.SIGTERM) -> None:
         os.kill(self.pid, number)
 
     def wait(self) -> int:
-        """Its exit code."""
+        """Returns its exit code."""
         return self.process.wait(timeout=self.patience)
 
     def said(self) -> str:
-        """All that it has said on stderr so far."""
+        """Returns everything that it has written to stderr so far."""
         self._said.flush()
         return os.pread(self._said.fileno(), 1 << 24, 0).decode(errors="replace")
 
     def stop(self) -> tuple[int, str]:
-        """Ends it as an administrator does; its exit code and what it said on stderr."""
+        """Ends it as an administrator does. Returns its exit code and its stderr."""
         self.signal()
         return self.wait(), self.said()
 
@@ -125,12 +124,12 @@ class Server:
 
 
 class Turtle(Server):
-    """`turtle serve` with some arguments, on a free port unless one is given."""
+    """Runs `turtle serve` with some arguments, on any free port unless one is given."""
 
     def __init__(self, *arguments, port=0, program=BINARY, **options):
         super().__init__(program, "serve", "--port", port, *arguments, greeting="Serving ", **options)
         self.operations = ""
-        if "--operations" in arguments:  # where they are is its second line
+        if "--operations" in arguments:  # its second line says where they are
             line = self._line()
             assert line.startswith("Operations at "), line
             self.operations = line.split()[-1].rstrip("/")

@@ -1,4 +1,4 @@
-// Tasks that a test leaves for a loop on another thread.
+// A box of tasks that a test leaves for a loop on another thread.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace TURTLE_SERVER::test {
 /// A queue of tasks and a wake-up that the loop watches.
 class TaskBox {
  public:
-  /// A box for `looper`, which doesn't run yet, and must outlive it.
+  /// Makes a box for `looper`, which must not run yet and must outlive it.
   explicit TaskBox(Looper& looper) {
     looper.Watch(wakeup_.Fd(), Interest::kRead, [this](const PollEvent&) { RunAll(); });
   }
@@ -22,7 +22,7 @@ class TaskBox {
   TaskBox(const TaskBox&) = delete;
   auto operator=(const TaskBox&) -> TaskBox& = delete;
 
-  /// Leaves `task`, which may not throw, for the loop. Any thread.
+  /// Leaves `task`, which must not throw, for the loop. Any thread.
   /// @return false: the loop has ended, `task` will not run.
   [[nodiscard]] auto Leave(std::function<void()> task) -> bool {
     {

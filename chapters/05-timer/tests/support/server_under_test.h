@@ -1,4 +1,4 @@
-// A server as far as this chapter can build one: a listener and one loop.
+// The server that this chapter can build: a listener and one loop.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// A server as far as this chapter can build one: several loops, and each watches the listener.
+// The server that this chapter can build: several loops, and each watches the listener.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A server as far as this chapter can build one: several loops, and an Acceptor on the first.
+// The server that this chapter can build: several loops, and an Acceptor on the first.
 #pragma once
 
 #include <array>
