@@ -10,25 +10,25 @@ A row is read like this:
               names this server's choice
     sent      the bytes on the wire, as text in Latin-1. "<etag>" and "<tag>" become the entity tag of
               /file.txt, with and without its quotes
-    accepted  the replies, see below
+    accepted  the responses, see below
     sentence  the requirement in our own words
 
-`accepted` is the status codes of all replies, in order, with a comma between replies and a slash
-between codes that are as good as each other: "200", "400/501 close", "100, 200". A reply to a HEAD
-or to HTTP/1.0 behind other replies says so: "200, HEAD 200, 1.0 200". At its end stands
+`accepted` is the status codes of all responses, in order, with a comma between responses and a slash
+between codes that are equally good: "200", "400/501 close", "100, 200". A response to a HEAD or to
+HTTP/1.0 after other responses is marked: "200, HEAD 200, 1.0 200". It ends with one of these words:
 
-    close     the last reply says so, the connection ends, and bytes behind are not answered
-    (nothing) the connection goes on: the canary behind the bytes gets the one more reply that follows
-    gone      the same, announced or not: the reply may have left before the fault was there
-    eof       the client sends no canary but ends its side; what the server does is the same as close,
-              but need not be announced. "nothing eof": no reply at all
+    close     the last response announces that the connection ends, and later bytes are not answered
+    (nothing) the connection goes on: the canary after the bytes gets one more response
+    gone      the same, announced or not: the response may have left before the fault was there
+    eof       the client sends no canary but ends its side; the server does the same as for close,
+              but need not announce it. "nothing eof": no response at all
     cut       the body breaks off before its end, which a client notices
 
-Further checks are about the first final reply: `has` (field: value, a list of
+Further checks are about the first final response: `has` (field: value, a list of
 the values of several lines, or None for any), `lacks`
 (fields), `body` (exactly), `contains` and `without` (pieces of the body). `program` is what a CGI
-program of the row's id, /cgi-bin/ID, writes to its output. `later` is sent when the server has
-answered something.
+program with the row's id, /cgi-bin/ID, writes to its output. `later` is sent once the server has
+sent anything.
 """
 
 import re
