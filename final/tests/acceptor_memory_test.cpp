@@ -1,4 +1,4 @@
-// A client that no memory is left for costs the others nothing. Its own program, because it
+// A client for which no memory is left costs the others nothing. Its own program, because it
 // replaces operator new.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Unix sockets, whose kernel counts nothing: their clients may take their time, however many there
-// are.
+// Unix sockets, for which the kernel counts nothing: their clients may take their time, however
+// many there are.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 

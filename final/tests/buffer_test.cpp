@@ -96,7 +96,7 @@ TEST(Buffer, MovesItsBytes) {
   EXPECT_EQ(to.View(), "abc");
 }
 
-// Against a model that is slow and plainly right.
+// Compares it with a model that is slow and plainly right.
 TEST(Buffer, BehavesLikeAStringThatIsErasedAtTheFront) {
   std::mt19937 random(7);
   const std::string source = test::Pattern(20000);
@@ -125,8 +125,8 @@ TEST(Buffer, BehavesLikeAStringThatIsErasedAtTheFront) {
   }
 }
 
-// A queue that always holds a little, as of a client that can't quite keep up. The rest must not be
-// moved again for every byte that is taken from the front.
+// A queue that always holds a little, like that of a client that can't quite keep up. The rest must
+// not be moved again for every byte that is taken from the front.
 TEST(Buffer, MovesNoByteMoreThanOncePerByteThatPassesThrough) {
   const std::string piece = test::Pattern(1000);
   Buffer buffer;

@@ -153,7 +153,7 @@ TEST(CgiHeaderTest, RefusesWhatIsNoHeaderBlock) {
   using namespace std::string_view_literals;
   const std::vector<std::string_view> outputs = {
       "\n",                                      // no field at all
-      "X-Only: 1\n\n",                           // none of the three that must be
+      "X-Only: 1\n\n",                           // none of the three that are required
       "1 + 2 = 3\n",                             // the short form's plain text
       "HTTP/1.1 200 OK\r\n",                     // nph
       "HTTP/1.1: 200\n",                         // the same in disguise
@@ -185,7 +185,7 @@ TEST(CgiHeaderTest, RefusesWhatIsNoHeaderBlock) {
       "Content-Length:\n",                       //
       "Content-Length: 18446744073709551616\n",  // 2^64
       "Content-Length: 1\nContent-Length: 2\n",  // which?
-      "ETag: \"a\"\nX: y\netag: \"b\"\n",        // a field that is no list
+      "ETag: \"a\"\nX: y\netag: \"b\"\n",        // a field that is not a list
       "Retry-After: 1\nRetry-After: 2\n",        //
   };
   for (const std::string_view output : outputs) {
@@ -203,7 +203,7 @@ TEST(CgiHeaderTest, SizeIsBoundedExactly) {
   EXPECT_EQ(ParseAll(block + "a long body behind it", limits).result.state, CgiHeaderState::kDone);
   limits.max_bytes = block.size() - 1;
   EXPECT_EQ(ParseAll(block, limits).result.state, CgiHeaderState::kBad);
-  // A line without an end must not be collected for ever.
+  // A line without an end must not be collected forever.
   EXPECT_EQ(ParseAll(std::string(block.size() - 1, 'x'), limits).result.state,
             CgiHeaderState::kNeedMore);
   EXPECT_EQ(ParseAll(std::string(block.size(), 'x'), limits).result.state, CgiHeaderState::kBad);

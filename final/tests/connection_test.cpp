@@ -26,7 +26,7 @@ using test::AwaitReady;
 using test::Client;
 using test::Pattern;
 
-// A connection and its client. The loop doesn't run: this thread does what it would do.
+// A connection and its client. The loop doesn't run: this thread does the loop's part.
 class ConnectionTest : public testing::Test {
  protected:
   ConnectionTest() : ConnectionTest(test::MakeTcpPair()) {}
@@ -35,7 +35,7 @@ class ConnectionTest : public testing::Test {
       : client_(std::move(pair.client)),
         connection_(*looper_.AddConnection(pair.server.Release(), callbacks_)) {}
 
-  // Queues bytes until the connection is paused; the kernel's part is full by then.
+  // Queues bytes until the connection is paused; by then the kernel's buffers are full.
   auto FillUntilPaused() -> std::string {
     test::ShrinkSendBuffer(connection_.GetFd());
     std::string written;
@@ -54,8 +54,8 @@ class ConnectionTest : public testing::Test {
     return piece + client_.Receive(4095, std::chrono::milliseconds(0));
   }
 
-  // A step of client and server on one thread: what has come is read, and more is sent. If nothing
-  // has come, nothing will before the kernel has room again.
+  // A step of client and server on one thread: arrived bytes are read, and more are sent. If
+  // nothing has arrived, nothing will before the kernel has room again.
   auto ReceiveAndSend() -> std::string {
     std::string piece = client_.Receive(4096, std::chrono::milliseconds(0));
     if (piece.empty()) {
@@ -274,7 +274,7 @@ TEST_F(ConnectionTest, EightMegabytesReachASlowReaderByteForByte) {
       connection_.Send();
       most_unsent = std::max(most_unsent, connection_.UnsentBytes());
     }
-    if (!reader.joinable()) {  // slow: it does not begin before the server had to pause
+    if (!reader.joinable()) {  // slow: it begins only once the server had to pause
       reader = std::thread([&] {
         while (received.size() < all.size()) {
           const std::string piece = ReceiveSome();

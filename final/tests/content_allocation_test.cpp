@@ -1,4 +1,4 @@
-// Queries, cookies and parts are read in memory that is used again.
+// Queries, cookies and parts are read into reused memory.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// How many allocations `round` costs once it has run.
+// Returns how many allocations `round` costs once it has run.
 template <class Round>
 auto WarmCost(Round round) -> std::size_t {
   test::counts_allocations = true;
@@ -61,7 +61,7 @@ TEST(ContentAllocationTest, PartsUseTheMemoryOfThoseBeforeThem) {
   EXPECT_EQ(parts, 101U);
 }
 
-// With a callback the parser keeps a note of every level and of every key.
+// With a callback the parser records every level and every key.
 TEST(ContentAllocationTest, JsonCostsWhatItsValueAndTheParserCost) {
   const std::string text =
       R"({"name":"a name of more than some letters","list":[1,2,[3,{"x":[]}]]})";

@@ -21,7 +21,7 @@ using test::LoopThread;
 
 constexpr std::chrono::seconds kLongerThanTheTest{60};
 
-// Echoes, and counts whom it has accepted.
+// Echoes, and counts the clients that it has accepted.
 class EchoServer {
  public:
   explicit EchoServer(ListenOptions options) {

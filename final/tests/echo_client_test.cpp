@@ -58,7 +58,7 @@ TEST(EchoClient, ReadsWhileItSends) {
       client.CloseInput();
     });
     EXPECT_TRUE(client.ReadOutput() == input);
-    client.Signal(SIGKILL);  // were it stuck, the threads would be too
+    client.Signal(SIGKILL);  // if it were stuck, the threads would be too
     writer.join();
   }
   peer.join();

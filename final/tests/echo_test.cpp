@@ -1,4 +1,4 @@
-// The echo server as a program: every chapter's has to pass this.
+// The echo server as a program: that of every chapter must pass this.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -70,7 +70,7 @@ TEST(EchoServer, ListensOnTheAddressThatItIsGiven) {
             NetAddress("localhost", server.Port()).ToString().insert(0, "listening on "));
 }
 
-// One line of errors and exit code 1.
+// Expects one line of errors and exit code 1.
 void ExpectFailure(const std::vector<std::string>& arguments, const std::string& reason) {
   Child server(ExamplePath("echo_server"), arguments);
   ASSERT_EQ(server.Wait(), 1);

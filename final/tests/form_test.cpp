@@ -28,7 +28,7 @@ auto Parsed(std::string_view text) -> Fields {
   return FieldsOf(form);
 }
 
-// The other direction, so that anything can be sent through Parse().
+// Encodes a text, so that anything can be sent through Parse().
 auto Encoded(std::string_view text) -> std::string {
   std::string encoded;
   for (const char c : text) {
@@ -87,7 +87,7 @@ TEST(FormTest, DecodesOnce) {
   EXPECT_EQ(Parsed("a=%2525&b=%2b&c=%2B+%2b"), (Fields{{"a", "%25"}, {"b", "+"}, {"c", "+ +"}}));
 }
 
-// "?q=100%" is typed by people, and no browser refuses it.
+// People type "?q=100%", and no browser refuses it.
 TEST(FormTest, AnEscapeThatIsNoneStandsForItself) {
   EXPECT_EQ(Parsed("q=100%"), (Fields{{"q", "100%"}}));
   EXPECT_EQ(Parsed("q=%4&r=%"), (Fields{{"q", "%4"}, {"r", "%"}}));
@@ -156,7 +156,7 @@ TEST(FormTest, ViewsSurviveAMove) {
   EXPECT_EQ(moved.Find("a")->data(), value.data());
 }
 
-// Views into the decoded bytes must not be left behind by memory that grows.
+// Memory that grows must not leave dangling views into the decoded bytes.
 TEST(FormTest, WhateverIsEncodedComesBack) {
   std::mt19937 random(16);
   Form form;

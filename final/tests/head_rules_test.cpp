@@ -13,12 +13,12 @@ using test::Outcome;
 using test::ParseEveryWay;
 using test::StatusOf;
 
-// A request of HTTP/1.1 with these field lines beside its Host.
+// Returns a request of HTTP/1.1 with these field lines besides its Host.
 auto With(const std::string& fields) -> std::string {
   return "POST / HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n";
 }
 
-// The same of HTTP/1.0, without a Host.
+// Returns the same for HTTP/1.0, without a Host.
 auto OldWith(const std::string& fields) -> std::string {
   return "POST / HTTP/1.0\r\n" + fields + "\r\n";
 }

@@ -198,7 +198,7 @@ TEST(HttpParserTest, GarbageIsRefusedWithoutWaitingForALineEnd) {
   EXPECT_EQ(parser.Parse("\x16\x03\x01", request).status, 400);
 }
 
-// --- limits: so much is accepted, one more is not --------------------------------------------
+// --- limits: this much is accepted, one more is not ------------------------------------------
 
 TEST(HttpParserLimitsTest, Target) {
   ParserLimits limits;
@@ -265,8 +265,8 @@ TEST(HttpParserLimitsTest, Method) {
   EXPECT_EQ(test::ParseWhole(std::string(33, 'M')).result.status, 501);
 }
 
-// A parser that started again with each byte would read two million million bytes here, and run
-// into the time limit of the test.
+// A parser that started over with each byte would read two million million bytes here, and hit the
+// time limit of the test.
 TEST(HttpParserLimitsTest, ByteByByteIsLinear) {
   ParserLimits limits;
   limits.max_head_bytes = 4'000'000;

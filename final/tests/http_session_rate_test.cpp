@@ -1,4 +1,4 @@
-// Clients that read their responses slowly, by a clock that only the test turns.
+// Clients that read their responses slowly, on a clock that only the test turns.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -26,9 +26,9 @@ using test::HttpReply;
 using test::kPatience;
 
 constexpr std::size_t kLarge = std::size_t{24} * 1024 * 1024;  // more than two sockets hold
-constexpr std::size_t kMedium = std::size_t{192} * 1024;       // not so much that it is paused
+constexpr std::size_t kMedium = std::size_t{192} * 1024;       // not enough to pause it
 
-// A server whose replies are `size` bytes.
+// A server whose responses have `size` bytes.
 class Sized : public ClockedServer {
  public:
   explicit Sized(std::size_t size)
@@ -40,7 +40,7 @@ class Sized : public ClockedServer {
 
   auto Connections() -> std::size_t { return Loop().Get().ConnectionCount(); }
 
-  // The server's end of the only connection.
+  // Returns the server's end of the only connection.
   auto Fd() -> int {
     int fd = -1;
     Loop().Ask(
@@ -49,7 +49,7 @@ class Sized : public ClockedServer {
   }
 };
 
-// A client whose kernel takes little, of a server's that keeps little.
+// Makes both kernels keep few bytes for a client and its server.
 void MakeNarrow(Sized& server, HttpClient& client) {
   const int bytes = 16 * 1024;
   ::setsockopt(client.GetFd(), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
@@ -57,7 +57,7 @@ void MakeNarrow(Sized& server, HttpClient& client) {
   test::ShrinkSendBuffer(server.Fd());
 }
 
-// Reads a little of what there is. @return how much; 0: the end, or nothing came.
+// Reads a few of the waiting bytes. @return how many; 0: the end, or nothing came.
 auto Sip(HttpClient& client) -> std::size_t {
   std::array<char, 16384> bytes;
   if (!test::AwaitReady(client.GetFd(), POLLIN)) {
@@ -101,7 +101,7 @@ TEST(HttpSessionRate, TheLastReplyHasTheSamePatience) {
   EXPECT_TRUE(client.WasReset());
 }
 
-// The deadline used to be that of the last input, whichever way it was.
+// The deadline used to depend on the last input of either direction.
 TEST(HttpSessionRate, WhatItSendsMeanwhileGivesItNoTime) {
   Sized server(kMedium);
   HttpClient client(server.Port());
@@ -109,14 +109,14 @@ TEST(HttpSessionRate, WhatItSendsMeanwhileGivesItNoTime) {
   ASSERT_TRUE(client.Send(Get("/")));
   ASSERT_TRUE(client.HasInput(kPatience));
   for (int i = 0; i < 7; ++i) {
-    client.Send("\r\n");  // so many empty lines are forgiven before a request
+    client.Send("\r\n");  // this many empty lines are accepted before a request
     server.Advance(HttpOptions().write_timeout * 2 / 3);
   }
   EXPECT_EQ(server.Connections(), 0U);
 }
 
-// The server's socket says that there is room when a third of it is free. Till then such a client
-// looked as if it were dead.
+// The server's socket reports room when a third of it is free. Until then such a client used to
+// look dead.
 TEST(HttpSessionRate, AClientThatReadsALittleAllTheTimeGetsAll) {
   constexpr std::uint32_t kSip = 64 * 1024;
   Sized server(kLarge);
@@ -154,7 +154,7 @@ TEST(HttpSessionRate, AReplyThatWasReadLeavesAnIdleConnection) {
   EXPECT_TRUE(client.IsClosedByServer());
 }
 
-// Nobody can write "never" in another way, so it must not be in the past.
+// There is no other way to write "never", so it must not be in the past.
 TEST(HttpSessionRate, NoTimeLimitIsNoTimeOut) {
   HttpOptions options;
   options.head_timeout = std::chrono::milliseconds::max();

@@ -1,4 +1,4 @@
-// A loop on io_uring(7), where its connections notice a difference if something is wrong.
+// A loop on io_uring(7), for connections that would notice a difference if something were wrong.
 #ifdef __linux__
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ void Echo(Connection* connection) {
   }
 }
 
-// Says `words` to whatever comes first, and goes.
+// Sends `words` in response to the first input, and closes.
 auto Saying(std::string_view words, Closing closing = Closing::kAuto) -> ConnectionCallback {
   return [words, closing](Connection* connection) {
     connection->Recv();
@@ -87,7 +87,7 @@ TEST_F(IoUringLooper, EchoesMegabytesByteForByte) {
   EXPECT_TRUE(AwaitEmpty());
 }
 
-// The page's promise: a round costs one system call, however many clients it serves.
+// The page promises that a round costs one system call, however many clients it serves.
 TEST_F(IoUringLooper, ARoundOfManyClientsIsOneCall) {
   std::vector<Client> clients;
   for (int i = 0; i < 50; ++i) {
@@ -106,7 +106,7 @@ TEST_F(IoUringLooper, ARoundOfManyClientsIsOneCall) {
   for (Client& client : clients) {
     EXPECT_EQ(client.Receive(5), "again");
   }
-  // One brings the fifty requests, one sends the fifty replies.
+  // One call brings the fifty requests, one sends the fifty responses.
   EXPECT_LE(test::ring_enter.Count() - before, 6);
 }
 
@@ -137,7 +137,7 @@ TEST_F(IoUringLooper, AClientThatResetsDuringTheLastReplyIsDone) {
   EXPECT_TRUE(AwaitEmpty());
 }
 
-// A connection that is deleted while its response is prepared, but not handed over.
+// A connection is deleted while its response is prepared, but not submitted.
 TEST_F(IoUringLooper, AResetTakesBackWhatWasOnItsWay) {
   const std::string words(1000, 'x');
   const ConnectionCallbacks cutting{{}, [&](Connection* connection) {
@@ -156,7 +156,7 @@ TEST_F(IoUringLooper, AResetTakesBackWhatWasOnItsWay) {
   EXPECT_TRUE(AwaitEmpty());
 }
 
-// Numbers come back at once: nothing of the old connection may reach the new one.
+// Numbers are reused at once: nothing of the old connection may reach the new one.
 TEST_F(IoUringLooper, ShortConnectionsFollowEachOtherOnTheSameNumbers) {
   const std::string words = "good bye";
   const ConnectionCallbacks saying{{}, Saying(words)};
@@ -202,7 +202,7 @@ TEST_F(IoUringLooper, ASignalOrAWantOfMemoryJustEndsTheWait) {
   test::ring_enter.Pass();
 }
 
-// A drain that finds no descriptors rests, though nobody is to be let in any more.
+// A drain without descriptors rests, although no client will be let in any more.
 TEST_F(IoUringLooper, AListenerThatNoLongerAcceptsMayStillRest) {
   Socket listener;
   listener.Bind(NetAddress("127.0.0.1", 0));
@@ -245,7 +245,7 @@ TEST_F(IoUringLooper, AListenerThatWasShutDownIsRestedOnAndLogged) {
   loop.Ask([&] { acceptor.Stop(); });
 }
 
-// The last word that on_stop writes has been handed over by the time the loop ends.
+// The last word that on_stop writes has been submitted by the time the loop ends.
 TEST_F(IoUringLooper, AWordAtTheStopIsSentThoughNoTimeIsLeft) {
   ConnectionCallbacks callbacks = echo_;
   callbacks.on_stop = [](Connection* connection) {

@@ -1,4 +1,4 @@
-// Faults in JSON are described in our own words, whichever version of the parser has found them.
+// Faults in JSON are described in our own words, whichever version of the parser finds them.
 #include "base/json_fault.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// JSON from strangers: what is refused, and where it says that the mistake is.
+// JSON from strangers: what is refused, and where the mistake is reported.
 #include "http/json.h"
 
 #include <gtest/gtest.h>

@@ -35,8 +35,8 @@ auto ToFile(const LogFolder& folder, WriteBy by) -> LogWriterOptions {
   return options;
 }
 
-// One entry in the queue of a thread that waits for stderr: it has taken the first, "stuck", and
-// can't take more.
+// Options for one entry in the queue of a thread that waits for stderr: it has taken the first,
+// "stuck", and can't take more.
 auto Stuck(WhenFull when_full) -> LogWriterOptions {
   LogWriterOptions options;
   options.by = WriteBy::kThread;
@@ -101,7 +101,7 @@ TEST_P(LogWriterTest, FollowsAFileThatWasMoved) {
   EXPECT_EQ(folder.Read("a.log"), "new\n");
 }
 
-// Puts another descriptor in the place of one, and back at its end.
+// Replaces a descriptor by another one, and restores it at its end.
 class InPlaceOf {
  public:
   InPlaceOf(int place, int fd) : place_(place), before_(::dup(place)) { ::dup2(fd, place); }
@@ -178,7 +178,7 @@ TEST_P(LogWriterTest, LinesOfSeveralThreadsNeverMix) {
   EXPECT_EQ(count, 4000);
 }
 
-// How many lines of Line() there are in a text, and of how many it says that they are missing.
+// Returns how many lines of Line() a text contains, plus those that it reports as missing.
 auto WrittenAndMissing(const std::string& text) -> int {
   std::istringstream lines(text);
   int sum = 0;

@@ -1,4 +1,4 @@
-// A loop that can't wait any more: Loop() throws, and no connection is left over.
+// A loop that can't wait any more: Loop() throws, and no connection is left.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ class Witness : public ConnectionState {
   std::thread::id& destroyed_on_;
 };
 
-// The number that the next descriptor will have: the poller is the first one that a loop opens.
+// Returns the number that the next descriptor will have: a loop opens its poller first.
 auto NextDescriptor() -> int {
   const UniqueFd probe(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   return probe.Get();
@@ -47,10 +47,10 @@ TEST(LooperBrokenPoller, ItsConnectionsGoBeforeLoopThrows) {
   bool told = false;
   const Task breaks = [&] {
     const UniqueFd null_device(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    ASSERT_EQ(::dup2(null_device.Get(), poller), poller);  // which nobody can wait on
+    ASSERT_EQ(::dup2(null_device.Get(), poller), poller);  // nobody can wait on that
     EXPECT_TRUE(looper.Post([&] { told = true; }));
   };
-  // In the second round: by then the connection is one that the poller knows.
+  // In the second round: by then the poller knows the connection.
   ASSERT_TRUE(looper.Post([&] { EXPECT_TRUE(looper.Post(breaks)); }));
   std::thread::id loop_thread;
   std::thread thread([&] {

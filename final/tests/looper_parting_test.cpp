@@ -1,4 +1,4 @@
-// How a deleted connection goes: with all its bytes sent, without a reset, and not for ever.
+// How a deleted connection ends: with all its bytes sent, without a reset, and not forever.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -27,7 +27,7 @@ using test::Pattern;
 
 constexpr std::size_t kLarge = std::size_t{8} * 1024 * 1024;
 
-// Whose last words are `words`, said at the first input.
+// Sends the last words `words` at the first input.
 auto Saying(const std::string& words, Closing closing = Closing::kAuto) -> ConnectionCallback {
   return [&words, closing](Connection* connection) {
     if (connection->Recv().read != 0) {
@@ -47,7 +47,7 @@ TEST(LooperParting, UnsentBytesOfADeletedConnectionArriveAtASlowReader) {
   LoopThread loop;
   Client client = loop.Connect(callbacks);
   ASSERT_TRUE(client.Send("speak"));
-  // Slow: it begins to read when the loop has long gone on to other things.
+  // Slow: it begins to read when the loop has long moved on to other work.
   ASSERT_TRUE(AwaitBytes(client.GetSocket().GetFd(), 1));
   loop.RunRounds(20);
   EXPECT_EQ(loop.Get().ConnectionCount(), 1U);
@@ -148,7 +148,7 @@ TEST(LooperParting, ALingeringOneWaitsForKLingerTimeAtMost) {
   EXPECT_EQ(loop.Get().ConnectionCount(), 0U);
 }
 
-// A client whose kernel takes few bytes before they are read, and a server's that keeps few.
+// A client whose kernel takes few bytes before they are read, and a server whose kernel keeps few.
 struct NarrowClient {
   NarrowClient(LoopThread& loop, const ConnectionCallbacks& callbacks)
       : client(loop.Connect(callbacks, &id)) {
@@ -172,7 +172,7 @@ TEST(LooperParting, AClientThatDoesNotReadIsGivenUp) {
   loop.RunRounds(2);
   clock.Advance(Looper::kFlushTime - milliseconds(1), loop);
   EXPECT_EQ(loop.Get().ConnectionCount(), 1U);
-  // Its kernel has taken something, which buys kFlushTime once more, or twice if it was slow.
+  // Its kernel has taken some bytes, which buy kFlushTime once more, or twice if it was slow.
   for (int i = 0; i < 3; ++i) {
     clock.Advance(Looper::kFlushTime, loop);
   }
@@ -289,7 +289,7 @@ TEST(LooperParting, AClientThatResetsIsDone) {
   EXPECT_TRUE(AwaitEmpty(loop));
 }
 
-// A client that floods a parting connection is read and forgotten, a piece in each round.
+// A client that floods a parting connection is read and ignored, a piece in each round.
 TEST(LooperParting, AFloodIntoItDoesNotStarveTheNeighbours) {
   const std::string words = "bye";
   const ConnectionCallbacks parting{{}, Saying(words, Closing::kLinger)};

@@ -1,4 +1,4 @@
-// Closing::kReset: the client is told that what it has got is not all.
+// Closing::kReset: the client learns that it has not got everything.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 using test::Client;
 using test::LoopThread;
 
-// However much of what the client has sent lies unread in the kernel.
+// This must hold however much of the client's input is unread in the kernel.
 TEST(LooperReset, TheClientSeesAResetAndNoEnd) {
   for (const std::size_t unread : {std::size_t{0}, std::size_t{1}, std::size_t{70'000}}) {
     const ConnectionCallbacks callbacks{{}, [](Connection*) { /* reads nothing */ }};
@@ -25,7 +25,7 @@ TEST(LooperReset, TheClientSeesAResetAndNoEnd) {
       ASSERT_NE(connection, nullptr);
       test::WidenReceiveBuffer(connection->GetFd());
     });
-    loop.Ask([&] {  // the bytes come while the loop is here: nobody takes them
+    loop.Ask([&] {  // the bytes come while the loop is busy here: nobody takes them
       ASSERT_TRUE(client.Send(std::string(unread, 'x')));
       ASSERT_TRUE(unread == 0 || test::AwaitBytes(id.fd, unread));
       loop.Get().Find(id)->WriteToWriteBuffer("a part of the reply");

@@ -23,7 +23,7 @@ void DeleteAtEnd(Connection* connection) {
   connection->ClearReadBuffer();
 }
 
-// How often on_stop is called for a client that comes while the loop stops.
+// Returns how often on_stop is called for a client that comes while the loop stops.
 auto StopsOfALateClient(const ConnectionCallback& on_accept) -> int {
   int stops = 0;  // the loop's thread
   const ConnectionCallbacks stays{{}, DeleteAtEnd, {}, [](Connection*) {}};
@@ -38,7 +38,7 @@ auto StopsOfALateClient(const ConnectionCallback& on_accept) -> int {
   Client late = loop.Connect(comes);
   EXPECT_EQ(late.ReceiveAll(), "");
   EXPECT_TRUE(late.Ended());
-  const int result = loop.Ask([&] { return stops; });  // it still runs, for the first
+  const int result = loop.Ask([&] { return stops; });  // it still runs for the first
   first.FinishSending();
   loop.Join();
   return result;

@@ -116,7 +116,7 @@ TEST(Looper, StopFromItsOwnThreadEndsIt) {
 
 TEST(Looper, StopFromAnotherThreadWakesIt) {
   LoopThread loop;
-  loop.RunRounds(1);  // it runs, and sleeps soon
+  loop.RunRounds(1);  // it runs, and will soon sleep
   loop.Get().Stop();
   loop.Join();
   EXPECT_FALSE(loop.Get().Post([] {}));
@@ -149,7 +149,7 @@ TEST(Looper, TellsItsClientsWhenItEnds) {
   EXPECT_EQ(loop.Get().ConnectionCount(), 0U);
 }
 
-// Bytes that were queued by the last task have not met the kernel yet.
+// The bytes that the last task queued have not reached the kernel yet.
 TEST(Looper, FlushesWhatIsQueuedWhenItEnds) {
   const ConnectionCallbacks callbacks{{}, [](Connection*) {}};
   LoopThread loop;

@@ -1,4 +1,4 @@
-// A loop and its thread: the wrong one is caught in a debug build.
+// A loop and its thread: a debug build catches the wrong thread.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The loop's timers and its connections' deadlines, by a clock that stands still until it is told.
+// The loop's timers and its connections' deadlines, on a clock that only the test turns.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -158,7 +158,7 @@ TEST(LooperTimer, ATaskThatThrowsIsLoggedAndTheOthersRun) {
   EXPECT_NE(captured.Text().find("too late"), std::string::npos) << captured.Text();
 }
 
-// By the real clock, and nothing else that would wake the loop.
+// Uses the real clock, and nothing else that would wake the loop.
 TEST(LooperTimer, TheLoopWakesUpForATask) {
   std::promise<void> ran;
   LoopThread loop;
@@ -180,7 +180,7 @@ TEST(LooperTimer, NowStandsStillDuringARound) {
 
 // --- deadlines ----------------------------------------------------------------------------------
 
-// A loop, two connections that count their timeouts, and the means to move their deadlines.
+// A loop, two connections that count their timeouts, and functions that move their deadlines.
 class DeadlineTest : public ::testing::Test {
  protected:
   DeadlineTest() {
@@ -195,8 +195,8 @@ class DeadlineTest : public ::testing::Test {
     loop_.Ask([&] { loop_.Get().SetDeadline(loop_.Get().Find(ids_[index]), start_ + Ms(ms)); });
   }
 
-  // Goes on to `ms` after the beginning. @return the connections that have timed out since the last
-  // call.
+  // Advances to `ms` after the beginning. @return the connections that have timed out since the
+  // last call.
   auto TimeoutsUntil(int ms) -> std::vector<std::size_t> {
     clock_.Advance(start_ + Ms(ms) - clock_.Now(), loop_);
     return loop_.Ask([&] { return std::exchange(timeouts_, {}); });
@@ -326,7 +326,7 @@ TEST_F(DeadlineTest, WithoutACallbackTheConnectionIsDeleted) {
   EXPECT_TRUE(client.Ended());
 }
 
-// By the real clock, and nothing else that would wake the loop.
+// Uses the real clock, and nothing else that would wake the loop.
 TEST(LooperDeadline, TheLoopWakesUpForIt) {
   const ConnectionCallbacks callbacks{[](Connection* connection) {
                                         Looper* looper = connection->GetLooper();
@@ -343,7 +343,7 @@ TEST(LooperDeadline, TheLoopWakesUpForIt) {
 // The kernel gives the lowest free number to the next client: the one that has just left.
 class SameNumberTest : public DeadlineTest {
  protected:
-  // Deletes connection 0 and puts another one in its place. It is then connection 0.
+  // Deletes connection 0 and replaces it by another one, which is then connection 0.
   void Replace() {
     TcpPair pair = test::MakeTcpPair();
     const ConnectionId old = ids_[0];

@@ -41,7 +41,7 @@ class PinnedText : public Pinned {
   int& deaths_;
 };
 
-// Flushes and reads by turns until the queue is empty; returns all that arrived.
+// Alternates between flushing and reading until the queue is empty; returns all that arrived.
 auto Drain(OutQueue& queue, NarrowPair& pair) -> std::string {
   std::string got;
   std::size_t sent = 0;
@@ -195,7 +195,7 @@ TEST(OutQueueTest, AnyMixtureArrivesAndEveryPinLivesAsLongAsItIsNeeded) {
       ASSERT_NO_FATAL_FAILURE(flush()) << "seed " << seed;
     }
     ASSERT_EQ(sent, expected.size());
-    // The sender's close lets go of what a last flush held back for it.
+    // The sender's close releases the bytes that a last flush held back for it.
     pair.sender = Socket();
     got += pair.ReadExactly(sent - got.size());
     ASSERT_TRUE(got == expected) << "seed " << seed;
@@ -302,7 +302,7 @@ TEST(OutQueueTest, ABrokenConnectionIsAnErrorForEveryKindOfPiece) {
 
 #ifdef __linux__
 
-// sendfile(2) writes to a regular file too, which takes everything: so the bound shows itself.
+// sendfile(2) also writes to a regular file, which takes everything: so the limit shows.
 TEST(OutQueueTest, OneFlushIsBoundedEvenIfTheKernelTakesEverything) {
   Socket bottomless(MakeFile(""));
   OutQueue queue;
@@ -334,8 +334,8 @@ auto HeldBack(const Socket& socket) -> int {
   return bytes;
 }
 
-// The kernel gives up holding a segment back after 200 ms, which a stalled machine may take
-// between two lines; so one of a few tries must show it.
+// The kernel stops holding a segment back after 200 ms, which a stalled machine may take between
+// two lines; so one of several tries must show it.
 template <class Try>
 auto ShowsOnce(Try&& attempt) -> bool {
   for (int i = 0; i < 20; ++i) {
@@ -399,7 +399,7 @@ TEST(OutQueueTest, TheHeadOfALongFileLeavesAtOnce) {
   NarrowPair pair;
   OutQueue queue;
   queue.Append("head ");
-  queue.AppendFile(OwnFileSlice(MakeFile(""), 0, OutQueue::kLongFile));  // its bytes never come
+  queue.AppendFile(OwnFileSlice(MakeFile(""), 0, OutQueue::kLongFile));  // its bytes never arrive
   EXPECT_EQ(queue.FlushTo(pair.sender, false).status, IoStatus::kError);
   EXPECT_EQ(HeldBack(pair.sender), 0);
   EXPECT_EQ(pair.ReadExactly(5), "head ");
@@ -407,7 +407,7 @@ TEST(OutQueueTest, TheHeadOfALongFileLeavesAtOnce) {
 
 #endif  // __linux__
 
-// Gathers what `queue` has at its front, as its flag says it.
+// Returns `more_follows` of the front of `queue`.
 auto MoreFollows(const OutQueue& queue, bool last, std::size_t room = OutQueue::kMaxFlushBytes)
     -> bool {
   std::vector<iovec> parts(OutQueue::kMaxPiecesPerSend);

@@ -23,12 +23,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Wait() reports whatever is ready when it is called, whatever the time limit, so most tests only
-// look.
+// Wait() reports everything that is ready when it is called, whatever the time limit, so most tests
+// don't wait.
 constexpr milliseconds kLook{0};
 constexpr std::chrono::seconds kPatience{10};
 
-// Two connected ends: what is written to one can be read from the other.
+// Two connected ends: bytes written to one can be read from the other.
 struct Pair {
   Pair() {
     int ends[2];
@@ -62,7 +62,7 @@ void Fill(const UniqueFd& fd) {
   }
 }
 
-// All events of this moment for `token`, joined: kqueue tells reading and writing apart.
+// Returns all present events for `token`, joined: kqueue reports reading and writing separately.
 auto Look(Poller& poller, std::uint64_t token) -> std::optional<PollEvent> {
   std::optional<PollEvent> all;
   for (const PollEvent& event : poller.Wait(kLook)) {
@@ -145,7 +145,7 @@ TEST_F(PollerTest, AddsWithAnEdgeWhatIsThereAlready) {
   EXPECT_TRUE(event->peer_closed);
 }
 
-// The trap of edges: after a short read of "bye" nothing is ever said of the end that came along.
+// The trap of edges: after a short read of "bye", the end that came along is never reported.
 TEST_F(PollerTest, TellsDataAndEndInOneEdge) {
   Add(Interest::kRead | Interest::kEdge);
   Write(pair_.theirs, "bye");
@@ -195,7 +195,7 @@ TEST_F(PollerTest, ChangesWhatItWaitsForAndTheToken) {
   EXPECT_FALSE(event->readable);
 }
 
-// The kernel reports a hang-up whether it was asked for or not.
+// The kernel reports a hang-up whether it is wanted or not.
 TEST_F(PollerTest, AWatchThatRestsIsNotWokenForEver) {
   Add(Interest::kRead);
   pair_.theirs.Reset();
@@ -307,7 +307,7 @@ TEST_F(PollerTest, ReturnsWhenTheTimeIsOver) {
 
 TEST_F(PollerTest, WakesUpForAnotherThread) {
   Add(Interest::kRead);
-  // Two time limits that an int has no room for: cut off, they would mean "only look".
+  // Two time limits that don't fit into an int: truncated, they would mean "only look".
   for (const auto limit :
        {milliseconds(std::int64_t{1} << 32), milliseconds(std::int64_t{1} << 40)}) {
     std::thread other([this] { Write(pair_.theirs, "x"); });

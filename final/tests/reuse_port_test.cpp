@@ -1,4 +1,4 @@
-// Several listeners on one address: each has a queue, and nobody else gets in by mistake.
+// Several listeners on one address: each has a queue, and no other program gets in by mistake.
 #ifdef __linux__
 
 #include "core/reuse_port.h"
@@ -30,7 +30,7 @@ auto OptionOf(const Socket& socket, int option) -> int {
   return value;
 }
 
-// How many clients wait for each listener. They are let in and closed.
+// Accepts and closes the clients that wait. Returns how many there were for each listener.
 auto Queued(std::vector<Socket>& listeners) -> std::vector<int> {
   std::vector<int> queued;
   for (Socket& listener : listeners) {
@@ -110,7 +110,7 @@ TEST_P(ReusePortTest, WhoStandsAloneIsNotJoined) {
   EXPECT_EQ(Refusal(address, 2), "bind " + address.ToString() + ": Address already in use");
 }
 
-// Two programs that start at the same moment: both have bound, and both go on.
+// Two programs start at the same moment: both have bound, and both continue.
 TEST_P(ReusePortTest, OfTwoAtTheSameMomentOneIsRefused) {
   Socket early;
   early.Bind(any_port_);

@@ -47,7 +47,7 @@ class RingTest : public testing::Test {
     submission.user_data = name;
   }
 
-  // One receive for all that comes.
+  // Submits one receive for all that arrives.
   void ReceiveAll(std::uint64_t name) {
     ASSERT_TRUE(ring_->HasRoom(1));
     io_uring_sqe& submission = ring_->Next();
@@ -98,7 +98,7 @@ TEST_F(RingTest, WhatIsWithdrawnNeverHappens) {
 }
 
 TEST_F(RingTest, HandsOverWhenThereIsNoRoom) {
-  ring_->Enter(kNoWait);  // this thread has it
+  ring_->Enter(kNoWait);  // this thread owns it
   for (unsigned i = 0; i < 3 * Ring::kSubmissions; ++i) {
     Nothing(i);
   }
@@ -175,7 +175,7 @@ TEST_F(RingTest, BuffersThatAreNotGivenBackRunOut) {
 
 TEST_F(RingTest, WaitsNoLongerThanItShould) {
   ring_->Enter(milliseconds(1));
-  ring_->Enter(milliseconds(-5));  // in the past, which is not for ever
+  ring_->Enter(milliseconds(-5));  // in the past, which is not forever
   EXPECT_TRUE(Reap().empty());
 }
 

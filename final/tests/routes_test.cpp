@@ -1,4 +1,4 @@
-// Routes on a live server: the arguments of handlers, and what becomes of their responses and
+// Routes on a live server: the arguments of handlers, and the effect of their responses and
 // exceptions.
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using test::HttpClient;
 using test::HttpReply;
 using test::RunningServer;
 
-// A request with this method, and perhaps more fields, which end with a line end each.
+// Returns a request with this method, and perhaps more fields, each with its line end.
 auto Bare(const std::string& method, const std::string& target, const std::string& fields = "")
     -> std::string {
   return method + " " + target + " HTTP/1.1\r\nHost: t\r\n" + fields + "\r\n";
@@ -40,7 +40,7 @@ void Greet(const ServerRequest& req, ServerResponse& res) {
   res.Text("hello, " + std::string(req.Parameter("name")));
 }
 
-// Which way a request went. The loop's thread adds, the test's takes.
+// Records the path of a request. The loop's thread adds, the test's takes.
 class Steps {
  public:
   void Add(const std::string& step) {
@@ -158,7 +158,7 @@ TEST(RoutesTest, AHandlerIsCalledWhenTheBodyIsComplete) {
   EXPECT_EQ(client.Ask(WithBody("POST", "/echo/a", std::string(100'001, 'x'))).status, 413);
 }
 
-// The body is not even asked for.
+// The body is not even requested.
 TEST(RoutesTest, WhatNobodyTakesIsRefusedBeforeItIsSent) {
   RunningServer server([](HttpServer& http) { http.Get("/a", Greet); });
   HttpClient client(server.Port());

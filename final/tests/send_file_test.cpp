@@ -79,8 +79,8 @@ TEST_P(SendFileTest, ABrokenConnectionIsAnErrorAndNotASignal) {
   EXPECT_EQ(sigismember(&set, SIGPIPE), 0);
 }
 
-// A client that has gone answers the first bytes by a reset. The same call may go on to send more
-// then: it has sent a part, and raises the signal all the same.
+// A client that has left resets the connection at the first bytes. The same call may then continue
+// to send: it has sent a part, and raises the signal all the same.
 TEST_P(SendFileTest, AConnectionThatBreaksInTheMiddleIsNoSignalEither) {
   ASSERT_NE(signal(SIGPIPE, SIG_DFL), SIG_ERR);
   constexpr std::size_t kMuch = 4'000'000;

@@ -32,7 +32,7 @@ class ServerDrainTest : public testing::Test {
   ServerDrainTest() {
     options_.stop_timeout = seconds(10);
     options_.last_chance = seconds(2);
-    // A connection that stays until it is cut off.
+    // A connection that stays until it is dropped.
     callbacks_.on_handle = [](Connection*) {};
     callbacks_.on_stop = [this](Connection*) { ++told_; };
   }
@@ -54,7 +54,7 @@ class ServerDrainTest : public testing::Test {
     drain_ = std::make_unique<ServerDrain>(options_, loopers_, acceptors_);
   }
 
-  // As a TurtleServer does.
+  // Runs the loops as a TurtleServer does.
   void Run() {
     loopers_.front()->AtStop([this] {
       std::for_each(loopers_.begin() + 1, loopers_.end(), [](auto& looper) { looper->Stop(); });
@@ -77,16 +77,16 @@ class ServerDrainTest : public testing::Test {
     loopers_[loop]->AddConnection(pair.server.Release(), callbacks_);
   }
 
-  // Lets the loop do all that is due now.
+  // Lets the loop do everything that is due now.
   void RunRounds(std::size_t loop) {
-    // The first round has ended when the second runs. A loop that stops runs tasks before it tells
-    // its connections.
+    // The first round has ended when the second runs. A loop that stops runs tasks before it
+    // notifies its connections.
     for (int i = 0; i < 3; ++i) {
       const Busy round(*loopers_[loop]);
     }
   }
 
-  // Turns the clock, and wakes the loops, which sleep by another.
+  // Turns the clock, and wakes the loops, which sleep by another clock.
   void Advance(Clock::duration by) {
     clock_.Advance(by);
     for (const std::unique_ptr<Looper>& looper : loopers_) {
@@ -105,7 +105,7 @@ class ServerDrainTest : public testing::Test {
   ServerDrain::Acceptors acceptors_;
   std::unique_ptr<ServerDrain> drain_;
   std::vector<test::Client> clients_;
-  std::atomic<std::size_t> told_{0};  // connections that the loop is to end
+  std::atomic<std::size_t> told_{0};  // connections that learned of the loop's end
   std::atomic<std::size_t> ended_{0};
   std::atomic<std::size_t> last_{0};  // the loop that ended last
   std::vector<std::thread> threads_;
@@ -135,7 +135,7 @@ TEST_F(ServerDrainTest, LoopsWithoutConnectionsEndAtOnceAndTheFirstIsTheLast) {
   drain_->Begin(ListenQueue::kOurs);
   Run();
   EXPECT_TRUE(Await([this] {
-    Advance(milliseconds(1));  // the first loop looks now and then
+    Advance(milliseconds(1));  // the first loop checks now and then
     return ended_ == 3;
   }));
   EXPECT_EQ(last_, 0U);
@@ -150,7 +150,7 @@ TEST_F(ServerDrainTest, AConnectionKeepsItsLoopForTheLastChanceAndTheRestOfTheSt
   Advance(milliseconds(1999));
   RunRounds(0);
   EXPECT_EQ(told_, 0U);
-  Advance(milliseconds(10));  // it looks as often as that
+  Advance(milliseconds(10));  // that is how often it checks
   ASSERT_TRUE(Await([this] { return told_ == 1; }));
   Advance(milliseconds(7990));
   RunRounds(0);
@@ -180,7 +180,7 @@ TEST_F(ServerDrainTest, AHandOverHasNoDrainTime) {
   EXPECT_TRUE(Ended(1));
 }
 
-// The first loop stops it between two of its looks, when the last chance is over.
+// The first loop stops it between two of its checks, when the last chance is over.
 TEST_F(ServerDrainTest, ALoopThatTheFirstStopsHasTheRestOfTheStopTimeoutAndNoMore) {
   MakeLoops(2);
   Connect(1);
@@ -191,7 +191,7 @@ TEST_F(ServerDrainTest, ALoopThatTheFirstStopsHasTheRestOfTheStopTimeoutAndNoMor
   {
     const Busy busy(*loopers_[0]);
     Advance(milliseconds(1995));
-    RunRounds(1);  // it looks now, and not again before 2005
+    RunRounds(1);  // it checks now, and not again before 2005
     Advance(milliseconds(5));
   }
   ASSERT_TRUE(Ended(1));

@@ -20,7 +20,7 @@ TEST(StatusTest, RegisteredCodesHaveTheirPhraseAndOthersNone) {
   }
 }
 
-// The server answers with these by itself; each has to say what it is.
+// The server sends these by itself; each needs a phrase.
 TEST(StatusTest, EveryCodeThatTheServerSendsHasAPhrase) {
   for (int status : {100, 200, 204, 206, 301, 304, 400, 403, 404, 405, 408, 412,
                      413, 414, 416, 417, 431, 500, 501, 502, 503, 504, 505}) {

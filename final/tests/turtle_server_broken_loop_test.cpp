@@ -19,10 +19,10 @@ constexpr std::size_t kLoops = 3;
 
 auto OpenNull() -> UniqueFd { return UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
-// The number that the next descriptor will have.
+// Returns the number that the next descriptor will have.
 auto NextDescriptor() -> int { return OpenNull().Get(); }
 
-// How many descriptors a loop has. Its poller is the first that it opens.
+// Returns how many descriptors a loop has. It opens its poller first.
 auto DescriptorsOfALoop() -> int {
   const int before = NextDescriptor();
   const Looper looper;
@@ -50,7 +50,7 @@ TEST_P(TurtleServerBrokenLoop, EndsTheServerAndFliesOutOfBegin) {
   poller += GetParam() * each;
   server.OnHandle([](Connection* client) { static_cast<void>(client->Recv()); });
   ASSERT_TRUE(server.Loopers()[static_cast<std::size_t>(GetParam())]->Post([poller] {
-    ASSERT_EQ(::dup2(OpenNull().Get(), poller), poller);  // which nobody can wait on
+    ASSERT_EQ(::dup2(OpenNull().Get(), poller), poller);  // nobody can wait on that
   }));
   std::packaged_task<void()> begin([&server] { server.Begin(); });
   std::future<void> end = begin.get_future();

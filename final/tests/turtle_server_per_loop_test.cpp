@@ -1,5 +1,5 @@
-// Each loop has a listener: who comes in by which, who does not, and what happens to a number of
-// listeners that is not the number of loops.
+// Each loop has a listener: which clients come in by which, which do not, and what happens if the
+// number of listeners differs from the number of loops.
 #ifdef __linux__
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ using test::Client;
 using test::ServerThread;
 
 const NetAddress kAnyPort("127.0.0.1", 0);
-constexpr int kMany = 64;  // of as many clients, each of three loops is dealt some
+constexpr int kMany = 64;  // with this many clients, each of three loops gets some
 
 auto PerLoop(std::size_t threads, Accepting accept = Accepting::kPerLoop) -> ServerOptions {
   ServerOptions options;
@@ -66,7 +66,7 @@ auto Served(const Clients& clients) -> int {
       [](const std::unique_ptr<Client>& client) { return client->Receive(5) == "hello"; }));
 }
 
-// How many clients each loop was given.
+// Returns how many clients each loop was given.
 auto Added(const TurtleServer& server) -> std::vector<std::uint64_t> {
   std::vector<std::uint64_t> added;
   for (const Looper* looper : server.Loopers()) {
@@ -75,7 +75,7 @@ auto Added(const TurtleServer& server) -> std::vector<std::uint64_t> {
   return added;
 }
 
-// Runs `question` on a loop. @return what it returns
+// Runs `question` on a loop. @return its result
 template <typename Question>
 auto Ask(Looper& looper, Question question) -> decltype(question()) {
   auto task = std::make_shared<std::packaged_task<decltype(question())()>>(std::move(question));
@@ -93,7 +93,7 @@ auto CopiesOf(const std::vector<int>& fds) -> std::vector<Socket> {
   return copies;
 }
 
-// Lets all in who wait for these listeners. @return how many
+// Lets in all clients that wait for these listeners. @return how many
 auto AcceptAll(std::vector<Socket>& listeners) -> int {
   int count = 0;
   for (Socket& listener : listeners) {
@@ -223,7 +223,7 @@ TEST(PerLoop, TheLimitIsOfEachLoop) {
   const auto refused = [&] { return server.GetRefusals().no_room; };
   for (int i = 0; i < 1000 && (refused()[0] == 0 || refused()[1] == 0); ++i) {
     Clients next = Connect(PortOf(server), 1);
-    next.front()->Receive(5);  // whatever the response, it has been let in or refused by now
+    next.front()->Receive(5);  // whatever the response, by now it has been let in or refused
     clients.push_back(std::move(next.front()));
   }
   EXPECT_GT(refused()[0], 0U);
@@ -291,7 +291,7 @@ TEST(PerLoop, StopClosesAllListeners) {
   EXPECT_EQ(OpenListeners(server.LocalAddress(), 1).size(), 1U) << "the port is free";
 }
 
-// All loops of a server stand still, until the first has begun to drain and the others are to
+// All loops of a server stand still, until the first has begun to drain and the others are about to
 // follow.
 template <typename Connecting>
 void DrainWithQueues(TurtleServer& server, ListenQueue queue, const Connecting& connect) {
@@ -349,7 +349,7 @@ TEST(PerLoop, QueuesThatAreHandedOverAreLeftToWhoHasThem) {
   DrainWithQueues(server, ListenQueue::kHandedOver,
                   [&] { static_cast<void>(Connect(PortOf(server), kTwoBatches)); });
   EXPECT_TRUE(running.EndsWithin(test::kPatience));
-  const auto added = Added(server);  // a loop may let a batch in before it hears of the drain
+  const auto added = Added(server);  // a loop may let a batch in before it learns of the drain
   const int let_in =
       static_cast<int>(std::accumulate(added.begin(), added.end(), std::uint64_t{0}));
   const int left = AcceptAll(successors);

@@ -189,7 +189,7 @@ TEST(TurtleServer, AnotherThreadMayStopIt) {
   server.OnHandle(Echo);
   ServerThread thread(server);
   std::vector<Client> clients;
-  for (int i = 0; i < 3; ++i) {  // on each loop one
+  for (int i = 0; i < 3; ++i) {  // one on each loop
     clients.emplace_back(server.LocalAddress().Port());
     ExpectEcho(clients.back());
   }

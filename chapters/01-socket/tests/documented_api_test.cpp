@@ -1,5 +1,5 @@
-// The calls that the documentation shows, as it shows them: if this doesn't compile, the books of
-// the users are wrong.
+// The calls exactly as the documentation shows them: if this doesn't compile, the documentation
+// that users have is wrong.
 #include <gtest/gtest.h>
 
 #include "core/net_address.h"
@@ -15,7 +15,7 @@ auto TURTLE_SERVER::DescriptorOf(const Socket& socket) -> int { return socket.Ge
 
 namespace {
 
-// Namespace scope, as in the documentation; a function's body would do as well.
+// Namespace scope, as in the documentation; the body of a function would do as well.
 using namespace TURTLE_SERVER;
 
 TEST(DocumentedApi, ServerAndClient) {

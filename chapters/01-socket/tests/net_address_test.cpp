@@ -111,7 +111,7 @@ TEST(NetAddress, DoesNotStopReadingAtANul) {
 }
 
 TEST(NetAddress, RefusesWhatIsNoAddressAndNamesIt) {
-  // The third is a name with a label that is too long, so that no DNS server has to be asked.
+  // The third is a name with a label that is too long, so that no DNS server is queried.
   for (const std::string& host : {std::string("::1::2"), std::string("[::1]"),
                                   std::string(64, 'a') + ".invalid", std::string("127.0.0.1:80")}) {
     try {

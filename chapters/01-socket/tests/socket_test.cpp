@@ -155,7 +155,7 @@ TEST(Socket, OfTwoThatBoundAPortOneListens) {
   const NetAddress taken = first.LocalAddress();
   Socket second;
   const auto error = ErrorOf([&] {
-    second.Bind(taken);  // Linux lets reusable sockets get as far as this
+    second.Bind(taken);  // Linux lets reusable sockets get this far
     first.Listen();
     second.Listen();
   });
@@ -165,7 +165,7 @@ TEST(Socket, OfTwoThatBoundAPortOneListens) {
 #endif
 }
 
-// One that is open holds the port as one in TIME_WAIT does, and is there as long as the test wants.
+// An open connection holds the port like one in TIME_WAIT, and lasts as long as the test needs it.
 TEST(Socket, AConnectionThatIsLeftKeepsOnlyTheCarelessFromItsPort) {
   Socket listener = ListenOnAnyPort();
   const NetAddress address = listener.LocalAddress();
@@ -275,7 +275,7 @@ TEST(Socket, SendMayTakeAPart) {
   Socket listener = ListenOnAnyPort();
   Client client(listener.LocalAddress().Port());
   Socket server = AcceptFrom(listener);
-  const std::string all(64 << 20, 'x');  // more than the kernel keeps for anybody
+  const std::string all(64 << 20, 'x');  // more than the kernel buffers for any socket
   const IoResult result = server.Send(all, MSG_DONTWAIT);
   EXPECT_EQ(result.status, IoStatus::kBytes);
   EXPECT_GT(result.bytes, 0U);

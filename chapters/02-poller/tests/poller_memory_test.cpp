@@ -32,7 +32,7 @@ struct FullPipe {
   UniqueFd write_end;
 };
 
-// More than are fetched at once.
+// More pipes than are fetched at once.
 constexpr std::size_t kPipes = 200;
 
 auto TokensOf(const std::vector<PollEvent>& events) -> std::set<std::uint64_t> {

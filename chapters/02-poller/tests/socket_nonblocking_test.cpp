@@ -16,7 +16,7 @@ using test::Client;
 
 auto IsNonBlocking(int fd) -> bool { return (::fcntl(fd, F_GETFL) & O_NONBLOCK) != 0; }
 
-// Waits until a call of this kind would have something to do.
+// Waits until a call of this kind would have work to do.
 auto Await(const Socket& socket, short events) -> bool {
   pollfd waiting{socket.GetFd(), events, 0};
   return ::poll(&waiting, 1, static_cast<int>(test::kPatience.count())) == 1;
@@ -32,7 +32,7 @@ class NonBlockingSocket : public testing::Test {
 
   void SetUp() override { ASSERT_TRUE(IsNonBlocking(listener_.GetFd())); }
 
-  // The next client, as soon as the kernel has it.
+  // Returns the next client, as soon as the kernel has it.
   auto Accept() -> Socket {
     Await(listener_, POLLIN);
     NetAddress from;

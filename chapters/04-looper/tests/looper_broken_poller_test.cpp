@@ -1,4 +1,4 @@
-// A loop that can't wait any more: Loop() throws, and no connection is left over.
+// A loop that can't wait any more: Loop() throws, and no connection is left.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ class Witness : public ConnectionState {
   std::thread::id& destroyed_on_;
 };
 
-// The number that the next descriptor will have: the poller is the first one that a loop opens.
+// Returns the number that the next descriptor will have: a loop opens its poller first.
 auto NextDescriptor() -> int {
   const UniqueFd probe(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   return probe.Get();
@@ -51,7 +51,7 @@ TEST(LooperBrokenPoller, ItsConnectionsGoBeforeLoopThrows) {
   looper.Watch(event.Fd(), Interest::kRead, [&](const PollEvent&) {
     if (++rounds == 2) {  // by then the connection is one that the poller knows
       const UniqueFd null_device(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-      ASSERT_EQ(::dup2(null_device.Get(), poller), poller);  // which nobody can wait on
+      ASSERT_EQ(::dup2(null_device.Get(), poller), poller);  // nobody can wait on that
     }
   });
   std::thread::id loop_thread;

@@ -1,4 +1,4 @@
-// A loop that is out of memory may have to refuse a client. It loses nothing that it has taken on.
+// A loop without memory may have to refuse a client. It loses none that it has taken on.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -46,7 +46,7 @@ TEST(LooperMemory, EventsThatWereFetchedAreServedWithoutMemory) {
       }
     });
     for (Client& client : clients) {
-      // Echo() itself needs memory, so some are let go. Nobody is forgotten.
+      // Echo() itself needs memory, so some clients are dropped. None is forgotten.
       const std::string reply = client.Receive(1);
       ASSERT_TRUE(reply == "x" || client.Ended() || client.WasReset())
           << "when allocation " << first << " fails";
@@ -107,7 +107,7 @@ TEST(LooperMemory, AWatchThatThereIsNoMemoryForIsNone) {
       loop.Get().Unwatch(id);
       return false;
     });
-    EXPECT_TRUE(refused || first > 1) << first;  // the list of those that have ended may have room
+    EXPECT_TRUE(refused || first > 1) << first;  // the list of ended watches may have room
   }
   loop.Ask([&] {
     id = loop.Get().Watch(event.Fd(), Interest::kRead, [&](const PollEvent&) { ++called; });

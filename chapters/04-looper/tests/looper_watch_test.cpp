@@ -1,4 +1,4 @@
-// Descriptors that are no clients.
+// Descriptors that are not clients.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

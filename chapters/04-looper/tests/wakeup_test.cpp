@@ -33,7 +33,7 @@ TEST(Wakeup, StaysSignalledUntilItIsCleared) {
   EXPECT_TRUE(IsSignalled(wakeup));
 }
 
-// More than a pipe would hold: a signaller must never wait for the loop.
+// More signals than a pipe holds: a signaller must never wait for the loop.
 TEST(Wakeup, AHundredThousandSignalsAreOneWakeup) {
   Wakeup wakeup;
   for (int i = 0; i < 100000; ++i) {

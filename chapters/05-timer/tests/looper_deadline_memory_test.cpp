@@ -1,4 +1,4 @@
-// Deadlines pass, last words are said and the loop ends, whether there is memory or not.
+// Deadlines pass, last bytes are sent and the loop ends, with or without memory.
 #include <gtest/gtest.h>
 
 #include <chrono>

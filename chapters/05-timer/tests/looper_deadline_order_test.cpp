@@ -1,4 +1,4 @@
-// Deadlines that their own callbacks set to now, or to the past: one call in each round.
+// Deadlines that their own callbacks set to now, or to the past, get one call in each round.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using test::Client;
 using test::LoopThread;
 using test::ManualClock;
 
-constexpr int kCalls = 100;  // so many, or a loop that never ends a round would hang this test
+constexpr int kCalls = 100;  // the limit: a loop that never ends a round would hang this test
 
 void Ignore(Connection* connection) {
   if (connection->Recv().exit) {
@@ -28,7 +28,7 @@ void Ignore(Connection* connection) {
   connection->ClearReadBuffer();
 }
 
-// Counts the rounds of a loop: what a timer adds waits for the next one. The loop's thread.
+// Counts the rounds of a loop: a timer that a timer adds waits for the next one. The loop's thread.
 class Rounds {
  public:
   explicit Rounds(Looper& looper) : looper_(looper) {}
@@ -48,7 +48,7 @@ class Rounds {
   bool counts_ = true;
 };
 
-// In which rounds the deadline passes that its callback always sets to `again`.
+// Returns the rounds in which a deadline passes that its callback always sets to `again`.
 auto RoundsOfADeadline(const std::function<TimePoint(Looper&)>& again) -> std::vector<int> {
   ManualClock clock;
   std::vector<int> calls;  // the loop's thread
@@ -92,7 +92,7 @@ TEST(LooperDeadlineOrder, ADeadlineSetToThePastPassesOnceARound) {
   ExpectNoRoundTwice(RoundsOfADeadline([](Looper& looper) { return looper.Now() - seconds(5); }));
 }
 
-// The neighbours are served meanwhile.
+// The neighbours are served in the meantime.
 TEST(LooperDeadlineOrder, WhoIsAlwaysLateStarvesNobody) {
   ManualClock clock;
   int late = 0;  // the loop's thread

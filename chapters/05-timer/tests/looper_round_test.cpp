@@ -69,7 +69,7 @@ TEST(LooperRound, AHandlerMayDeleteAnotherOfTheSameBatch) {
   });
 }
 
-// A watch is called at once, a connection only after all events were seen.
+// A watch is called at once, a connection only once all events were seen.
 TEST(LooperRound, AWatchMayDeleteOneThatHasAnEventInTheSameBatch) {
   int read = 0;
   const ConnectionCallbacks callbacks{
@@ -138,7 +138,7 @@ TEST(LooperRound, AClientThatNeverReadsCostsABoundedAmountOfMemoryAndStopsNobody
   deaf.GetSocket().SetNonBlocking();
   const std::string piece(100000, 'x');
   std::size_t sent = 0;
-  // Until the server has paused, and the kernel takes nothing more for it.
+  // Sends until the server has paused, and the kernel takes nothing more for it.
   for (IoResult result{IoStatus::kBytes, 0, 0}; result.status == IoStatus::kBytes || !loop.Ask([&] {
          return loop.Get().Find(id)->Paused();
        });) {
@@ -154,7 +154,7 @@ TEST(LooperRound, AClientThatNeverReadsCostsABoundedAmountOfMemoryAndStopsNobody
   EXPECT_EQ(deaf.Receive(sent).size(), sent) << "nothing is lost once it reads";
 }
 
-// A download needs no input to go on, only room.
+// A download needs no input to continue, only room.
 TEST(LooperRound, TheEndOfAPauseIsAReasonToCallTheHandler) {
   const std::string all = test::Pattern(std::size_t{8} * 1024 * 1024);
   std::size_t written = 0;

@@ -14,7 +14,7 @@ using std::chrono::seconds;
 
 constexpr MinRate kRate{500, seconds(30)};
 
-// How long a peer stays that moves `bytes` in every second, a minute being for ever.
+// Returns how long a peer stays that moves `bytes` in every second; a minute counts as forever.
 auto Stay(const MinRate& rate, std::uint64_t bytes) -> Clock::duration {
   Clock::duration passed = rate.grace;
   for (Clock::duration more = rate.grace; passed < std::chrono::hours(1); passed += more) {

@@ -20,7 +20,7 @@ auto At(int ms) -> TimePoint { return kStart + milliseconds(ms); }
 
 class TimerQueueTest : public ::testing::Test {
  protected:
-  // A callback that leaves its number.
+  // Returns a callback that records its number.
   auto Note(int number) -> Task {
     return [this, number] { ran_.push_back(number); };
   }
@@ -109,7 +109,7 @@ TEST_F(TimerQueueTest, ACallbackCanNotCancelItself) {
 TEST_F(TimerQueueTest, WhatACallbackAddsWaitsForTheNextCall) {
   queue_.Add(At(10), [&] {
     ran_.push_back(1);
-    queue_.Add(At(0), Note(2));  // long due, but a timer that does this for ever must not hang us
+    queue_.Add(At(0), Note(2));  // long due, but a timer that repeats this forever must not hang us
   });
   EXPECT_EQ(queue_.RunDue(At(10)), 1U);
   EXPECT_EQ(ran_, (std::vector<int>{1}));

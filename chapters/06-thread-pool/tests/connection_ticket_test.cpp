@@ -1,4 +1,4 @@
-// Reaching a connection from another thread.
+// Another thread reaches a connection.
 #include "core/connection_ticket.h"
 
 #include <gtest/gtest.h>
@@ -134,7 +134,7 @@ TEST(ConnectionTicket, SaysNoOnceTheLoopHasEnded) {
   EXPECT_EQ(witness.use_count(), 1);
 }
 
-// Threads post while clients come and go: each post is answered, by one callback and not by both.
+// Threads post while clients come and go: exactly one of the two callbacks is called for each post.
 TEST(ConnectionTicket, EachPostIsAnsweredOnce) {
   const ConnectionCallbacks callbacks{{}, Ignore};
   constexpr int kPosts = 300;

@@ -1,4 +1,4 @@
-// How a loop ends: everybody is told, and may finish, but not for ever.
+// How a loop ends: every connection is told, and may finish, but not forever.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -32,7 +32,7 @@ void Delete(Connection* connection) {
   connection->GetLooper()->DeleteConnection(connection->GetFd());
 }
 
-// Goes on after the loop is asked to end, until the client has said one more thing.
+// Continues after the loop is asked to end, until the client has sent something once more.
 void UntilTheNextWord(Connection* connection) {
   if (connection->Recv().read != 0) {
     connection->ClearReadBuffer();
@@ -65,7 +65,7 @@ TEST(LooperStop, ItsTasksComeBeforeTheConnectionsLearnOfIt) {
   });
   const Client client = loop.Connect(callbacks);
   loop.Get().Stop();
-  loop.Get().Stop();  // as a user does who presses ^C twice
+  loop.Get().Stop();  // like a user who presses ^C twice
   loop.Join();
   EXPECT_EQ(order, "abc");
   EXPECT_EQ(thread, loop_thread);
@@ -109,7 +109,7 @@ TEST(LooperStop, WorkThatIsHeldIsWaitedForWithinTheStopTimeout) {
   ASSERT_TRUE(other.Await([&] { return other.Get().Stopping(); }));
   clock.Advance(milliseconds(2999), other);  // fails if the loop has ended
   clock.Advance(milliseconds(1));
-  static_cast<void>(other.Get().Post([] {}));  // to wake it; it may wake by itself and end before
+  static_cast<void>(other.Get().Post([] {}));  // wakes it; it may wake by itself and end before
   other.Join();
 }
 
@@ -138,15 +138,15 @@ TEST(LooperStop, AfterTheStopTimeoutItEndsAnyway) {
   clock.Advance(milliseconds(2999), loop);  // fails if the loop has ended
   EXPECT_EQ(loop.Get().ConnectionCount(), 1U);
   clock.Advance(milliseconds(1));
-  static_cast<void>(loop.Get().Post([] {}));  // to wake it; it may wake by itself and end before
+  static_cast<void>(loop.Get().Post([] {}));  // wakes it; it may wake by itself and end before
   loop.Join();
   EXPECT_EQ(loop.Get().ConnectionCount(), 0U);
   client.ReceiveAll();
   EXPECT_TRUE(client.Ended());
 }
 
-// It used to serve the whole round: with many connections, and handlers that take their time, the
-// loop ended long after its time.
+// It used to serve the whole round: with many connections and slow handlers, the loop ended long
+// after its time.
 TEST(LooperStop, InTheMiddleOfARoundTheStopTimeoutEndsTheServing) {
   ManualClock clock;
   int served = 0;
@@ -178,7 +178,7 @@ TEST(LooperStop, InTheMiddleOfARoundTheStopTimeoutEndsTheServing) {
   EXPECT_EQ(told, 2);
 }
 
-// By the real clock, and nothing else that would wake the loop.
+// Uses the real clock, and nothing else that would wake the loop.
 TEST(LooperStop, TheLoopWakesUpForTheStopTimeout) {
   const ConnectionCallbacks callbacks{{}, Stay, {}, Stay};
   LoopThread loop;
@@ -261,7 +261,7 @@ TEST(LooperStop, AClientThatComesMeanwhileIsToldAtOnce) {
   Client late = loop.Connect(comes);
   EXPECT_EQ(late.ReceiveAll(), "welcome");
   EXPECT_TRUE(late.Ended());
-  loop.RunRounds(2);  // it still runs, for the first
+  loop.RunRounds(2);  // it still runs for the first
   ASSERT_TRUE(first.Send("my last word"));
   EXPECT_EQ(first.ReceiveAll(), "done");
   loop.Join();

@@ -72,7 +72,7 @@ TEST(Mailbox, CloseGivesBackWhatWasAcceptedAndRefusesTheRest) {
   EXPECT_EQ(witness.use_count(), 1) << "a refused task is destroyed, with what it holds";
 }
 
-// The lost wake-up: a loop that sleeps although a task is there waits for ever.
+// The lost wake-up: a loop that sleeps although a task is there waits forever.
 TEST(Mailbox, LosesNoTaskAndNoWakeup) {
   constexpr int kThreads = 4;
   constexpr int kPosts = 2000;

@@ -1,4 +1,4 @@
-// Wherever memory runs out while a batch is accepted: nobody who was accepted is forgotten.
+// Wherever memory runs out while a batch is accepted, no accepted client is forgotten.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -21,8 +21,8 @@ using test::FailAllocations;
 using test::LoopThread;
 using test::StopFailing;
 
-// How many allocations failed on the home loop while four clients came at once, who all said
-// something and were answered or let go.
+// Returns how many allocations failed on the home loop while four clients came at once. All of them
+// sent something, and got their response or were dropped.
 auto FailFrom(std::size_t first, std::size_t count, LoopThread& home, LoopThread& target)
     -> std::size_t {
   const ConnectionCallbacks callbacks{{}, Echo};
@@ -41,7 +41,7 @@ auto FailFrom(std::size_t first, std::size_t count, LoopThread& home, LoopThread
     }
   });
   for (Client& client : clients) {
-    static_cast<void>(client.Send("hello"));  // a client that was let go notices
+    static_cast<void>(client.Send("hello"));  // a dropped client notices
     const std::string reply = client.Receive(5);
     EXPECT_TRUE(reply == "hello" || client.Ended() || client.WasReset())
         << "allocations from " << first << " on, " << count << " of them";

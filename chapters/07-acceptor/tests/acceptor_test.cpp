@@ -1,4 +1,4 @@
-// Accepting on one loop for many.
+// Accepting on one loop for several.
 #include "core/acceptor.h"
 
 #include <fcntl.h>
@@ -135,7 +135,7 @@ TEST(Acceptor, DealsOutACrowdOfOneBatch) {
   }
 }
 
-// While they are on their way to a loop that is at work, clients are a part of its load already.
+// While clients are on their way to a busy loop, they already count as part of its load.
 TEST(Acceptor, CountsTheClientsThatALoopHasNotSeenYet) {
   const ConnectionCallbacks callbacks{Welcome, Echo};
   std::array<LoopThread, 2> loops;
@@ -177,7 +177,7 @@ TEST(Acceptor, FillsTheLoopThatHasBeenLeft) {
   EXPECT_EQ(loops[1].Get().ConnectionCount(), 3U);
 }
 
-// A crowd at the door: those inside are served between two batches.
+// A crowd arrives: connected clients are served between two batches.
 TEST(Acceptor, ABatchLetsTheOthersHaveTheirTurn) {
   std::string order;
   const ConnectionCallbacks callbacks{[&](Connection*) { order += 'a'; },
@@ -258,8 +258,8 @@ TEST(Acceptor, OutOfDescriptorsItRestsAndTriesAgain) {
   }
 }
 
-// Any process that has inherited a listener can shut it down: accept(2) then returns EINVAL for
-// ever.
+// Any process that has inherited a listener can shut it down: from then on accept(2) returns
+// EINVAL.
 TEST(Acceptor, AListenerThatWasShutDownIsRestedOnAndLogged) {
   ManualClock clock;
   const test::CapturedStderr captured;
@@ -309,7 +309,7 @@ TEST(Acceptor, MayGoWhileItRests) {
     ASSERT_EQ(Count(captured.Text(), "Too many open files"), 1);
     accepting.reset();
   }
-  clock.Advance(milliseconds(100), loop);  // nobody is there any more to try again
+  clock.Advance(milliseconds(100), loop);  // no client is left that could try again
   outside->ReceiveAll();
   EXPECT_TRUE(outside->Ended() || outside->WasReset());
   ASSERT_TRUE(inside.Send("hello"));
@@ -346,8 +346,8 @@ TEST(Acceptor, AClientOnItsWayIsHandedOverThoughTheAcceptorGoes) {
   EXPECT_EQ(clients.back().Receive(7), "welcome");
 }
 
-// Somebody else, here a watch of the same round, has taken the client whom the event announced.
-// On a blocking listener accept(2) would then wait for the next one, and the whole loop with it.
+// Another party, here a watch of the same round, has taken the client that the event announced. On
+// a blocking listener, accept(2) would then wait for the next client, and stop the whole loop.
 TEST(Acceptor, DoesNotWaitForAClientWhoHasGone) {
   const ConnectionCallbacks callbacks{Welcome, Echo};
   TcpPair bell = test::MakeTcpPair();
@@ -360,7 +360,7 @@ TEST(Acceptor, DoesNotWaitForAClientWhoHasGone) {
       taken.Reset(::accept(accepting.ListenerFd(), nullptr, nullptr));
     });
   });
-  loop.RunRounds(2);  // an edge for what the watch has found when it began
+  loop.RunRounds(2);  // an edge for the state that the watch found when it began
   std::optional<Client> client;
   loop.WhileItStandsStill([&] {
     ASSERT_TRUE(bell.client.Send("x"));

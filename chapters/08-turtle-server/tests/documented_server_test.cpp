@@ -8,7 +8,7 @@
 #include "core/turtle_server.h"
 #include "support/client.h"
 
-// User code may reopen the namespace, to forward-declare in it and to add what it likes.
+// User code may reopen the namespace, to forward-declare in it and to add anything it likes.
 namespace TURTLE_SERVER {
 class TurtleServer;
 class Connection;
@@ -27,8 +27,8 @@ class TURTLE_SERVER::Guestbook {
 #define main DocumentedMain
 #include "support/documented_echo_server.inc"
 
-// The same text once more, where the two names that it begins with mean a port of the system's
-// choice and a server that the test can reach. All else is the library's.
+// The same text once more, where the two names at its beginning mean any free port and a server
+// that the test can reach. Everything else is the library's.
 namespace documented {
 
 std::promise<turtle::TurtleServer*> made;

@@ -12,7 +12,7 @@ namespace {
 using Skip = const char* (*)(const char*, const char*);
 
 // Puts every byte value at every place of texts around the width of a register, in a block that
-// ends with the text: a read beyond it is seen by AddressSanitizer.
+// ends with the text: AddressSanitizer sees a read beyond it.
 void ExpectSame(Skip fast, Skip reference, char filler) {
   for (std::size_t size = 0; size <= 40; ++size) {
     const auto block = std::make_unique<char[]>(size);

@@ -143,9 +143,9 @@ TEST(ConditionalTest, Precedence) {
             Action::kPreconditionFailed);
   EXPECT_EQ(ActionFor({{"If-Modified-Since", kSame}, {"If-Unmodified-Since", kSame}}),
             Action::kNotModified);
-  // Even an invalid tag list keeps the date from counting.
+  // Even an invalid tag list overrules the date.
   EXPECT_EQ(ActionFor({{"If-Modified-Since", kAfter}, {"If-None-Match", "x"}}), Action::kServe);
-  // If-Range has its say only after the others.
+  // If-Range is evaluated only after the others.
   const ConditionResult result = Evaluate({{"If-None-Match", "\"a\""}, {"If-Range", "\"a\""}});
   EXPECT_EQ(result.action, Action::kNotModified);
   EXPECT_FALSE(result.range_applies);

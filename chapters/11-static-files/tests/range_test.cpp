@@ -109,7 +109,7 @@ TEST(RangeTest, TooManyPartsAreNotServedAsParts) {
   }
   EXPECT_EQ(PartsOf(value, 1'000'000).size(), RangeSet::kMaxRanges);
   EXPECT_EQ(StateOf(value + "900000-900009", 1'000'000), State::kWhole);
-  // One more that joins another is no part of its own.
+  // One more part that joins another does not count.
   EXPECT_EQ(PartsOf(value + "5-12", 1'000'000).size(), RangeSet::kMaxRanges);
 }
 
@@ -121,7 +121,7 @@ TEST(RangeTest, AGreedyHeaderNeverCostsMoreThanTheFile) {
   EXPECT_EQ(PartsOf(value, 1000), (Parts{{0, 1000}}));
 }
 
-// Against bits that are set one by one: the same bytes are covered (gaps may be), none twice.
+// Compares it with bits set one by one: the same bytes are covered (gaps may be), none twice.
 TEST(RangeTest, AnyListCoversWhatWasAskedForAndNoByteTwice) {
   std::mt19937 random(1);
   for (int round = 0; round < 3000; ++round) {

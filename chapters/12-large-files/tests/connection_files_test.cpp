@@ -68,7 +68,7 @@ TEST(ConnectionFiles, MoreThanAFewPauseTheConnectionUntilTheyAreSent) {
   EXPECT_TRUE(loop.Await([&] { return calls == 2; }));  // it may have been waiting for room
 }
 
-// However few bytes are left to be sent, and however few files.
+// Both the unsent bytes and the unsent files must be few.
 TEST(ConnectionFiles, ThePauseEndsWhenBothAreFew) {
   const std::string large(4 * Connection::kHighWater, 'x');  // more than two narrow sockets hold
   const UniqueFd file = test::MakeFile("0123456789");

@@ -19,7 +19,7 @@ auto IsBlocked() -> bool {
   return sigismember(&mask, SIGPIPE) == 1;
 }
 
-// The end that is written to, of a pipe that nobody reads.
+// Returns the writing end of a pipe that nobody reads.
 auto BrokenPipe() -> UniqueFd {
   std::array<int, 2> ends{};
   EXPECT_EQ(pipe(ends.data()), 0);
@@ -39,7 +39,7 @@ TEST(SigpipeBlockTest, TheSignalOfABrokenPipeIsTakenAway) {
     EXPECT_TRUE(FailsWithEpipe(pipe));
     block.TakeAway();
   }
-  EXPECT_FALSE(IsBlocked());  // and this program goes on
+  EXPECT_FALSE(IsBlocked());  // and this program continues
 }
 
 TEST(SigpipeBlockTest, ABlockInABlockChangesNothing) {
@@ -53,7 +53,7 @@ TEST(SigpipeBlockTest, ABlockInABlockChangesNothing) {
   EXPECT_TRUE(IsBlocked());
 }
 
-// In its own process, because nothing undoes it.
+// In its own process, because nothing can undo it.
 TEST(SigpipeBlockDeathTest, WhereTheProcessIgnoresItNothingIsBlocked) {
   const auto run = [] {
     IgnoreSigpipe();

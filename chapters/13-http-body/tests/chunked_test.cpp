@@ -219,7 +219,7 @@ TEST(ChunkedDecoderTest, ExtensionsAreLimitedByTheContent) {
   EXPECT_EQ(Decode({"1;" + std::string(99, 'x') + "\r\ny"}, limits).state, BodyState::kMore);
   EXPECT_EQ(Decode({"1;" + std::string(100, 'x') + "\r\n"}, limits).status, 400);
   EXPECT_EQ(Decode({"1" + std::string(101, ' ')}, limits).status, 400);
-  // Small chunks with a long extension each: what the limit is for.
+  // Small chunks with a long extension each: the limit is meant for these.
   std::string many;
   for (int i = 0; i < 11; ++i) {
     many += "1;3456789a\r\ny\r\n";
@@ -227,7 +227,7 @@ TEST(ChunkedDecoderTest, ExtensionsAreLimitedByTheContent) {
   EXPECT_EQ(Decode({many}, limits).status, 0);  // 11 * 9 - 10 are not too many
   many += many;
   EXPECT_EQ(Decode({many}, limits).status, 400);
-  // Signed chunks: a long extension each, but more content.
+  // Signed chunks: a long extension each, but more content than that.
   std::string honest;
   for (int i = 0; i < 100; ++i) {
     honest += "80;" + std::string(90, 's') + "\r\n" + std::string(128, 'y') + "\r\n";

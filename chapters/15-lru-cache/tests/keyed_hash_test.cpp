@@ -47,7 +47,7 @@ TEST(KeyedHashTest, TheLengthCounts) {
   EXPECT_EQ(hashes.size(), 65U);
 }
 
-// A table takes the lowest bits: neighbours must not gather there.
+// A table uses the lowest bits: similar keys must not gather there.
 TEST(KeyedHashTest, SpreadsOverTheLowBits) {
   const KeyedHash hash(kReferenceKey);
   std::array<int, 64> buckets{};

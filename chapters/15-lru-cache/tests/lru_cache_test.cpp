@@ -171,7 +171,7 @@ TEST(LruCacheTest, ValuesCanBeMoveOnlyAndAreDestroyedOnce) {
   EXPECT_EQ(alive.use_count(), 1);
 }
 
-// A slow and obvious cache beside ours, through many random steps.
+// Compares it with a slow and obvious cache, through many random steps.
 TEST(LruCacheTest, DoesWhatAListWouldDo) {
   struct Entry {
     std::string key;

@@ -125,7 +125,7 @@ TEST_F(SignalWatchTest, TheFormerHandlingComesBack) {
   }
   EXPECT_EQ(HandlerOf(SIGUSR1), SIG_IGN);
   EXPECT_EQ(HandlerOf(SIGUSR2), SIG_DFL);
-  const SignalWatch again(looper, {SIGUSR2}, [](int) {});  // free again
+  const SignalWatch again(looper, {SIGUSR2}, [](int) {});  // it is free again
   signal(SIGUSR1, SIG_DFL);
 }
 

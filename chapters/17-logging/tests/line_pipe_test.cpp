@@ -25,7 +25,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A pipe, and what was written to it.
+// A pipe, and the bytes that were written to it.
 class Pipe {
  public:
   Pipe() {
@@ -104,7 +104,7 @@ TEST(LinePipeTest, AReaderThatHasGoneIsNoReasonToWaitOrToDie) {
   Pipe pipe;
   LinePipe lines(pipe.writer.Get());
   pipe.reader.Reset();
-  EXPECT_TRUE(Take(lines, Line()));  // a write(2) would end us by SIGPIPE
+  EXPECT_TRUE(Take(lines, Line()));  // a write(2) would end this program by SIGPIPE
   lines.AwaitRoom(milliseconds(60'000));
   LinePipe closed(pipe.writer.Get());
   pipe.writer.Reset();
@@ -115,7 +115,7 @@ TEST(LinePipeTest, ASocketWhoseReaderHasGoneIsNoReasonToDieEither) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
   const UniqueFd writer(ends[0]);
-  UniqueFd(ends[1]).Reset();  // poll(2) says POLLOUT and POLLHUP, and no POLLERR
+  UniqueFd(ends[1]).Reset();  // poll(2) reports POLLOUT and POLLHUP, and no POLLERR
   LinePipe lines(writer.Get());
   EXPECT_TRUE(Take(lines, Line()));
 }
@@ -150,7 +150,7 @@ TEST(LinePipeTest, WhatIsRefusedIsCountedAsLost) {
 }
 #endif
 
-// Writes on until nothing fits any more, without ever waiting; then reads all of it.
+// Writes until nothing fits any more, without ever waiting; then reads all of it.
 void WriteAndRead(int writer, int reader) {
   constexpr int kLines = 1000;
   LinePipe lines(writer);

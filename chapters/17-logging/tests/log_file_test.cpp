@@ -114,7 +114,7 @@ TEST(LogFileTest, RollsWithoutLosingOrCuttingALine) {
   EXPECT_EQ(text, wanted);
 }
 
-// As copytruncate of logrotate(8) does.
+// As logrotate(8) does with copytruncate.
 TEST(LogFileTest, AFileThatWasTruncatedRollsWhenItIsFullAgain) {
   const LogFolder folder;
   const std::string line = std::string(99, 'x') + "\n";
@@ -190,8 +190,8 @@ TEST(LogFileTest, KeepsTheOldFileIfThereCanBeNoNewOne) {
   EXPECT_NE(text.find("said all the same\n"), std::string::npos);
 }
 
-// Descriptors may be short at the very moment when logrotate wants a new file: no reason to fill
-// the old one for ever.
+// Descriptors may be short just when logrotate wants a new file: that is no reason to fill the old
+// one forever.
 TEST(LogFileTest, ANewFileIsTriedAgainAndItsLackToldOnce) {
   const LogFolder folder;
   std::filesystem::create_directory(folder.Path("logs"));
@@ -217,7 +217,7 @@ TEST(LogFileTest, AFifoWhoseReaderHasGoneIsNoReasonToDie) {
   LogFile file(folder.Path("fifo"), 0);
   reader.Reset();
   file.Append("to nobody\n");
-  file.Flush();  // a write(2) of ours would be a SIGPIPE
+  file.Flush();  // a write(2) of ours would raise SIGPIPE
   reader.Reset(::open(folder.Path("fifo").c_str(), O_RDONLY | O_NONBLOCK));
   file.Append("to somebody\n");
   file.Flush();
@@ -278,7 +278,7 @@ TEST(LogFileTest, ARollThatFailedHalfwayComesBack) {
 
 #ifdef __linux__
 TEST(LogFileTest, AFullDiskCostsLinesAndIsTold) {
-  // A limit on the size of files is as good as a full disk: write(2) fails, with EFBIG.
+  // A limit on the size of files is as good as a full disk: write(2) fails with EFBIG.
   const LogFolder folder;
   LogFile file(folder.Path("a.log"), 0);
   std::signal(SIGXFSZ, SIG_IGN);
@@ -300,7 +300,7 @@ TEST(LogFileTest, AFullDiskCostsLinesAndIsTold) {
   EXPECT_EQ(text.find("lost\n"), std::string::npos);
 }
 
-// Files may not become larger, for as long as it lives.
+// Keeps files from growing for as long as it lives.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t size) {

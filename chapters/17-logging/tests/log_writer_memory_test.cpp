@@ -1,4 +1,4 @@
-// A log that finds no memory for its queue.
+// A log without memory for its queue.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 
 auto Line(char letter) -> std::string { return std::string(500, letter) + "\n"; }
 
-// The thread that logs can't be told, and is not to blame: this used to end the program.
+// The thread that logs can't handle it, and is not to blame: this used to end the program.
 TEST(LogWriterMemoryTest, LinesThatDontFitIntoMemoryAreMissingAndCounted) {
   for (const Urgency urgency : {Urgency::kLater, Urgency::kWait}) {
     const test::LogFolder folder;

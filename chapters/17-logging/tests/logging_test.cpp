@@ -92,7 +92,7 @@ TEST(LoggingTest, AFatalLineIsWrittenBeforeTheCallReturns) {
 TEST(LoggingTest, LinesThatStderrDoesNotTakeAreMissingAndCounted) {
   test::StalledStderr stalled;
   for (int i = 0; i < 1000; ++i) {
-    Log(LogLevel::kInfo, "nobody reads this");  // 04's would wait here for ever
+    Log(LogLevel::kInfo, "nobody reads this");  // chapter 04's would wait here forever
   }
   EXPECT_EQ(stalled.ReadAll(), "") << "only the filling was there";
   Log(LogLevel::kInfo, "somebody reads again");

@@ -1,4 +1,4 @@
-// Networks are read exactly, and an address is in the set exactly when it is in one of them.
+// Networks are parsed exactly, and an address is in the set exactly if it is in one of them.
 #include "core/cidr_set.h"
 
 #include <gtest/gtest.h>
@@ -117,9 +117,9 @@ TEST(CidrSet, NeighboursBecomeOne) {
   EXPECT_EQ(CidrSet({"ffff::/16", "::/1", "8000::/1"}).Size(), 1U);
 }
 
-// Against the plainest of all sets: one bit for each address of a small network.
+// Compares it with the simplest of all sets: one bit for each address of a small network.
 TEST(CidrSet, IsTheUnionOfItsNetworks) {
-  std::mt19937 random(15);  // the same in each run
+  std::mt19937 random(15);  // the same in every run
   for (int round = 0; round < 200; ++round) {
     std::vector<std::string> networks;
     std::array<bool, 256> expected{};

@@ -1,4 +1,4 @@
-// A pinned thread runs on one CPU, its children on all, and afterwards so does it.
+// A pinned thread runs on one CPU, its children on all, and so does the thread afterwards.
 #ifdef __linux__
 
 #include "core/cpu_affinity.h"
@@ -19,7 +19,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// The CPUs that this thread may use.
+// Returns the CPUs that this thread may use.
 auto Cpus() -> std::set<int> {
   cpu_set_t set;
   EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);

@@ -1,5 +1,5 @@
-// A listener on a path: it serves like any other, takes over what a dead server left, and leaves
-// alone what is somebody else's.
+// A listener on a path: it serves like any other, replaces what a dead server has left, and leaves
+// other programs' files alone.
 #include "core/unix_listener.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST_F(UnixListenerTest, ServesAndRemovesItsFile) {
       }
       const std::string input = client->ReadAsString();
       client->ClearReadBuffer();
-      if (!input.empty()) {  // it is asked before the first byte, too
+      if (!input.empty()) {  // it is called before the first byte, too
         client->WriteToWriteBuffer(client->GetPeerAddress().ToString() + input);
       }
     });

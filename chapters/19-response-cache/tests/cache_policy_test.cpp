@@ -18,7 +18,7 @@ using std::chrono::seconds;
 
 constexpr HttpTime kNow{784'111'777};  // Sun, 06 Nov 1994 08:49:37 GMT
 
-// --- replies
+// --- responses
 
 // The fields of a response, written with a ';' between two lines.
 class Fields {

@@ -12,7 +12,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// How many allocations `round` costs once it has run.
+// Returns how many allocations `round` costs once it has run.
 template <class Round>
 auto WarmCost(Round round) -> std::size_t {
   test::counts_allocations = true;
@@ -40,7 +40,7 @@ TEST(ContentAllocationTest, CookiesUseTheirMemoryAgain) {
   EXPECT_EQ(WarmCost([&] { EXPECT_FALSE(cookies.Parse(fields)); }), 0U);
 }
 
-// With a callback the parser keeps a note of every level and of every key.
+// With a callback the parser records every level and every key.
 TEST(ContentAllocationTest, JsonCostsWhatItsValueAndTheParserCost) {
   const std::string text =
       R"({"name":"a name of more than some letters","list":[1,2,[3,{"x":[]}]]})";

@@ -65,8 +65,8 @@ TEST(CookiesTest, OddOnesAreTakenAsTheyAre) {
             (Pairs{{"a", "b=c=="}, {"b{}", "{\"x\":[1,2]}"}, {"\xc3\xa4", "\xff"}, {"c", "%41+"}}));
 }
 
-// A server that reads a quoted value up to its second quote would give id's value to a and show it
-// where a is shown.
+// A server that reads a quoted value up to its second quote would give a the value of id, and show
+// it wherever it shows a.
 TEST(CookiesTest, AQuoteHidesNoSemicolon) {
   EXPECT_EQ(Parsed({"a=\"x; id=secret; b=y\""}),
             (Pairs{{"a", "\"x"}, {"id", "secret"}, {"b", "y\""}}));

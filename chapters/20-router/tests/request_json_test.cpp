@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// The status of what `read` throws; 0: nothing.
+// Returns the status of the exception that `read` throws; 0: none.
 template <typename Read>
 auto StatusOf(const Read& read) -> int {
   try {
@@ -24,7 +24,7 @@ auto StatusOf(const Read& read) -> int {
   }
 }
 
-// Its text; "": nothing is thrown.
+// Returns its text; "": nothing is thrown.
 template <typename Read>
 auto DetailOf(const Read& read) -> std::string {
   try {

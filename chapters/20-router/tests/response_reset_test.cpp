@@ -1,4 +1,4 @@
-// A response that is used again.
+// A response that is reused.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// Which route answers a path.
+// Which route matches a path.
 #include "http/router.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// A router for GET, whose routes have the numbers of `patterns`.
+// Makes a router for GET, whose routes have the numbers of `patterns`.
 auto Make(const std::vector<std::string>& patterns) -> Router {
   Router router;
   for (const std::string& pattern : patterns) {
@@ -21,7 +21,7 @@ auto Make(const std::vector<std::string>& patterns) -> Router {
   return router;
 }
 
-// The number of the route for `path`; -1: none.
+// Returns the number of the route for `path`; -1: none.
 auto RouteOf(const Router& router, std::string_view path, Method method = Method::kGet) -> int {
   const RouteMatch match = router.Find(method, path);
   return match.result == RouteResult::kFound ? static_cast<int>(match.route) : -1;
@@ -206,7 +206,7 @@ TEST(RouterTest, ExpressionsAreTriedInTheOrderInWhichTheyWereAdded) {
   EXPECT_EQ(RouteOf(Make({"~/ab.*", "~/a.*"}), "/abc"), 0);
 }
 
-// std::regex would be at it until the end of the universe, or of its stack.
+// std::regex would take until the end of the universe, or of its stack.
 TEST(RouterTest, AnExpressionWithManyWaysToMatchIsLinear) {
   const Router router = Make({"~/(a*)*b"});
   EXPECT_EQ(RouteOf(router, "/" + std::string(100'000, 'a')), -1);

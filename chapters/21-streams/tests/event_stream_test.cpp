@@ -26,7 +26,7 @@ auto WithData(std::string_view data) -> ServerEvent {
   return event;
 }
 
-// A browser, by the words of the standard (section 9.2.6).
+// A browser, according to the standard (section 9.2.6).
 class Reader {
  public:
   struct Event {

@@ -23,12 +23,12 @@ auto Read(std::string_view body, const MultipartLimits& limits = {}) -> WholeFor
   return ReadMultipart("b", {body}, limits);
 }
 
-// A body with one part, whose header has the given lines.
+// Returns a body with one part, whose header has the given lines.
 auto WithHeader(const std::string& lines) -> std::string {
   return "--b\r\n" + lines + "\r\n\r\nx\r\n--b--\r\n";
 }
 
-// Its part, or one that is named after what is wrong.
+// Returns its part, or one that is named after the fault.
 auto PartOf(const std::string& disposition) -> MultipartPart {
   const WholeForm form = Read(WithHeader("Content-Disposition: form-data; " + disposition));
   if (form.parts.size() != 1 || form.status != 0) {
@@ -39,8 +39,8 @@ auto PartOf(const std::string& disposition) -> MultipartPart {
   return form.parts[0].header;
 }
 
-// Preamble, epilogue, white space after boundaries, a file, content that looks like a boundary,
-// none, and none without the line end before the boundary.
+// Contains a preamble, an epilogue, white space after boundaries, a file, content that looks like a
+// boundary, no content, and none without the line end before the boundary.
 constexpr std::string_view kExample =
     "a preamble\r\n--\r\n--b \t\r\n"
     "Content-Disposition: form-data; name=\"text\"\r\n"
@@ -112,8 +112,8 @@ TEST(MultipartTest, ContentIsAViewIntoTheInput) {
   EXPECT_EQ(data.data.data(), rest.data());
 }
 
-// The rest of the content doesn't wait for what comes next.
-// still.
+// The rest of the content doesn't wait for the next
+// bytes.
 TEST(MultipartTest, OnlyWhatMayBeABoundaryIsHeldBack) {
   MultipartParser parser("b");
   std::string_view rest = "--b\r\nContent-Disposition: form-data; name=a\r\n\r\nabc\r\n--";
@@ -132,7 +132,7 @@ TEST(MultipartTest, BytesOfEveryKind) {
       c = random() % 4 == 0 ? static_cast<char>(random()) : "\r\n-b"[random() % 4];
     }
     for (std::size_t at = 0; (at = content.find("\r\n--b", at)) != std::string::npos;) {
-      content[at + 4] = 'c';  // the only thing that content can't hold
+      content[at + 4] = 'c';  // the only thing that content can't contain
     }
     if (content.substr(0, 3) == "--b") {
       content.front() = 'x';  // nor at its front
@@ -292,7 +292,7 @@ auto Body(std::size_t parts, const std::string& content) -> std::string {
   return body + "--b--\r\n";
 }
 
-// Each limit: reached is fine, one beyond is 413, whatever the pieces are.
+// Each limit: reached is fine, one above is 413, whatever the pieces are.
 TEST(MultipartTest, LimitsAreExact) {
   const auto status_of = [](const std::string& body, const MultipartLimits& limits) {
     const WholeForm whole = Read(body, limits);

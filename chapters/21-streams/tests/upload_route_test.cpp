@@ -30,7 +30,7 @@ auto Form(const std::string& parts, const std::string& type = "multipart/form-da
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-// Names every part.
+// Lists the name of every part.
 void Describe(const ServerRequest& req, const Upload& upload, ServerResponse& res) {
   std::string text(req.Parameter("album"));
   for (const UploadedPart& part : upload.Parts()) {
@@ -99,7 +99,7 @@ TEST(UploadRouteTest, WhatIsNoSuchFormIsRefused) {
   EXPECT_EQ(early.status, 415) << "before it is sent";
 }
 
-// The server's own limit is 1 MiB here, as it is by default.
+// Here the server's own limit is 1 MiB, the default.
 TEST(UploadRouteTest, AFormMayBeAsLargeAsItsRouteSays) {
   UploadOptions small;
   small.limits.max_body_bytes = 300;

@@ -1,4 +1,4 @@
-// How busy a loop is: what it keeps, and what other threads read.
+// How busy a loop is: the account that it keeps, and what other threads read of it.
 #include "core/loop_load.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(CounterTest, OneThreadCountsAndAnotherReads) {
     }
   });
   for (std::uint64_t last = 0; last < kCount;) {
-    const std::uint64_t now = counter + 2;  // it may have added, and not yet taken off
+    const std::uint64_t now = counter + 2;  // it may have added, and not yet subtracted
     ASSERT_GE(now, last);
     last = counter.Get() >= kCount ? kCount : last;
   }
@@ -191,8 +191,8 @@ TEST(LooperLoadTest, ALoopThatHasEndedIsNotTakenForStuck) {
   EXPECT_EQ(loop.Times().busy, busy);
 }
 
-// A loop with a deadline asks for the time in order to know how long it may sleep. Measured, it has
-// asked already.
+// A loop with a deadline reads the clock to know how long it may sleep. With a measurement, it has
+// read it already.
 TEST(LooperLoadTest, ARoundAsksForTheTimeTwiceAtMost) {
   for (const bool measured : {false, true}) {
     std::atomic<int> asked{0};

@@ -1,4 +1,4 @@
-// A listener comes with what its last owner has set, and serves by what its new one asks for.
+// A listener comes with its last owner's settings, and serves with those of its new owner.
 #include <gtest/gtest.h>
 
 #include <chrono>

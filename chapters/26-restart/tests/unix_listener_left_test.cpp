@@ -1,4 +1,4 @@
-// The file of a listener that goes from one process to the next.
+// The file of a listener that passes from one process to the next.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// The contract of an engine for clients and bytes, whatever kernel interface it uses.
+// The contract of an engine for clients and bytes, whichever kernel interface it uses.
 #include "core/engine.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class EngineTest : public testing::TestWithParam<bool> {
       TURTLE_NEEDS_IO_URING();
     }
     engine_ = IsRing() ? MakeIoUringEngine() : Engine::Create(kNative);
-    engine_->GetPoller().Wait(milliseconds(0));  // from here on this thread has it
+    engine_->GetPoller().Wait(milliseconds(0));  // from here on this thread owns it
     listener_.Bind(NetAddress("127.0.0.1", 0));
     listener_.Listen();
     listener_.SetNonBlocking();
@@ -56,7 +56,7 @@ class EngineTest : public testing::TestWithParam<bool> {
     return false;
   }
 
-  // Returns what comes next: bytes, the end or an error.
+  // Returns what arrives next: bytes, the end or an error.
   auto AwaitInput(Socket& socket, std::uint64_t token) -> Received {
     Received received{{IoStatus::kWouldBlock, 0, 0}};
     while (received.result.status == IoStatus::kWouldBlock && Await(token)) {
@@ -110,7 +110,7 @@ TEST_P(EngineTest, WhoComesAfterTheLastAcceptWaitsInTheQueue) {
   NetAddress from;
   EXPECT_TRUE(UniqueFd(listener_.Accept(from)));
   engine_->Unlisten(listener_.GetFd());
-  engine_->Rest(listener_.GetFd(), true);  // there is none any more
+  engine_->Rest(listener_.GetFd(), true);  // there are none any more
 }
 
 TEST_P(EngineTest, AListenerThatWasForgottenCanComeBack) {

@@ -39,10 +39,10 @@ using test::Pattern;
 
 constexpr milliseconds kLook{0};
 
-// An engine and its poller, of which this thread is the loop.
+// An engine and its poller; this thread is their loop.
 class IoUringEngineTest : public testing::Test {
  protected:
-  // A connection that the engine has.
+  // A connection that the engine has adopted.
   struct Peer {
     Socket server;
     Client client;
@@ -53,7 +53,7 @@ class IoUringEngineTest : public testing::Test {
     TURTLE_NEEDS_IO_URING();
     engine_ = MakeIoUringEngine();
     poller_ = &engine_->GetPoller();
-    poller_->Wait(kLook);  // from here on this thread has the ring
+    poller_->Wait(kLook);  // from here on this thread owns the ring
   }
 
   auto Connect() -> std::unique_ptr<Peer> {
@@ -68,7 +68,7 @@ class IoUringEngineTest : public testing::Test {
     return engine_->Expect(peer.server.GetFd(), peer.token) == Expecting::kOnce;
   }
 
-  // One that waits for input: the first Receive() has found nothing.
+  // Connects a peer that waits for input: the first Receive() has found nothing.
   auto ConnectSilent() -> std::unique_ptr<Peer> {
     auto peer = Connect();
     EXPECT_EQ(Receive(*peer).result.status, IoStatus::kWouldBlock);
@@ -77,7 +77,7 @@ class IoUringEngineTest : public testing::Test {
     return peer;
   }
 
-  // Connects a peer that has sent so many pieces that its receive was ended, and from which nothing
+  // Connects a peer that has sent so many pieces that its receive was cancelled, and none of which
   // was taken.
   auto ConnectUnread() -> std::unique_ptr<Peer> {
     auto peer = ConnectSilent();
@@ -137,7 +137,7 @@ TEST_F(IoUringEngineTest, TellsOfWhatHasArrivedAndHasItThere) {
   EXPECT_FALSE(event.error);
   EXPECT_EQ(ReceiveText(*peer), "hello");
   EXPECT_EQ(Receive(*peer).result.status, IoStatus::kWouldBlock);
-  // Nothing has to be asked for again.
+  // Nothing needs to be requested again.
   ASSERT_TRUE(peer->client.Send("again"));
   AwaitEvent(peer->token);
   EXPECT_EQ(ReceiveText(*peer), "again");
@@ -232,7 +232,7 @@ TEST_F(IoUringEngineTest, AResetBehindABacklogIsNoEnd) {
   EXPECT_EQ(last.error, ECONNRESET);
 }
 
-// The engine reads only some buffers from a sender that is not read: TCP makes the sender wait.
+// The engine reads only a few buffers from a sender that is not read: TCP makes the sender wait.
 TEST_F(IoUringEngineTest, ASenderWhoIsNotReadTakesABoundedPartOfTheBuffers) {
   const auto greedy = ConnectSilent();
   const std::string all = Pattern(std::size_t{8} * 1024 * 1024);
@@ -252,7 +252,7 @@ TEST_F(IoUringEngineTest, ASenderWhoIsNotReadTakesABoundedPartOfTheBuffers) {
   ASSERT_TRUE(other->client.Send("me too"));
   AwaitEvent(other->token);
   EXPECT_EQ(ReceiveText(*other), "me too");
-  // And nothing is lost or out of order.
+  // Nothing is lost or out of order, either.
   std::string received;
   const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
   while (received.size() < all.size() && std::chrono::steady_clock::now() < deadline) {
@@ -266,7 +266,7 @@ TEST_F(IoUringEngineTest, ASenderWhoIsNotReadTakesABoundedPartOfTheBuffers) {
 
 TEST_F(IoUringEngineTest, WhenAllBuffersAreTakenTheBytesAreHadByACall) {
   std::vector<std::unique_ptr<Peer>> greedy;
-  for (int i = 0; i < 24; ++i) {  // 64 buffers each are more than there are
+  for (int i = 0; i < 24; ++i) {  // at 64 buffers each, more than there are
     greedy.push_back(ConnectSilent());
     test::WidenReceiveBuffer(greedy.back()->server.GetFd());
   }
@@ -311,7 +311,7 @@ TEST_F(IoUringEngineTest, PiecesOfPinnedMemoryLeaveInOrder) {
   EXPECT_TRUE(received == all) << received.size();
 }
 
-// The memory of a submission stays until the kernel has looked at it.
+// The memory of a submission stays until the kernel has read it.
 TEST_F(IoUringEngineTest, WhatTheKernelDidNotTakeIsSentInTheNextRoundAsItWas) {
   const auto one = ConnectSilent();
   const auto two = ConnectSilent();
@@ -423,8 +423,8 @@ TEST_F(IoUringEngineTest, WhatComesTooLateMissesTheNextOwnerOfTheNumber) {
   const int number = old->server.GetFd();
   ASSERT_TRUE(old->client.Send("for the old one"));
   ASSERT_TRUE(AwaitBytes(number, 15));
-  test::TcpPair pair = test::MakeTcpPair();  // before the number is free, lest it gets it itself
-  engine_->Close(old->server.Release());     // not handed over: the arrival comes first
+  test::TcpPair pair = test::MakeTcpPair();  // before the number is free, lest it gets that
+  engine_->Close(old->server.Release());     // not submitted: the arrival comes first
   poller_->Wait(kLook);
   Socket same(UniqueFd(::dup2(pair.server.GetFd(), number)));
   engine_->Adopt(number, 77);
@@ -480,7 +480,7 @@ TEST_F(IoUringListenerTest, TellsAgainOfWhoWasNotTaken) {
   EXPECT_FALSE(IsTold(42));
 }
 
-// Another process may share the listener: clients that come now are left to it.
+// Another process may share the listener: later clients are left to it.
 TEST_F(IoUringListenerTest, LetsNobodyInAnyMore) {
   const Client early = NewClient();
   AwaitEvent(42);
@@ -493,7 +493,7 @@ TEST_F(IoUringListenerTest, LetsNobodyInAnyMore) {
   EXPECT_TRUE(UniqueFd(listener_.Accept(from))) << "and who came later waits in the queue";
 }
 
-// To let go of the first hands over, and that lets somebody in by the second.
+// Letting go of the first listener submits, and that accepts a client on the second.
 TEST_F(IoUringListenerTest, WhoComesByOneWhileAnotherIsLetGoIsThere) {
   Socket other;
   other.Bind(NetAddress("127.0.0.1", 0));

@@ -42,7 +42,7 @@ TEST(PollerChoice, AutoIsWhatTheEnvironmentSays) {
   }
 }
 
-// One test: a program says it once.
+// A single test: a program logs it only once.
 #ifdef __linux__
 TEST(PollerChoice, WhatTheKernelRefusesIsReplacedWithOneLineForAllLoops) {
   const test::CapturedStderr captured;
