@@ -43,13 +43,13 @@ TEST(LooperBrokenPoller, ItsConnectionsGoBeforeLoopThrows) {
       [](Connection* connection) { static_cast<void>(connection->Recv()); }};
   test::TcpPair pair = test::MakeTcpPair();
   Wakeup event;
-  event.Signal();  // and never cleared: it is ready in every round
+  event.Signal();  // never cleared: it is ready in every round
   const int poller = NextDescriptor();
   Looper looper;
   looper.AddConnection(pair.server.Release(), callbacks);
   int rounds = 0;
   looper.Watch(event.Fd(), Interest::kRead, [&](const PollEvent&) {
-    if (++rounds == 2) {  // by then the connection is one that the poller knows
+    if (++rounds == 2) {  // by then the poller knows the connection
       const UniqueFd null_device(::open("/dev/null", O_RDONLY | O_CLOEXEC));
       ASSERT_EQ(::dup2(null_device.Get(), poller), poller);  // nobody can wait on that
     }

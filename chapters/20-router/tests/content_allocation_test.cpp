@@ -1,4 +1,4 @@
-// Queries and cookies are read in memory that is used again.
+// Queries and cookies are read into reused memory.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Clients that connect and say nothing must not hold their descriptors for ever.
+// Clients that connect and say nothing must not hold their descriptors forever.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The sources that this test was compiled beside. Its own name may be relative to the build
-// directory, which holds the examples, or to the one below it, in which the compiler ran.
+// Returns a source of this chapter's examples. The name of this test's file may be relative to the
+// build directory, which contains the examples, or to the one below it, in which the compiler ran.
 auto ExampleSource(const std::string& name) -> fs::path {
   const fs::path build = fs::path(test::ExamplePath(name)).parent_path().parent_path();
   for (const fs::path& folder : {build, build / "objects"}) {
@@ -27,7 +27,7 @@ auto ExampleSource(const std::string& name) -> fs::path {
   return {};
 }
 
-// Its lines of code: not the comments, the names it brings in, the ends of blocks.
+// Returns its lines of code, without comments, using-declarations and ends of blocks.
 auto Code(const fs::path& path) -> std::multiset<std::string> {
   std::multiset<std::string> code;
   std::ifstream file(path);

@@ -1,4 +1,4 @@
-// TCP keeps the order of the bytes, not the pieces in which they were sent. A request is a request
+// TCP keeps the order of the bytes, not the pieces in which they were sent. A request is a request,
 // however it arrives.
 #include <gtest/gtest.h>
 

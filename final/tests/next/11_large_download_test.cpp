@@ -1,4 +1,4 @@
-// A file that is sent must not become memory of the server on its way.
+// A file that is sent must not be loaded into the server's memory on its way.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// Bytes that operator new has given to the threads that count. None counts at first.
+// The bytes that operator new has given to the counting threads. Initially none counts.
 std::atomic<std::size_t> allocated_bytes{0};
 thread_local bool counts_bytes = false;
 

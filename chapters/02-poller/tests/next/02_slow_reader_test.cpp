@@ -30,7 +30,7 @@ TEST(SlowReader, GetsEveryByteWhileOthersAreServed) {
     slow.Send(all);
     slow.FinishSending();
   });
-  // Until everything is sent, or nothing more can be, because the server waits for the reader.
+  // Waits until everything is sent, or nothing more can be: the server waits for the reader.
   sent.wait_for(std::chrono::seconds(1));
 
   Client other(server.Port());

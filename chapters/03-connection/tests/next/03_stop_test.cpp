@@ -1,5 +1,5 @@
-// A server that is asked to end has to end by itself, not to be ended: its last work done, and
-// with an exit code that says so.
+// A server that is asked to end must end by itself, rather than be killed: with its last work done,
+// and with an exit code that says so.
 #include <gtest/gtest.h>
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// A handler that takes long must not hold up the clients of the others.
+// A slow handler must not hold up the other handlers' clients.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -32,7 +32,7 @@ TEST(SlowHandler, OtherClientsAreServedMeanwhile) {
                               client->GetLooper()->DeleteConnection(client->GetFd());
                             }
                           }});
-  // A client for every loop there is. The last to come has work to do.
+  // There is a client for every loop. The last one to connect has work to do.
   std::vector<Client> clients;
   for (std::size_t i = 0; i < ServerUnderTest::kLoops; ++i) {
     clients.emplace_back(server.Port());

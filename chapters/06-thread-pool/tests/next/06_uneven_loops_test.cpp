@@ -1,4 +1,4 @@
-// The clients have to be spread over the loops, however busy some loops are when they come.
+// The clients must be spread over the loops, however busy some loops are when they connect.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -22,7 +22,7 @@ TEST(UnevenLoops, EachLoopGetsItsShareOfTheClients) {
                           }});
   constexpr std::size_t kEach = 4;
   std::vector<Client> clients;
-  // Two loops are at work when the clients come, and the first one goes on before them.
+  // Two loops are busy when the clients connect, and the first loop continues before them.
   server.WhileItStandsStill(2, [&] {
     server.WhileItStandsStill(1, [&] {
       server.WhileItStandsStill(0, [&] {
@@ -30,7 +30,7 @@ TEST(UnevenLoops, EachLoopGetsItsShareOfTheClients) {
           clients.emplace_back(server.Port());
         }
       });
-      // Clients are accepted together. When the first is welcome, no other waits at the door.
+      // Clients are accepted together. When the first is welcomed, no other is still waiting.
       ASSERT_EQ(clients.front().Receive(7), "welcome");
     });
   });

@@ -1,4 +1,4 @@
-// The pages of a site change without a compiler, and without a restart.
+// The pages of a site can change without a compiler, and without a restart.
 #include <gtest/gtest.h>
 
 #include <string>
