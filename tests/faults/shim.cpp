@@ -1,21 +1,21 @@
 // Makes one call of the C library fail, in a program that knows nothing of it (LD_PRELOAD).
 //
 //   TURTLE_FAULT="recv 104 3 1"   the third recv(2), and one call in all, fails with errno 104
-//   TURTLE_FAULT_CALLS=FILE       4096 bytes, which are mapped: who was called how often
+//   TURTLE_FAULT_CALLS=FILE       4096 bytes, which are mapped: how often each was called
 //
-// Beside errno values there are two other outcomes: -1, the call moves one byte only, and 0, it
-// returns 0 without having done anything (the end of a file, or nobody there to be waited for).
+// Besides errno values there are two other outcomes: -1, the call moves only one byte, and 0, it
+// returns 0 without having done anything (the end of a file, or no child to wait for).
 //
-// Only what a caller may really meet is made to happen. A read of a socket that falls short tells
-// an edge-triggered reader that the socket is empty, and EAGAIN that an event will follow
-// (epoll(7)); to invent either would be a lie. So neither is done to a socket's input, nor EAGAIN
-// to its output, and calls that can't fail on the descriptors in question are not counted.
+// Only outcomes that a caller may really meet are produced. A short read of a socket tells an
+// edge-triggered reader that the socket is empty, and EAGAIN that an event will follow (epoll(7));
+// to invent either would be a lie. So neither is done to a socket's input, nor EAGAIN to its
+// output, and calls that can't fail on the descriptors in question are not counted.
 //
-// What the server has the kernel do by io_uring(7) fails too, and is counted as ring_receive,
-// ring_send, ring_accept and ring_poll: a request gets a descriptor that there is
-// not, so nothing is done for it, and its completion the errno value that was asked for.
+// Requests that the server submits to io_uring(7) fail too, and are counted as ring_receive,
+// ring_send, ring_accept and ring_poll. Such a request gets a descriptor that doesn't exist, so
+// nothing is done for it, and its completion gets the requested errno value.
 //
-// Nothing is counted before main() nor after it. vfork(2) becomes fork(2), since a function that
+// Nothing is counted before main() or after it. vfork(2) becomes fork(2), since a function that
 // returns twice can't be wrapped; the counters are shared with the child.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ struct Counter {
 
 struct Shared {
   std::atomic<std::uint64_t> fired;
-  std::atomic<std::uint64_t> taken;  // a lock that a forked child shares, so it is always let go
+  std::atomic<std::uint64_t> taken;  // a lock that a forked child shares, so it is always released
   Counter counters[64];
 };
 
@@ -67,7 +67,7 @@ int outcome = 0;
 std::uint64_t first = 0;
 std::uint64_t times = 0;
 
-// What is to become of this call?
+// Decides what happens to this call.
 auto Next(const char* name) -> int {
   if (!armed.load(std::memory_order_relaxed)) {
     return kPass;
@@ -94,11 +94,11 @@ auto Kind(int fd) -> mode_t {
   return real(fd, &status) == 0 ? status.st_mode & S_IFMT : 0;
 }
 
-auto IsProgramsOutput(int fd) -> bool {  // the other pipe tells of a failed start, and can't fail
+auto IsProgramsOutput(int fd) -> bool {  // the other pipe reports a failed start, and can't fail
   return Kind(fd) == S_IFIFO && (fcntl(fd, F_GETFL) & O_NONBLOCK) != 0;
 }
 
-// The first byte of a message.
+// Returns the first byte of a message.
 auto OneByte(const msghdr* message, iovec& piece) -> msghdr {
   msghdr less = *message;
   piece = {message->msg_iov->iov_base, 1};
@@ -109,8 +109,8 @@ auto OneByte(const msghdr* message, iovec& piece) -> msghdr {
 
 }  // namespace
 
-// A function of the C library. `counts`: this call may fail; `less`: makes it move one byte only;
-// `failure`: what it returns then.
+// A function of the C library. `counts`: this call may fail; `less`: makes it move only one byte;
+// `failure`: its return value then.
 #define WRAP(result, name, parameters, arguments, counts, less, failure)               \
   static const auto real_##name = reinterpret_cast<result(*) parameters>(Real(#name)); \
   extern "C" auto name parameters->result {                                            \
@@ -212,7 +212,7 @@ struct WrappedRing {
   }
 };
 
-// A request that is to fail, by the name that comes back with its completion.
+// A request that will fail, by the name that comes back with its completion.
 struct Doomed {
   std::uint64_t name;
   int error;
@@ -233,7 +233,7 @@ auto FindRing(int fd) -> WrappedRing* {
 }
 
 void AddRing(int fd, const io_uring_params& params) {
-  WrappedRing* ring = FindRing(fd);  // the number of one that has gone
+  WrappedRing* ring = FindRing(fd);  // the number of a ring that is gone
   if (ring == nullptr && ring_count < 16) {
     ring = &rings[ring_count++];
   }
@@ -265,7 +265,7 @@ auto RequestName(const io_uring_sqe& request) -> const char* {
   }
 }
 
-// Before they are handed over.
+// Runs before they are submitted.
 void DoomRequests(WrappedRing& ring) {
   const unsigned tail = *ring.At(ring.params.sq_off.tail);
   for (; ring.submitted != tail; ++ring.submitted) {
@@ -299,7 +299,7 @@ void ChangeCompletions(WrappedRing& ring) {
 
 }  // namespace
 
-// Those that the C library has no function for.
+// Calls for which the C library has no function.
 extern "C" auto syscall(long number, ...) -> long {
   static const auto real = reinterpret_cast<long (*)(long, ...)>(Real("syscall"));
   va_list rest;
@@ -338,7 +338,7 @@ extern "C" auto syscall(long number, ...) -> long {
 
 extern "C" auto __libc_malloc(size_t bytes) -> void*;
 
-// Also what operator new calls. dlsym(3) may call it too, so it must not be asked for the real one.
+// operator new calls this, too. So may dlsym(3), which must not be asked for the real one then.
 extern "C" auto malloc(size_t bytes) -> void* {
   if (Next("malloc") != kPass) {
     errno = ENOMEM;

@@ -24,7 +24,7 @@ struct Lines {
   }
 };
 
-// One line: false where it makes the block a bad one.
+// Reads one line; false if it makes the block a bad one.
 auto ReadLine(std::string_view line, Lines& lines, CgiBlock& block) -> bool {
   const Names singles{"status",           "location",      "content-type", "age",
                       "content-location", "content-range", "etag",         "expires",
@@ -48,7 +48,7 @@ auto ReadLine(std::string_view line, Lines& lines, CgiBlock& block) -> bool {
     return false;
   }
   if (name == "status") {
-    // "200" or "200 " and anything, of which 1xx is no final reply
+    // "200" or "200 " and anything; 1xx is not a final response
     if (value.size() < 3 || !IsAll(value.substr(0, 3), IsDigit) || value[0] < '2' ||
         value[0] > '5' || (value.size() > 3 && value[3] != ' ')) {
       return false;
@@ -72,7 +72,7 @@ auto ReadLine(std::string_view line, Lines& lines, CgiBlock& block) -> bool {
   return true;
 }
 
-// absolute-URI, as far as its scheme tells.
+// absolute-URI, judged by its scheme.
 auto IsAbsoluteUri(std::string_view text) -> bool {
   const std::size_t colon = text.find(':');
   return colon != std::string_view::npos && colon + 1 < text.size() && IsAlpha(text[0]) &&
@@ -80,7 +80,7 @@ auto IsAbsoluteUri(std::string_view text) -> bool {
                [](char c) { return IsAlpha(c) || IsDigit(c) || c == '+' || c == '-' || c == '.'; });
 }
 
-// The block is there: false where the whole is no response.
+// Checks a complete block; false if it is not a response.
 auto Finish(const Lines& lines, CgiBlock& block) -> bool {
   const bool has_status = lines.Count("status") > 0;
   const bool has_location = lines.Count("location") > 0;

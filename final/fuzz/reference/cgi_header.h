@@ -1,5 +1,5 @@
-// The header block of a CGI program by the grammar: RFC 3875, section 6, and what this server
-// asks besides.
+// The header block of a CGI program by the grammar: RFC 3875, section 6, and this server's
+// additional rules.
 //
 // Thread: pure functions.
 #pragma once

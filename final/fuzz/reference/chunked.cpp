@@ -6,7 +6,7 @@ namespace TURTLE_SERVER::reference {
 
 namespace {
 
-// Thrown: the status of a refusal, or -1 at the end of the input. A function is a rule of the
+// Thrown: the status of a refusal, or -1 at the end of the input. Each function is a rule of the
 // grammar.
 class Reader {
  public:

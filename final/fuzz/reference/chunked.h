@@ -10,7 +10,7 @@
 
 namespace TURTLE_SERVER::reference {
 
-/// How much a body may hold.
+/// Limits how much a body may contain.
 struct ChunkedLimits {
   std::uint64_t body_bytes;
   std::uint64_t extension_bytes;
@@ -19,8 +19,8 @@ struct ChunkedLimits {
 
 /// The result for the body at the beginning of some input.
 struct ChunkedBody {
-  int status = 0;         ///< 0: complete; -1: valid so far, more is needed; else of the refusal
-  std::size_t bytes = 0;  ///< with status 0, of the body as it was sent
+  int status = 0;         ///< 0: complete; -1: valid so far, more is needed; otherwise a refusal's
+  std::size_t bytes = 0;  ///< with status 0, of the body as sent
   std::string content;    ///< as far as it goes
 };
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
 
-// Does `text` look like `pattern`? 'd' is a digit, '@' a month of three letters, '_' a digit or a
-// space, any other character itself.
+// True if `text` looks like `pattern`: 'd' is a digit, '@' a month of three letters, '_' a digit or
+// a space, any other character itself.
 auto Looks(std::string_view text, std::string_view pattern) -> bool {
   std::size_t at = 0;
   for (const char wanted : pattern) {
@@ -105,7 +105,7 @@ auto TakeTag(std::string_view& text) -> std::optional<Tag> {
   return tag;
 }
 
-// The tags of a list, up to the first element that is none.
+// Returns the tags of a list, up to the first invalid element.
 auto TagsOf(std::string_view list) -> std::vector<Tag> {
   std::vector<Tag> tags;
   for (;;) {
@@ -148,7 +148,7 @@ auto Matches(const std::vector<std::string>& lines, const State& state, bool str
   return false;
 }
 
-// The date of a field that is there once.
+// Returns the date of a field that occurs once.
 auto DateOf(const Fields& fields, std::string_view name, int this_year)
     -> std::optional<std::int64_t> {
   const std::vector<std::string> lines = ValuesOf(fields, name);

@@ -12,7 +12,7 @@
 
 namespace TURTLE_SERVER::reference {
 
-/// The seconds since 1970 that an HTTP-date names; nullopt for what is none.
+/// Returns the seconds since 1970 that an HTTP-date names; nullopt if it is not a date.
 /// @param text the date alone
 /// @param this_year for a year of two digits: less than 50 years after it
 auto ReadDate(std::string_view text, int this_year) -> std::optional<std::int64_t>;
@@ -28,7 +28,7 @@ struct State {
 /// Field lines, names in lower case.
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-/// "serve", "serve all" (a Range does not apply), "304" or "412": section 13.2.2.
+/// Returns "serve", "serve all" (a Range does not apply), "304" or "412": section 13.2.2.
 auto Evaluate(std::string_view method, const Fields& fields, const State& state, int this_year)
     -> std::string;
 

@@ -1,4 +1,4 @@
-// The cookies of a request, as servers read them: RFC 6265, section 4.2, with more forgiveness.
+// The cookies of a request, as servers read them: RFC 6265, section 4.2, but more forgiving.
 //
 // Thread: pure functions.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace TURTLE_SERVER::reference {
 
-/// Names and values of the Cookie fields `values`, in their order.
+/// Returns names and values of the Cookie fields `values`, in their order.
 auto ReadCookies(const std::vector<std::string_view>& values)
     -> std::vector<std::pair<std::string, std::string>>;
 

@@ -1,4 +1,4 @@
-// A form by the words of the standard: WHATWG URL, section 5.1.
+// A form according to the standard: WHATWG URL, section 5.1.
 //
 // Thread: pure functions.
 #pragma once

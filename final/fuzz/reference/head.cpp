@@ -6,7 +6,7 @@ namespace TURTLE_SERVER::reference {
 
 namespace {
 
-// All values of a field, in their order.
+// Returns all values of a field, in their order.
 auto ValuesOf(const Head& head, std::string_view name) -> std::vector<std::string> {
   std::vector<std::string> values;
   for (const auto& [key, value] : head.fields) {
@@ -17,7 +17,7 @@ auto ValuesOf(const Head& head, std::string_view name) -> std::vector<std::strin
   return values;
 }
 
-// request-line = method SP request-target SP HTTP-version. Gives back a status, 0 for none.
+// request-line = method SP request-target SP HTTP-version. Returns a status, 0 for none.
 auto ReadRequestLine(std::string_view line, const HeadLimits& limits, Head& head) -> int {
   const std::size_t method = Prefix(line, IsTchar);
   if (method > 32) {
@@ -86,7 +86,7 @@ auto CheckHost(Head& head) -> int {
   return 0;
 }
 
-// RFC 9112, section 6.1: the one coding that is understood is chunked, as the last and only once.
+// RFC 9112, section 6.1: the only coding that is understood is chunked, once and as the last.
 auto CheckCodings(const std::vector<std::string>& values) -> int {
   std::vector<std::string> codings;
   for (const std::string& value : values) {
@@ -174,7 +174,7 @@ auto ReadLines(const std::vector<std::string_view>& lines, const HeadLimits& lim
 auto ReadHead(std::string_view input, const HeadLimits& limits) -> Head {
   Head head;
   const std::string_view text = input.substr(0, limits.head_bytes);
-  // RFC 9112, section 2.2: empty lines before a request are passed over; four of them.
+  // RFC 9112, section 2.2: up to four empty lines before a request are skipped.
   std::size_t start = 0;
   while (text.substr(start, 2) == "\r\n") {
     start += 2;

@@ -13,7 +13,7 @@
 
 namespace TURTLE_SERVER::reference {
 
-/// How much a head may hold.
+/// Limits how large a head may be.
 struct HeadLimits {
   std::size_t target_bytes;
   std::size_t head_bytes;
@@ -22,7 +22,7 @@ struct HeadLimits {
 
 /// The result for the head at the beginning of some input.
 struct Head {
-  /// 0: a valid head. -1: no empty line yet, so there is nothing to say. Else the status of the
+  /// 0: a valid head. -1: no empty line yet, so there is no verdict. Otherwise the status of the
   /// refusal.
   int status = -1;
   std::size_t bytes = 0;  ///< with empty lines before it

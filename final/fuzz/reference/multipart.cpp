@@ -19,7 +19,7 @@ auto Replace(std::string text, std::string_view from, std::string_view to) -> st
   return text;
 }
 
-// Does a parameter's value end before this?
+// True if a parameter's value ends before this.
 auto IsBetween(std::string_view text) -> bool {
   const std::size_t rest = text.find_first_not_of(" \t");
   return rest == std::string_view::npos || text[rest] == ';';
@@ -72,7 +72,7 @@ auto ReadParameters(std::string_view text, bool escapes) -> Parameters {
   return parameters;
 }
 
-// The value of parameter `name` in brackets, "" if there is none. Throws 400 if it is there twice.
+// Returns parameter `name` in brackets, "" if there is none. Throws 400 if it occurs twice.
 auto Only(const Parameters& parameters, std::string_view name) -> std::string {
   std::string found;
   for (const auto& parameter : parameters) {
@@ -103,7 +103,7 @@ auto Meant(std::string value) -> std::string {
   return value;
 }
 
-// The last segment of a file's name, if that is a name.
+// Returns the last segment of a file's name, if that is a name.
 auto Named(std::string value) -> std::string {
   for (std::size_t at = value.size(); at > 0 && value[at - 1] == '\\'; --at) {
     value[at - 1] = '_';
@@ -115,7 +115,7 @@ auto Named(std::string value) -> std::string {
   return name == "." || name == ".." ? "" : name;
 }
 
-// Everything up to a ';', and the rest.
+// Splits into everything up to a ';', and the rest.
 auto Divide(std::string_view value) -> std::pair<std::string, std::string_view> {
   const std::string_view first = Split(value, ";")[0];
   return {Lower(Trim(first)), value.substr(first.size())};
@@ -169,7 +169,7 @@ class Reader {
         return;
       }
       if (at_ < free_until_) {
-        continue;  // the line end before a boundary that did not come is no content
+        continue;  // the line end before a missing boundary is not content
       }
       if (part != nullptr) {
         if (part->content.size() == limits_.part_bytes) {
@@ -299,7 +299,7 @@ class Reader {
   FormData& form_;
   std::string input_;
   std::size_t at_ = 0;
-  std::size_t free_until_ = 0;  // bytes before it are a line end that was there already
+  std::size_t free_until_ = 0;  // bytes before it are a line end that was already there
   std::size_t header_bytes_ = 0;
 };
 

@@ -13,13 +13,13 @@ namespace TURTLE_SERVER::reference {
 /// One part.
 struct FormPart {
   std::string name;
-  std::string filename;  ///< in brackets; "" for a part that is no file
+  std::string filename;  ///< in brackets; "" for a part that is not a file
   std::string content_type;
   std::string content;       ///< as far as it goes
-  bool is_complete = false;  ///< its delimiter has come
+  bool is_complete = false;  ///< its delimiter has arrived
 };
 
-/// How much a body may hold.
+/// Limits how much a body may contain.
 struct FormDataLimits {
   std::size_t parts;
   std::size_t header_bytes;
@@ -29,13 +29,13 @@ struct FormDataLimits {
 
 /// The result for a body.
 struct FormData {
-  int status = 0;  ///< 0: complete; else of the refusal
+  int status = 0;  ///< 0: complete; otherwise the status of a refusal
   std::vector<FormPart> parts;
 };
 
 /// The result for a Content-Type.
 struct Boundary {
-  int status = 0;  ///< 0: there is one; else of the refusal
+  int status = 0;  ///< 0: there is one; otherwise the status of a refusal
   std::string text;
 };
 

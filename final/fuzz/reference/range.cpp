@@ -16,7 +16,7 @@ struct Part {
   std::size_t asked;  // which of the specs asked for it first
 };
 
-// A number beyond 64 bits is taken for the largest that has them: no file reaches either.
+// A number beyond 64 bits counts as the largest that fits: no file reaches either.
 auto NumberOf(std::string_view text) -> std::optional<std::uint64_t> {
   const std::string number = Decimal(text);
   if (number.empty()) {
@@ -25,7 +25,7 @@ auto NumberOf(std::string_view text) -> std::optional<std::uint64_t> {
   return IsLess("18446744073709551615", number) ? UINT64_MAX : std::stoull(number);
 }
 
-// Joins what overlaps or nearly touches, until nothing does.
+// Joins ranges that overlap or nearly touch, until none do.
 auto Joined(std::vector<Part> parts, std::uint64_t gap) -> std::vector<Part> {
   std::sort(parts.begin(), parts.end(),
             [](const Part& a, const Part& b) { return a.first < b.first; });

@@ -1,4 +1,4 @@
-// A Range field by the grammar: RFC 9110, section 14, and what this server makes of it.
+// A Range field by the grammar: RFC 9110, section 14, and this server's decisions.
 //
 // Thread: pure functions.
 #pragma once
@@ -17,9 +17,9 @@ struct Ranges {
 };
 
 /// @param value of the field
-/// @param size of the representation
+/// @param size the size of the representation
 /// @param most parts that are served
-/// @param gap smaller ones are closed
+/// @param gap smaller gaps are closed
 auto ReadRanges(std::string_view value, std::uint64_t size, std::size_t most, std::uint64_t gap)
     -> Ranges;
 

@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::string_view kStart = "HTTP/1.1 ";
 
-// The fields that say where a body ends.
+// The fields that determine where a body ends.
 struct Framing {
   std::vector<std::string> lengths;
   std::vector<std::string> codings;
 };
 
-// status-line and field lines; "" or what is wrong with them.
+// Reads status-line and field lines; returns their fault or "".
 auto ReadHead(std::string_view head, Reply& reply, Framing& framing) -> std::string {
   const std::vector<std::string_view> lines = Split(head, "\r\n");
   const std::string_view line = lines[0];
@@ -50,7 +50,7 @@ auto ReadHead(std::string_view head, Reply& reply, Framing& framing) -> std::str
   return "";
 }
 
-// Takes the body off `rest`; "" or what is wrong with it.
+// Takes the body off `rest`; returns its fault or "".
 auto ReadBody(std::string_view& rest, const Framing& framing, Reply& reply) -> std::string {
   if (!framing.codings.empty()) {
     const ChunkedBody body = ReadChunked(rest, {UINT64_MAX, 0, 0});

@@ -9,21 +9,21 @@
 
 namespace TURTLE_SERVER::reference {
 
-/// One reply, an interim one (1xx) too.
+/// One response, even an interim one (1xx).
 struct Reply {
   int status = 0;
   std::string body;
-  bool is_complete = true;  ///< false only of the last
+  bool is_complete = true;  ///< only the last may be incomplete
 };
 
-/// All of them.
+/// All responses.
 struct Replies {
   std::vector<Reply> all;
   std::string fault;  ///< the fault in the grammar; "" for none
 };
 
-/// Reads all that came until the end of a connection.
-/// @param bytes from the first on
+/// Reads everything that came until the end of a connection.
+/// @param bytes the bytes from the first on
 /// @param may_be_head one of the requests may have been HEAD: then a body that its fields announce
 ///     may be missing
 auto ReadReplies(std::string_view bytes, bool may_be_head) -> Replies;

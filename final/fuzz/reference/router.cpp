@@ -9,7 +9,7 @@ namespace TURTLE_SERVER::reference {
 
 namespace {
 
-// How precise a segment is; the smaller, the more.
+// Returns how precise a segment is: the smaller, the more precise.
 auto Rank(const std::string& segment) -> int {
   if (segment.empty() || segment.front() != '{') {
     return 0;
@@ -38,7 +38,7 @@ auto Split(const std::string& path) -> std::vector<std::string> {
   return segments;
 }
 
-// A whole number from -2^63 to 2^63 - 1, in any number of digits.
+// True for a whole number from -2^63 to 2^63 - 1, in any number of digits.
 auto IsInt64(std::string text) -> bool {
   const bool negative = !text.empty() && text.front() == '-';
   text.erase(0, negative ? 1 : 0);

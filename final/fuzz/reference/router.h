@@ -8,7 +8,7 @@ namespace TURTLE_SERVER::reference {
 
 /// A route: a method, and segments such as "users", "{id:int}", "{u:uuid}", "{name}", "{rest...}".
 struct Route {
-  std::string method;                 ///< as it is sent
+  std::string method;                 ///< as sent
   std::vector<std::string> segments;  ///< of its pattern
 };
 
@@ -19,7 +19,7 @@ struct Found {
   std::vector<bool> has_path;       ///< for each route: would another method find it?
 };
 
-/// True if both have the same paths: a server can't have both for one method.
+/// True if both match the same paths: a server can't have both for one method.
 auto SamePaths(const Route& a, const Route& b) -> bool;
 
 /// Looks for the most precise route.

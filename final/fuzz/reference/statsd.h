@@ -1,4 +1,4 @@
-// A line of statistics by a regular expression (final/examples/statsd_line.h tells the format).
+// A line of statistics by a regular expression (final/examples/statsd_line.h has the format).
 //
 // Thread: pure functions.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace TURTLE_SERVER::reference {
 
-/// The parts of a line, as they were written.
+/// The parts of a line, as written.
 struct Statistic {
   std::string name;
   std::string value;

@@ -1,7 +1,7 @@
-// The characters of HTTP, each as its RFC lists them, and what every reference needs.
+// The characters of HTTP, as their RFCs list them, and other parts that every reference needs.
 //
-// A reference reads what a fast parser of the library reads, slowly and in the words of the
-// grammar. It shares no code with the library: what both get wrong, they get wrong independently.
+// A reference reads the same text as a fast parser of the library, but slowly and by the rules of
+// the grammar. It shares no code with the library: mistakes of the two are independent.
 //
 // Thread: pure functions.
 #pragma once
@@ -13,30 +13,30 @@
 
 namespace TURTLE_SERVER::reference {
 
-/// ALPHA (RFC 5234, appendix B.1).
+/// True for ALPHA (RFC 5234, appendix B.1).
 inline auto IsAlpha(char c) -> bool { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-/// DIGIT.
+/// True for DIGIT.
 inline auto IsDigit(char c) -> bool { return c >= '0' && c <= '9'; }
 
-/// HEXDIG, in both cases.
+/// True for HEXDIG, in either case.
 inline auto IsHex(char c) -> bool {
   return std::string_view("0123456789abcdefABCDEF").find(c) != std::string_view::npos;
 }
 
-/// CTL.
+/// True for CTL.
 inline auto IsCtl(char c) -> bool { return (c >= 0 && c < 32) || c == 127; }
 
-/// tchar (RFC 9110, section 5.6.2).
+/// True for tchar (RFC 9110, section 5.6.2).
 inline auto IsTchar(char c) -> bool {
   return IsAlpha(c) || IsDigit(c) ||
          std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
-/// VCHAR (RFC 5234, appendix B.1).
+/// True for VCHAR (RFC 5234, appendix B.1).
 inline auto IsVchar(char c) -> bool { return c > 32 && c < 127; }
 
-/// A non-empty row of characters for which `is` holds.
+/// True for a non-empty text of characters for which `is` holds.
 template <typename Is>
 auto IsAll(std::string_view text, Is is) -> bool {
   for (const char c : text) {
@@ -47,7 +47,7 @@ auto IsAll(std::string_view text, Is is) -> bool {
   return !text.empty();
 }
 
-/// How many characters at the beginning of `text` satisfy `is`.
+/// Returns how many characters at the beginning of `text` satisfy `is`.
 template <typename Is>
 auto Prefix(std::string_view text, Is is) -> std::size_t {
   std::size_t count = 0;
@@ -57,7 +57,7 @@ auto Prefix(std::string_view text, Is is) -> std::size_t {
   return count;
 }
 
-/// Without OWS at both ends (RFC 9110, section 5.6.3).
+/// Removes OWS at both ends (RFC 9110, section 5.6.3).
 inline auto Trim(std::string_view text) -> std::string_view {
   const std::size_t first = text.find_first_not_of(" \t");
   return first == std::string_view::npos
@@ -65,7 +65,7 @@ inline auto Trim(std::string_view text) -> std::string_view {
              : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// In lower case.
+/// Converts to lower case.
 inline auto Lower(std::string_view text) -> std::string {
   std::string lower;
   for (const char c : text) {
@@ -74,7 +74,7 @@ inline auto Lower(std::string_view text) -> std::string {
   return lower;
 }
 
-/// The pieces between separators: one more than there are separators.
+/// Returns the pieces between separators: one more than there are separators.
 inline auto Split(std::string_view text, std::string_view separator)
     -> std::vector<std::string_view> {
   std::vector<std::string_view> pieces;
@@ -87,7 +87,7 @@ inline auto Split(std::string_view text, std::string_view separator)
   return pieces;
 }
 
-/// The elements of a comma-separated list without the whitespace around them, empty ones too.
+/// Returns the elements of a comma-separated list without surrounding whitespace, even empty ones.
 inline auto Elements(std::string_view list) -> std::vector<std::string_view> {
   std::vector<std::string_view> elements;
   for (const std::string_view piece : Split(list, ",")) {
@@ -96,7 +96,7 @@ inline auto Elements(std::string_view list) -> std::vector<std::string_view> {
   return elements;
 }
 
-/// A decimal number as text without leading zeros, of any size; "" for what is none.
+/// Returns a decimal number of any size as text without leading zeros; "" if it is not a number.
 inline auto Decimal(std::string_view text) -> std::string {
   if (!IsAll(text, IsDigit)) {
     return "";
@@ -105,7 +105,7 @@ inline auto Decimal(std::string_view text) -> std::string {
   return first == std::string_view::npos ? "0" : std::string(text.substr(first));
 }
 
-/// Compares two of them.
+/// Compares two such numbers.
 inline auto IsLess(const std::string& a, const std::string& b) -> bool {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }

@@ -18,7 +18,7 @@ struct Authority {
   std::optional<std::string_view> port;
 };
 
-// reg-name = *( unreserved / pct-encoded / sub-delims ); it holds IPv4 addresses too.
+// reg-name = *( unreserved / pct-encoded / sub-delims ); it includes IPv4 addresses.
 auto IsRegName(std::string_view text) -> bool {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%') {
@@ -74,8 +74,8 @@ auto ReadAuthority(std::string_view text) -> std::optional<Authority> {
   return authority;
 }
 
-// One segment, decoded once. nullopt: an escape that is none, or one for what could be taken for
-// something else than a character of a name.
+// Decodes one segment, once. nullopt: an invalid escape, or one whose result could be taken for
+// anything other than a character of a name.
 auto DecodeSegment(std::string_view segment) -> std::optional<std::string> {
   std::string decoded;
   for (std::size_t i = 0; i < segment.size(); ++i) {

@@ -9,7 +9,7 @@
 
 namespace TURTLE_SERVER::reference {
 
-/// A target taken apart. A missing part is "".
+/// The parts of a target. A missing part is "".
 struct Target {
   char form = ' ';    ///< 'o'rigin, 'a'bsolute, 'c'onnect's authority, '*'
   std::string path;   ///< decoded, without dot segments and empty ones
@@ -18,12 +18,12 @@ struct Target {
   std::string authority;  ///< as sent
 };
 
-/// Host [ ":" port ], of which nothing has to be there (RFC 9110, section 7.2).
+/// True for host [ ":" port ], where each may be missing (RFC 9110, section 7.2).
 auto IsHostField(std::string_view text) -> bool;
 
 /// @param target not empty
 /// @param method as sent
-/// @return nullopt for what is to be answered by 400
+/// @return nullopt: to be refused with 400
 auto ReadTarget(std::string_view target, std::string_view method) -> std::optional<Target>;
 
 }  // namespace TURTLE_SERVER::reference

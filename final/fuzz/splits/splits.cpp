@@ -1,7 +1,7 @@
 // Feeds the parser of heads with rows of bytes in every way that a network could cut them. Compares
-// its result for each with that for the whole, and that with the reference.
+// the result of each cut with that of the whole, and that with the reference.
 //
-//   splits FILE     a row a line, its bytes in hexadecimal; "-" for standard input
+//   splits FILE     one row per line, its bytes in hexadecimal; "-" for standard input
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -20,7 +20,7 @@ using TURTLE_SERVER::ParserLimits;
 using Sizes = std::vector<std::size_t>;
 
 constexpr int kRandomCuts = 1000;
-// Every cut of a row of some ten thousand bytes would take minutes: so many are tried, evenly.
+// Every cut of a row of some ten thousand bytes would take minutes: this many are tried, evenly.
 constexpr std::size_t kMostCuts = 2000;
 
 auto Decode(const std::string& line) -> std::string {

@@ -62,7 +62,7 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
     return 0;
   }
   const std::string_view output = fuzz::TextOf(data + 1, size - 1);
-  CgiHeaderLimits limits;  // small ones, so that they are reached
+  CgiHeaderLimits limits;  // small, so that they are reached
   limits.max_bytes = 200;
   limits.max_fields = 6;
   const std::string expected =

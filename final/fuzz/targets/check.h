@@ -9,18 +9,18 @@
 
 namespace TURTLE_SERVER::fuzz {
 
-/// An input as text.
+/// Returns an input as text.
 inline auto TextOf(const std::uint8_t* data, std::size_t size) -> std::string_view {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Says it and aborts.
+/// Prints it and aborts.
 [[noreturn]] inline void Fail(const std::string& what) {
   std::fprintf(stderr, "fuzz: %s\n", what.c_str());
   std::abort();
 }
 
-/// Nothing if the library and the reference say the same of `what`.
+/// Does nothing if the library and the reference agree on `what`.
 template <typename Library, typename Reference>
 void Same(const char* what, const Library& library, const Reference& reference) {
   if (!(library == reference)) {

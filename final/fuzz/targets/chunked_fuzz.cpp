@@ -45,7 +45,7 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
     return 0;
   }
   const std::string_view input = fuzz::TextOf(data + 1, size - 1);
-  BodyLimits limits;  // small ones, so that they are reached
+  BodyLimits limits;  // small, so that they are reached
   limits.max_body_bytes = 64;
   limits.max_extension_bytes = 16;
   limits.max_trailer_bytes = 32;
@@ -54,7 +54,7 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
   for (const std::size_t step : {std::max<std::size_t>(input.size(), 1), data[0] % 16U + 1UL}) {
     const reference::ChunkedBody body = fuzz::Decode(input, step, limits);
     fuzz::Same("status", body.status, expected.status);
-    // A refusal may keep back what came with it.
+    // A refusal may keep back content that came with it.
     const std::size_t comparable = expected.status > 0 ? body.content.size() : std::string::npos;
     fuzz::Same("content", body.content, expected.content.substr(0, comparable));
     if (expected.status == 0) {

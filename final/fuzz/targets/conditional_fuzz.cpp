@@ -1,6 +1,6 @@
-// Conditions and dates, against the reference. The first line has a method and what the
-// representation has, of "strong", "tag", "date" and "missing"; each other line is a field, whose
-// value is read as a date, too:
+// Conditions and dates, against the reference. The first line has a method and the properties of
+// the representation, out of "strong", "tag", "date" and "missing". Each other line is a field,
+// whose value is also read as a date:
 //
 //   GET strong tag date
 //   If-Range: Sun, 06 Nov 1994 08:49:37 GMT
@@ -24,7 +24,7 @@ void CheckDate(std::string_view text) {
     return;
   }
   Same("date", static_cast<std::int64_t>(date->count()), *expected);
-  // The written form is read as the same moment.
+  // The written form is read as the same time.
   std::string written;
   AppendHttpDate(*date, written);
   if (*date <= kMaxHttpTime && ParseHttpDate(written, kNow) != date) {

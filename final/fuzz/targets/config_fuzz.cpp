@@ -1,5 +1,5 @@
-// Configurations. The mistakes in one are lines that may be shown to anybody; and
-// accepted settings can be written again, with the same outcome.
+// Configurations. The mistakes in one are lines that may be shown to anybody; and accepted settings
+// can be written again, with the same outcome.
 #include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ auto Shown(const std::vector<Setting>& settings) -> std::string {
   return values;
 }
 
-// The configuration that says all of these values.
+// Returns the configuration that sets all of these values.
 auto Said(const std::vector<Setting>& settings) -> std::string {
   nlohmann::json config;
   for (const Setting& setting : settings) {

@@ -1,6 +1,6 @@
-// Cookies. Each line of the input is a Cookie field, which is read as the reference reads it. Its
-// first cookie is set, with the second one's name and value as its path and domain. If that is not
-// refused, it has the attributes that were asked for and no others, and comes back as it was.
+// Cookies. Each line of the input is a Cookie field, which must be read as the reference reads it.
+// Its first cookie is set, with the second one's name and value as its path and domain. If that is
+// not refused, it has the requested attributes and no others, and comes back unchanged.
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -43,7 +43,7 @@ auto Read(const std::vector<std::string_view>& values) -> Pairs {
   return pairs;
 }
 
-// Whether `set` takes what it is given.
+// True if `set` accepts its argument.
 template <typename Set>
 auto Accepts(Set set) -> bool {
   try {

@@ -11,9 +11,9 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
   using namespace TURTLE_SERVER;
   const std::string_view text = fuzz::TextOf(data, size);
   const reference::Pairs expected = reference::ReadForm(text);
-  static Form form;  // its memory is used again
+  static Form form;  // its memory is reused
   FormLimits limits;
-  limits.max_fields = 12;  // few, so that they are reached
+  limits.max_fields = 12;  // few, so that the limit is reached
   fuzz::Same("refused", static_cast<bool>(form.Parse(text, limits)), expected.size() > 12);
   limits.max_fields = size;
   if (form.Parse(text, limits)) {

@@ -1,4 +1,4 @@
-// Handlers that answer in every way: at once, later, in pieces, with a body, cut off.
+// Handlers that respond in every way: at once, later, in pieces, with a body, cut off.
 //
 //    /late      after a second             /collect   the body, when all of it is there
 //    /large     more than a socket takes   /echo      the body, piece by piece
@@ -17,7 +17,7 @@
 
 namespace TURTLE_SERVER::fuzz {
 
-/// Answers everything.
+/// Handles everything.
 class FuzzHandler : public RequestHandler {
  public:
   void Handle(Exchange& exchange) override {

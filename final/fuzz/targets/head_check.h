@@ -1,4 +1,4 @@
-// Holds the parser of heads against the reference; for the fuzz target and for `splits`.
+// Compares the parser of heads with the reference; for the fuzz target and for `splits`.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace TURTLE_SERVER::fuzz {
 
-/// A verdict and all that was read, as one text.
+/// Returns a verdict and everything that was read, as one text.
 inline auto Describe(const ParseResult& result, const Request& request) -> std::string {
   switch (result.state) {
     case ParseState::kNeedMore:
@@ -47,7 +47,7 @@ inline auto Describe(const ParseResult& result, const Request& request) -> std::
   return text;
 }
 
-/// The same of the reference.
+/// Returns the same for the reference.
 inline auto Describe(const reference::Head& head) -> std::string {
   if (head.status != 0) {
     return head.status < 0 ? "more" : std::to_string(head.status);
@@ -94,7 +94,7 @@ inline auto ParseInPieces(std::string_view input, const std::vector<std::size_t>
   return last;
 }
 
-/// Parses `input` whole, and aborts if the reference thinks otherwise. @return as Describe()
+/// Parses `input` whole, and aborts if the reference disagrees. @return as Describe()
 inline auto ParseWhole(std::string_view input, const ParserLimits& limits) -> std::string {
   const std::string library = ParseInPieces(input, {input.size()}, limits);
   const reference::Head head = reference::ReadHead(
@@ -109,8 +109,8 @@ inline auto ParseWhole(std::string_view input, const ParserLimits& limits) -> st
   return library;
 }
 
-/// Aborts if the verdict on some cut of `input` is not `whole`. Only a fault in a head whose end
-/// is not there may be noticed later than in one piece.
+/// Aborts if the verdict on some cut of `input` is not `whole`. Only a fault in a head without its
+/// end may be noticed later than in one piece.
 inline void CheckPieces(std::string_view input, const std::vector<std::size_t>& sizes,
                         const ParserLimits& limits, const std::string& whole) {
   const std::string pieces = ParseInPieces(input, sizes, limits);

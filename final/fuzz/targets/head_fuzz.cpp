@@ -7,7 +7,7 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
     return 0;
   }
   const std::string_view input = fuzz::TextOf(data + 1, size - 1);
-  ParserLimits limits;  // small ones, so that they are reached
+  ParserLimits limits;  // small, so that they are reached
   limits.max_target_bytes = 60;
   limits.max_head_bytes = 300;
   limits.max_fields = 6;

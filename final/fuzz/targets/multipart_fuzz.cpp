@@ -92,7 +92,7 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
     return 0;
   }
   fuzz::Same("boundary", boundary, expected_boundary.text);
-  MultipartLimits limits;  // small ones, so that they are reached
+  MultipartLimits limits;  // small, so that they are reached
   limits.max_parts = 5;
   limits.max_header_bytes = 200;
   limits.max_part_bytes = 40;

@@ -1,8 +1,8 @@
 // Routes and a path against the reference.
 //
-// An input: a byte with the number of routes and the request's method. For each route, a byte with
-// its method and its number of segments, and a byte for each segment. Then the path, without its
-// first slash.
+// An input is a byte with the number of routes and the request's method. For each route, there is a
+// byte with its method and its number of segments, and a byte for each segment. The path follows,
+// without its first slash.
 #include <array>
 #include <cstddef>
 #include <stdexcept>
@@ -21,7 +21,7 @@ constexpr std::array<Method, 4> kMethods = {Method::kGet, Method::kHead, Method:
                                             Method::kDelete};
 constexpr std::array<const char*, 4> kNames = {"GET", "HEAD", "POST", "DELETE"};
 
-// A parameter's name holds its place in the pattern: no name may be there twice.
+// A parameter's name contains its place in the pattern: no name may occur twice.
 auto Segment(unsigned char byte, std::size_t place) -> std::string {
   const std::string name = "{p" + std::to_string(place);
   const std::array<std::string, 8> all = {
@@ -29,7 +29,7 @@ auto Segment(unsigned char byte, std::size_t place) -> std::string {
   return all[byte % all.size()];
 }
 
-// Takes the first byte away; 0 if there is none.
+// Takes the first byte; 0 if there is none.
 auto Take(std::string_view& input) -> unsigned char {
   if (input.empty()) {
     return 0;

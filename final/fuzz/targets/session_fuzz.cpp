@@ -16,7 +16,7 @@ auto Holds(std::string_view text, std::string_view part) -> bool {
   return text.find(part) != std::string_view::npos;
 }
 
-// The script without its rounds and pauses: all at once, up to the FIN.
+// Returns the script without its rounds and pauses: all at once, up to the FIN.
 auto Uncut(std::string_view script) -> std::string {
   std::string bytes;
   for (const char c : script.substr(0, script.find('\5'))) {
@@ -31,7 +31,7 @@ auto Describe(const reference::Reply& reply) -> std::string {
   return std::to_string(reply.status) + " " + reply.body;
 }
 
-// A fault in a head without its end may be noticed in one piece only, and is the last reply then.
+// A fault in a head without its end may be noticed only in one piece; its response is the last.
 void Compare(const reference::Replies& cut, const reference::Replies& whole) {
   for (std::size_t i = 0; i < std::min(cut.all.size(), whole.all.size()); ++i) {
     Same("reply, cut and whole", Describe(cut.all[i]), Describe(whole.all[i]));
@@ -59,12 +59,12 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
   using namespace TURTLE_SERVER;
   const std::string_view script = fuzz::TextOf(data, size);
   const std::string bytes = fuzz::Uncut(script);  // a round may have begun in the middle of a word
-  // The echo of a body may look like a response where one to HEAD has none.
+  // An echoed body may look like a response where the one to HEAD has none.
   if (fuzz::Holds(bytes, "HEAD") && fuzz::Holds(bytes, "/echo")) {
     return 0;
   }
   const reference::Replies cut = fuzz::Play(script);
-  // With these it matters when something comes.
+  // With these bytes, the time at which input arrives matters.
   const std::string lower = reference::Lower(bytes);
   for (const char* part : {"expect", "/echo", "/cut"}) {
     if (fuzz::Holds(lower, part)) {

@@ -1,14 +1,14 @@
 // One connection's life on one thread: the client, the clock and the server's loop take turns, so
-// that the same script is the same play every time.
+// that the same script always runs the same way.
 //
-// A script is what the client sends, but for these bytes:
+// A script is the bytes that the client sends, except for these:
 //
 //    0x01  a round of the loop: the bytes after it are sent later
 //    0x02  the client reads 1,000 bytes      0x05  it sends its FIN
 //    0x03  a second passes                   0x06  it closes, with whatever it has not read
 //    0x04  31 seconds pass                   0x07  it reads all there is
 //
-// When the script is over, the client reads all that comes and sends its FIN. Then time passes.
+// At the script's end, the client reads everything that comes and sends its FIN. Then time passes.
 #pragma once
 
 #include <sys/socket.h>
@@ -29,7 +29,7 @@
 
 namespace TURTLE_SERVER::fuzz {
 
-/// A play.
+/// Plays scripts.
 class SessionPlay {
  public:
   explicit SessionPlay(std::string_view script)
@@ -53,7 +53,7 @@ class SessionPlay {
       Fail("no pair of sockets");
     }
     client_ = UniqueFd(ends[0]);
-    const int small = 4096;  // the kernel is full soon
+    const int small = 4096;  // the kernel's buffer is soon full
     for (const int fd : ends) {
       setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
     }
@@ -66,11 +66,11 @@ class SessionPlay {
   }
 
  private:
-  // After so many rounds without an event, it waits for the clock. A response takes a round or two
-  // to go on. If those were seconds, the client would be given up as too slow a reader, since
-  // nothing is ever acknowledged on a socket that isn't TCP.
+  // After this many rounds without an event, it waits for the clock. A response needs a round or
+  // two to continue. If those were seconds, the client would be dropped for reading too slowly,
+  // since nothing is ever acknowledged on a socket that isn't TCP.
   static constexpr int kQuietRounds = 8;
-  // More of them, each of them a second long, and something is stuck.
+  // After more of them, each a second long, something is stuck.
   static constexpr int kPatience = 1000;
 
   static auto Options() -> HttpOptions {
@@ -113,7 +113,7 @@ class SessionPlay {
     Post([this] { Step(); });
   }
 
-  // Goes on to the end of a round.
+  // Runs to the end of a round.
   void Play() {
     const std::size_t end = std::min(script_.find_first_of("\1\2\3\4\5\6\7"), script_.size());
     if (!is_ended_) {
@@ -176,7 +176,7 @@ class SessionPlay {
   std::string_view script_;
   std::string unsent_;
   std::string received_;
-  bool is_ended_ = false;  // nothing more is to be sent
+  bool is_ended_ = false;  // nothing more will be sent
   bool is_shut_ = false;   // and the FIN is on its way
   int quiet_ = 0;
   TimePoint now_{std::chrono::hours(1)};

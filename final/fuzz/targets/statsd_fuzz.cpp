@@ -1,4 +1,4 @@
-// Datagrams of statistics against the reference, and what a sink makes of them.
+// Datagrams of statistics against the reference, and a sink's results.
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
@@ -59,7 +59,7 @@ extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t siz
     lines += line->empty() ? 0 : 1;
     Compare(std::string(*line));
   }
-  StatsdTable table(3);  // few names, so that they are reached
+  StatsdTable table(3);  // few names, so that the limit is reached
   table.Take(text);
   std::uint64_t counted = table.Taken() + table.Refused();
   for (std::size_t i = 1; i < kLineFaults; ++i) {
