@@ -1,6 +1,6 @@
 // A directory of files, and an API beside it: site_and_api [PORT [FOLDER]]
 //
-//   GET, POST /api/visits   how often somebody came by; one more
+//   GET, POST /api/visits   how many visits there were; one more
 //   GET /app/…              index.html: a page that draws itself has many addresses and one file
 //   GET /…                  the files of FOLDER
 #include <atomic>
@@ -18,7 +18,7 @@ using namespace turtle;
 
 namespace {
 
-// The page knows what to show for each path under /app.
+// Serves one page for each path under /app; the page decides what to show.
 class OnePage : public RequestHandler {
  public:
   void Handle(Exchange& exchange) override {

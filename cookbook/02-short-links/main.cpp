@@ -24,12 +24,12 @@ using namespace turtle;
 namespace {
 
 auto UrlIn(const RequestJson& body) -> std::string {
-  auto url = body.at("url").get<std::string>();  // else 400, which says what is wrong with it
+  auto url = body.at("url").get<std::string>();  // else 400, which says what is wrong
   Uri uri;
-  const std::string page = url.substr(0, url.find('#'));  // a server is never sent what follows
+  const std::string page = url.substr(0, url.find('#'));  // clients don't send the fragment
   const bool is_web = url.find('#') == url.rfind('#') && !uri.Parse(page, Method::kGet) &&
                       uri.Form() == TargetForm::kAbsolute;
-  // It goes into a field: RFC 3986 has no other characters than these, and names none above 0x7e.
+  // It goes into a field: RFC 3986 permits only these characters, and none above 0x7e.
   const bool is_plain = std::all_of(url.begin(), url.end(), [](char c) {
     return c > ' ' && c <= '~' && std::string_view("\"<>\\^`{|}").find(c) == std::string_view::npos;
   });
@@ -39,7 +39,7 @@ auto UrlIn(const RequestJson& body) -> std::string {
   return url;
 }
 
-// Without it, each of them would be a 500.
+// Without this, each of these errors would be a 500.
 void RetryLater(const ServerRequest& /*req*/, ServerResponse& res, const std::exception& error) {
   if (const auto* db = dynamic_cast<const DbError*>(&error); db != nullptr && db->IsPassing()) {
     res.Page(503).Set("Retry-After", "1");
@@ -85,7 +85,7 @@ auto main(int argc, char** argv) -> int try {
     const DbLease db = pool.Acquire();
     Rows rows = db->Query("UPDATE links SET visits = visits + 1 WHERE id = ? RETURNING url",
                           req.Integer("id"));
-    while (const Row* row = rows.Next()) {  // to the end: only then does it count
+    while (const Row* row = rows.Next()) {  // to the end: only then does the update count
       res.Redirect(row->Get<std::string>(0), 307);
     }
   };

@@ -1,7 +1,7 @@
 // Files of any size, straight to disk: upload_to_disk [PORT [FOLDER [MAX_BYTES]]]
 //
 //   PUT /files/{name}   the body becomes FOLDER/name, once all of it is there
-//   GET /progress       {"name": bytes so far, …} of the files that are on their way
+//   GET /progress       {"name": bytes so far, …} of the files under way
 #include <algorithm>
 #include <atomic>
 #include <cctype>
@@ -29,7 +29,7 @@ using namespace turtle;
 
 namespace {
 
-// A file that comes in. It has no name until it is complete: whatever happens before, it just goes.
+// An incoming file. It has no name until it is complete; if anything fails before, it is gone.
 class Incoming {
  public:
   Incoming(const std::string& folder, std::string_view name)
@@ -53,7 +53,7 @@ class Incoming {
     }
   }
 
-  // Any thread, as the next one.
+  // Any thread, as for the next one.
   [[nodiscard]] auto Name() const -> const std::string& { return name_; }
   [[nodiscard]] auto Bytes() const -> std::uint64_t { return bytes_; }
 
@@ -96,7 +96,7 @@ auto main(int argc, char** argv) -> int try {
       uploads.all.push_back(file);
     }
     body.OnPiece([&disk, body, responder, file](std::string_view piece, bool last) {
-      body.Hold();  // the client waits for the disk: what it sends meanwhile is not our memory
+      body.Hold();  // the client waits for the disk: further bytes stay out of our memory
       static_cast<void>(disk.Submit([body, responder, file, last, bytes = std::string(piece)] {
         try {
           file->Write(bytes, last);

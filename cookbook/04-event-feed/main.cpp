@@ -1,7 +1,7 @@
-// News to everybody who listens, and nobody misses any: event_feed [PORT]
+// News for every listener, without gaps: event_feed [PORT]
 //
-//   POST /news    its text is told to all
-//   GET  /news    server-sent events; who comes back with Last-Event-ID is told what was missed
+//   POST /news    its text is sent to all listeners
+//   GET  /news    server-sent events; a client with Last-Event-ID gets the events it has missed
 //
 // An id is RUN-NUMBER: each run of the program numbers its news from 1.
 #include <charconv>
@@ -28,7 +28,7 @@ using namespace turtle;
 
 namespace {
 
-// The last news, and the listeners. Any thread: under the lock, all hear everything in one order.
+// The last news, and the listeners. Any thread: the lock gives all of them the same order.
 class Feed {
  public:
   void Publish(std::string_view text) {
@@ -37,31 +37,31 @@ class Feed {
     if (kept_.size() > kKept) {
       kept_.pop_front();
     }
-    // A client that reads too slowly is let go. The browser comes back, and says what it has seen.
+    // A client that reads too slowly is dropped. Its browser reconnects, with the last id it saw.
     const News& news = kept_.back();
     listeners_.remove_if([this, &news](const EventChannel& each) { return !Tell(each, news); });
   }
 
-  // `id` is the client's word. If it is of another run, or no id at all, the client has seen
-  // nothing of this one.
+  // `id` comes from the client. If it is from another run, or not an id at all, the client has seen
+  // nothing of this run.
   void Join(const Responder& responder, std::string_view id) {
     const MutexLock lock(mutex_);
     const std::uint64_t seen = NumberOf(id, last_);
     const EventChannel& listener = listeners_.emplace_back(responder);
     for (const News& news : kept_) {
       if (news.number > seen) {
-        static_cast<void>(Tell(listener, news));  // if it has gone already, the next beat finds out
+        static_cast<void>(Tell(listener, news));  // if the client is gone, the next beat finds out
       }
     }
   }
 
-  // A comment: no page sees it, and a connection that has died is found.
+  // Sends a comment, which no page sees, but which finds dead connections.
   void Beat() {
     const MutexLock lock(mutex_);
     listeners_.remove_if([](const auto& each) { return each.Comment() != StreamState::kOpen; });
   }
 
-  // These responses have no end of their own, and a server that stops waits for its responses.
+  // These responses never end by themselves, and a stopping server waits for its responses.
   void End() {
     const MutexLock lock(mutex_);
     for (const EventChannel& each : listeners_) {
@@ -78,7 +78,7 @@ class Feed {
     std::string text;
   };
 
-  // The number in an id of this run, at most `last`; 0 for anything else.
+  // Returns the number in an id of this run, at most `last`; 0 for anything else.
   [[nodiscard]] auto NumberOf(std::string_view id, std::uint64_t last) const -> std::uint64_t {
     if (id.substr(0, run_.size()) != run_) {
       return 0;
@@ -97,7 +97,7 @@ class Feed {
     return listener.Send(event) == StreamState::kOpen;
   }
 
-  // When it began, in microseconds: no two runs have the same.
+  // When the run began, in microseconds: no two runs have the same value.
   const std::string run_ = std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(
                                               std::chrono::system_clock::now().time_since_epoch())
                                               .count()) +

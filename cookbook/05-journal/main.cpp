@@ -1,4 +1,4 @@
-// A journal that forgets nothing: journal [PORT [FILE]]
+// A journal that loses nothing: journal [PORT [FILE]]
 //
 //   POST /entries   a line, acknowledged when it is on the disk
 //   GET  /figures   {"entries": …, "syncs": …, "waiting": …}
@@ -28,8 +28,8 @@ using namespace turtle;
 
 namespace {
 
-// One thread writes for all. While it waits for the disk, entries gather, and its next wait is for
-// all of them.
+// One thread writes for all clients. While it waits for the disk, entries gather, and its next wait
+// serves all of them.
 class Journal {
  public:
   explicit Journal(const char* path)
@@ -48,7 +48,7 @@ class Journal {
     }
     text_.append(entry).append("\n");
     waiting_.push_back(responder);
-    if (waiting_.size() == 1) {  // the others will be written with it
+    if (waiting_.size() == 1) {  // the others will be written together with it
       static_cast<void>(writer_.Submit([this] { Write(); }));
     }
   }
@@ -59,9 +59,9 @@ class Journal {
   }
 
  private:
-  // A line without a newline was never acknowledged: the process that wrote it was killed.
+  // A line without a newline was never acknowledged: its writer was killed.
   auto CutTornLine() -> bool {
-    off_t size = ::lseek(file_.Get(), 0, SEEK_END);  // -1: nothing can be cut off of a pipe
+    off_t size = ::lseek(file_.Get(), 0, SEEK_END);  // -1: a pipe can't be cut
     const off_t all = size;
     char last = '\n';
     while (size > 0 && ::pread(file_.Get(), &last, 1, size - 1) == 1 && last != '\n') {
@@ -89,14 +89,14 @@ class Journal {
     }
   }
 
-  // All of it or nothing: what a full disk has taken of it is cut off, or the next entry would be
-  // glued to a torn line. While that fails, nothing is written.
+  // Appends all of it or nothing: the part that fitted on a full disk is cut off, or the next entry
+  // would continue a torn line. While cutting fails, nothing is written.
   auto Append(std::string_view text) -> bool {
     if (torn_at_ && ::ftruncate(file_.Get(), *torn_at_) != 0) {
       return false;
     }
     torn_at_.reset();
-    const off_t size = ::lseek(file_.Get(), 0, SEEK_END);  // -1: nothing can be cut off of a pipe
+    const off_t size = ::lseek(file_.Get(), 0, SEEK_END);  // -1: a pipe can't be cut
     const auto all = static_cast<ssize_t>(text.size());
     if (::write(file_.Get(), text.data(), text.size()) == all && ::fsync(file_.Get()) == 0) {
       return true;

@@ -1,9 +1,9 @@
-// Programs in a directory, protected by a password: guarded_scripts PORT FOLDER [NETWORK…]
+// Runs programs of a directory for clients with a password: guarded_scripts PORT FOLDER [NETWORK…]
 //
 //   GET, POST /scripts/{program}   its output, if the password is right
 //
 // The password is in the environment, as clients send it: AUTHORIZATION="Basic YWRhOmR1Y2s=".
-// Clients from a NETWORK, such as 10.0.0.0/8, are not let in at all.
+// Clients from a NETWORK, such as 10.0.0.0/8, are refused.
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -35,8 +35,8 @@ auto IsSame(std::string_view one, std::string_view other) -> bool {
   return difference == 0;
 }
 
-// Returns the part after `Basic`, whose case does not matter, without spaces (RFC 9110, section
-// 11.4). For another scheme: nothing.
+// Returns the part after `Basic`, in any case, without spaces (RFC 9110, section 11.4), or nothing
+// for another scheme.
 auto Credentials(std::string_view field) -> std::string_view {
   constexpr std::string_view kScheme = "basic ";
   const bool is_basic = field.size() > kScheme.size() &&
@@ -45,7 +45,7 @@ auto Credentials(std::string_view field) -> std::string_view {
   return ascii::TrimOws(field);
 }
 
-// Lets clients in that know the secret.
+// Lets in clients that know the secret.
 auto Guard(const std::string& secret) -> Middleware {
   Middleware guard;
   guard.before = [secret](const ServerRequest& req) -> std::optional<ServerResponse> {
@@ -72,8 +72,8 @@ auto main(int argc, char** argv) -> int try {
 
   CgiOptions programs;
   programs.directory = argv[2];
-  programs.timeout = std::chrono::seconds(2);  // then it is killed, with all that it has started
-  programs.max_programs = 4;                   // at once, on each loop: the next client gets 503
+  programs.timeout = std::chrono::seconds(2);  // then it is killed, with its children
+  programs.max_programs = 4;                   // at once, on each loop: one more client gets a 503
   server.Group("/scripts").Use(Guard(secret)).Mount("", [&](Looper& loop) {
     return std::make_unique<Cgi>(loop, programs);
   });

@@ -1,6 +1,6 @@
-// Work that takes seconds, for as many as can wait for it: heavy_work PORT [THREADS [WAITING]]
+// Work that takes seconds, with a bounded queue: heavy_work PORT [THREADS [WAITING]]
 //
-//   GET /primes/{below}   how many primes there are below it
+//   GET /primes/{below}   how many primes are below it
 //   GET /load             {"running": …, "waiting": …, "refused": …, "cancelled": …}
 #include <chrono>
 #include <cstdint>
@@ -38,7 +38,7 @@ void CountPrimes(const ServerRequest& req, ServerResponse& res) {
   int count = 0;
   for (std::int64_t n = 2; n < below; ++n) {
     if (req.Cancelled()) {
-      return;  // the client has gone: what we answer now is for nobody
+      return;  // the client is gone: no one would read the response
     }
     count += IsPrime(n) ? 1 : 0;
   }
@@ -54,12 +54,12 @@ auto main(int argc, char** argv) -> int try {
   };
   TaskPoolOptions limits;
   limits.threads = number("threads", 2, 1, 256);         // leave some cores to the loops
-  limits.max_queued = number("queue", 3, 4, 1'000'000);  // above it: 503, at once
+  limits.max_queued = number("queue", 3, 4, 1'000'000);  // beyond it: 503, at once
   TaskPool pool(limits);
 
   OffloadOptions offload(Priority::kLow);
   offload.deadline =
-      std::chrono::seconds(30);  // a request that has waited so long gets a 503 as well
+      std::chrono::seconds(30);  // a request that has waited longer gets a 503 as well
   offload.retry_after = std::chrono::seconds(5);
   HttpServer server(NetAddress("127.0.0.1", port));
   server.Get("/primes/{below:int}", Offload(pool, offload, CountPrimes));

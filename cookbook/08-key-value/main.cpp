@@ -1,9 +1,9 @@
-// Texts by name, over TCP, a line for each command: key_value [PORT [IDLE_SECONDS]]
+// Texts by name, over TCP, one command per line: key_value [PORT [IDLE_SECONDS]]
 //
 //   PING            +PONG
 //   SET key text    +OK
-//   GET key         $5, and the text in the next line; $-1 without one
-//   DEL key         :1; :0 without one
+//   GET key         $5, and the text in the next line; $-1 if there is none
+//   DEL key         :1; :0 if there is none
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -68,7 +68,7 @@ class Store {
 
 void Serve(Connection* client, Store& store, std::chrono::seconds idle) {
   const bool exit = client->Recv().exit;
-  while (!client->Paused()) {  // else it has answers to read first; we are called again after that
+  while (!client->Paused()) {  // else it has responses to read first; then we are called again
     const std::size_t end = client->Read().find('\n');
     if (std::min(end, client->Read().size()) > kMaxLine) {
       client->Write("-ERR that line is too long\r\n");

@@ -1,4 +1,4 @@
-// Who has gone quiet? Programs send their name by UDP now and then: heartbeats [PORT [UDP_PORT]]
+// Which programs are silent? They send their name by UDP now and then: heartbeats [PORT [UDP_PORT]]
 //
 //   GET /metrics   for Prometheus: heartbeat_age_seconds{name="backup"} 3.2
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kMaxNames = 1000;
 
-// One loop has the socket, the table and the pages: nothing needs a lock.
+// The socket, the table and the pages are on one loop: nothing needs a lock.
 class Heartbeats {
  public:
   void Take(const Datagram& beat, TimePoint now) {
@@ -67,7 +67,7 @@ auto main(int argc, char** argv) -> int try {
   Looper& loop = *http.Loopers().front();
 
   UdpOptions options;
-  options.max_payload = 64;  // a longer one is cut, and marked so
+  options.max_payload = 64;  // a longer one is truncated, and marked so
   UdpServer udp(loop, NetAddress("127.0.0.1", argc > 2 ? ReadPort(argv[2]) : 8125), options);
   Heartbeats heartbeats;
   udp.OnDatagram([&](const Datagram& beat) { heartbeats.Take(beat, loop.Now()); });

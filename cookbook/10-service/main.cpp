@@ -1,7 +1,7 @@
-// A program that systemd can run, and restart while clients come: service [PORT [OPERATIONS_PORT]]
+// A program that systemd can run, and restart under load: service [PORT [OPERATIONS_PORT]]
 //
-//   POST /upper                   its text in upper case; replace it by your own work
-//   GET /livez, /readyz, /metrics, /   at the other port: how it is
+//   POST /upper                   its text in upper case; replace it with your own work
+//   GET /livez, /readyz, /metrics, /   on the other port: its state
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,8 +34,8 @@ void Upper(const ServerRequest& req, ServerResponse& res) {
   res.Text(text);
 }
 
-// Serves on its own thread as long as it lives: a client that asks how the others are gets a
-// response even when each of their loops is stuck.
+// Serves on its own thread as long as it lives, so that a probe gets a response even when all of
+// the other server's loops are stuck.
 class Beside {
  public:
   explicit Beside(HttpServer& server) : server_(server), thread_([this] { server_.Begin(); }) {}
@@ -60,10 +60,10 @@ auto main(int argc, char** argv) -> int try {
   ServerOptions options;
   options.accept = Accepting::kPerLoop;  // a queue for each loop, and no hand-over between threads
   options.cpu_affinity = true;           // each stays on the CPU whose caches know it
-  options.drain_time = std::chrono::seconds(1);     // /readyz says no before the door is shut
-  options.stop_timeout = std::chrono::seconds(30);  // the longest answer has so much time
+  options.drain_time = std::chrono::seconds(1);     // /readyz turns to 503 before listeners close
+  options.stop_timeout = std::chrono::seconds(30);  // the longest time for a response
   HttpServer server({}, options);
-  if (auto listener = inherited.Take(address)) {  // systemd's: clients wait in it while we restart
+  if (auto listener = inherited.Take(address)) {  // of systemd: clients wait in it during a restart
     server.AlsoListen(std::move(listener->socket));
   } else {
     server.AlsoListen(address);
@@ -85,7 +85,7 @@ auto main(int argc, char** argv) -> int try {
   std::cout << "listening on " << server.LocalAddress().ToString() << std::endl
             << "operations at " << admin.LocalAddress().ToString() << std::endl;
   const Beside beside(admin);
-  static_cast<void>(loop.Post([&] { notifier.Ready(); }));  // when the loop runs, and not before
+  static_cast<void>(loop.Post([&] { notifier.Ready(); }));  // not before the loop runs
   server.Begin();
   return 0;
 } catch (const std::invalid_argument& error) {

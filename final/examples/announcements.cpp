@@ -1,4 +1,4 @@
-// Clients that listen at GET /events hear what others POST to /say.
+// Sends each text of POST /say to all clients that listen at GET /events.
 //
 //   announcements PORT
 #include <csignal>

@@ -1,4 +1,4 @@
-// The price of durability: rows a second into a file.
+// Measures the price of durability: rows a second into a file.
 //
 //   commit_cost FILE [ROWS]
 #include <chrono>

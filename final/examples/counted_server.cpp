@@ -15,12 +15,12 @@ using namespace turtle;
 
 namespace {
 
-// Tells a sink how many requests there were. Nobody waits for it, whatever becomes of it.
+// Reports to a sink how many requests there were. No client waits for it, even if it fails.
 class RequestCount {
  public:
   explicit RequestCount(int sink_port) { sink_.Connect(NetAddress("127.0.0.1", sink_port)); }
 
-  // Requests that the kernel does not take now are counted by the next datagram.
+  // Requests that the kernel can't send now are counted by the next datagram.
   void Add() {
     ++untold_;
     if (sink_.Send("requests:" + std::to_string(untold_) + "|c").status == IoStatus::kBytes) {

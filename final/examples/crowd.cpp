@@ -2,9 +2,9 @@
 //
 //   crowd PORT CLIENTS ROUNDS [close]
 //
-// In each round every client sends a request for /, and only then the responses are read: a server
-// on one thread finds all of them waiting. With `close` each client makes a new connection in each
-// round, and says that it will not ask again.
+// In each round every client sends a request for /, and only then are the responses read, so a
+// server on one thread finds all requests waiting. With `close` each client makes a new connection
+// in each round, and announces that it is its last request.
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -36,7 +36,7 @@ void SendAll(Socket& socket, std::string_view bytes) {
   }
 }
 
-// The length of the body that a head promises.
+// Returns the length of the body that a head promises.
 auto BodyLength(std::string_view head) -> std::size_t {
   constexpr std::string_view kName = "\r\nContent-Length: ";
   const std::size_t at = head.find(kName);
@@ -46,7 +46,7 @@ auto BodyLength(std::string_view head) -> std::size_t {
   return std::stoul(std::string(head.substr(at + kName.size(), 20)));
 }
 
-// Reads one reply, up to its last byte.
+// Reads one response, up to its last byte.
 void ReadReply(Socket& socket) {
   std::string reply;
   std::size_t wanted = std::string::npos;

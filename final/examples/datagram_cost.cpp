@@ -1,10 +1,10 @@
-// The price of a datagram in processor time: sent and received one by one, and by the batch.
+// Measures a datagram's price in processor time: sent and received one by one, and in batches.
 //
 //   datagram_cost [BYTES [ROUNDS]]
 //
-// 32 bytes and 2000 rounds unless given. Each round sends 64 datagrams to a socket of this program
-// and receives them again, in both ways in turn, so that whatever else the machine does hits both.
-// It counts the time of this thread on the processor, not that of a wall clock.
+// By default 32 bytes and 2000 rounds. Each round sends 64 datagrams to a socket of this program
+// and receives them again, in both ways in turn, so any other load on the machine affects both. It
+// measures this thread's processor time, not wall time.
 #include <time.h>
 
 #include <array>
@@ -32,7 +32,7 @@ auto ProcessorTime() -> std::chrono::nanoseconds {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// Sums up what `action` takes.
+// Adds up the time that `action` takes.
 template <typename Action>
 void Add(std::chrono::nanoseconds& sum, const Action& action) {
   const std::chrono::nanoseconds before = ProcessorTime();

@@ -12,7 +12,7 @@
 using namespace turtle;
 using nlohmann::json;
 
-auto Number(double x) -> json {  // a whole one is written as such
+auto Number(double x) -> json {  // a whole number is written as an integer
   return std::trunc(x) == x && std::abs(x) < 1e15 ? json(std::llround(x)) : json(x);
 }
 

@@ -1,9 +1,9 @@
-// Replies that are worth keeping, kept or not.
+// Responses that are worth caching, with and without a cache.
 //
 //   kept_replies PORT on|off
 //
 //   GET /long    5,000 bytes, made as cheaply as a handler can
-//   GET /slow    a line, for which the handler's thread waits 20 ms, as for a database
+//   GET /slow    a line, for which the handler's thread waits 20 ms, as it would for a database
 #include <chrono>
 #include <exception>
 #include <iostream>
@@ -24,7 +24,7 @@ using namespace turtle;
 
 namespace {
 
-// Only what can be kept is answered.
+// Responds with a text that may be cached.
 void ReplyText(Exchange& exchange, const std::string& text) {
   const Method method = exchange.GetRequest().method;
   if (method == Method::kGet || method == Method::kHead) {

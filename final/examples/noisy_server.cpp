@@ -1,9 +1,9 @@
-// An echo server that has a lot to say, and a log that makes nobody wait.
+// An echo server that logs a lot, and whose log makes no client wait.
 //
-//   noisy_server PORT             lines go to stderr; those that it does not take are left out
+//   noisy_server PORT             lines go to stderr; those that it does not take are dropped
 //   noisy_server PORT LOG_FILE    a separate thread writes them to a file
 //
-// SIGUSR1: the file is opened again. SIGINT, SIGTERM: the end.
+// SIGUSR1 reopens the file. SIGINT and SIGTERM end the program.
 #include <csignal>
 #include <exception>
 #include <iostream>

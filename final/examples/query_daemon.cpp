@@ -1,4 +1,4 @@
-// Says who asked for what: POST /query at once, POST /later from another thread.
+// Reports who sent which query: POST /query at once, POST /later from another thread.
 // query_daemon [PORT]
 #include <exception>
 #include <iostream>
@@ -25,7 +25,7 @@ auto main(int argc, char** argv) -> int try {
   server.Post("/later", [&pool](const ServerRequest& req, const Responder& responder) {
     const bool left = pool.Submit(
         [answer = Describe(req), responder] { responder.Reply(ServerResponse().Json(answer)); });
-    static_cast<void>(left);  // if the pool has ended, the last Responder goes: 500
+    static_cast<void>(left);  // if the pool has ended, the last Responder is destroyed: 500
   });
   server.Begin();
   return 0;

@@ -1,14 +1,14 @@
-// A line of the statsd format, which is what a program says of itself:
+// Parses a line of the statsd format, in which programs report measurements:
 //
 //    requests:1|c            a counter: one more
-//    requests:1|c|@0.1       one that was told in place of ten
+//    requests:1|c|@0.1       one that was reported in place of ten
 //    queue:17|g              a gauge: 17 now          queue:-3|g   three fewer
-//    render:12.5|ms          a timer: it took 12.5 milliseconds; |h is read alike
+//    render:12.5|ms          a timer: it took 12.5 milliseconds; |h means the same
 //    users:ada|s             a set: how many different members there are
-//    requests:1|c|#a:b,c     with tags, which are passed over
+//    requests:1|c|#a:b,c     with tags, which are ignored
 //
-// A datagram has several, with line feeds between them. Strangers write them, so a line is either
-// right or refused as a whole, with the reason.
+// A datagram may have several, separated by line feeds. Strangers write them, so a line is either
+// valid or refused as a whole, with the reason.
 //
 // Thread: pure functions. Nothing here allocates.
 #pragma once
@@ -36,17 +36,17 @@ struct Metric {
   MetricKind kind = MetricKind::kCounter;
   double value = 0;         ///< of a counter, gauge or timer
   bool relative = false;    ///< a gauge's value had a sign: it is added
-  double rate = 1;          ///< of a counter or timer: which part of the events was told, at most 1
+  double rate = 1;          ///< of a counter or timer: the reported share of the events, at most 1
   std::string_view member;  ///< of a set
 };
 
 /// The fault of a line.
 enum class LineFault : std::uint8_t {
   kNone,
-  kName,   ///< none, longer than kMaxMetricName, or other bytes than letters, digits and "._-/"
-  kValue,  ///< none, no number, or one beyond kMostValue; a set's member longer than kMaxMember
-  kType,   ///< none, or another than c, g, ms, h, s
-  kRate,   ///< no number, not in [kLeastRate, 1], or where there can be none; or a field that is
+  kName,   ///< missing, longer than kMaxMetricName, or other bytes than letters, digits and "._-/"
+  kValue,  ///< missing, not a number, or beyond kMostValue; a set's member longer than kMaxMember
+  kType,   ///< missing, or other than c, g, ms, h, s
+  kRate,   ///< not a number, not in [kLeastRate, 1], or not allowed here; or the field is
            ///< unknown
 };
 
@@ -57,16 +57,16 @@ inline constexpr std::size_t kMaxNumber = 40;       ///< bytes
 inline constexpr double kMostValue = 1e15;          ///< so that no sum of them becomes infinite
 inline constexpr double kLeastRate = 1e-6;          ///< likewise
 
-/// In words, for a report.
+/// Describes a fault for a report.
 constexpr auto FaultName(LineFault fault) -> std::string_view {
   constexpr std::array<std::string_view, kLineFaults> names = {"none", "name", "value", "type",
                                                                "rate"};
   return names[static_cast<std::size_t>(fault)];
 }
 
-/// Takes the next line off `rest`, without its line feed, and without a carriage return before
-/// that.
-/// @return nullopt: there is none; else a line, which may be empty: those are passed over
+/// Takes the next line off `rest`, and returns it without its line feed, and without a carriage
+/// return before that.
+/// @return nullopt if there is none. The line may be empty, and should then be ignored.
 inline auto TakeLine(std::string_view& rest) -> std::optional<std::string_view> {
   if (rest.empty()) {
     return std::nullopt;
@@ -80,13 +80,13 @@ inline auto TakeLine(std::string_view& rest) -> std::optional<std::string_view> 
   return line;
 }
 
-/// A decimal number: 5, -0.25, 1e-05. Not "inf", "nan", "0x1p3" or " 5", which strtod(3) takes.
+/// Parses a decimal number: 5, -0.25, 1e-05. Not "inf", "nan", "0x1p3" or " 5", as strtod(3) does.
 inline auto ParseNumber(std::string_view text) -> std::optional<double> {
   if (text.empty() || text.size() > kMaxNumber ||
       text.find_first_not_of("+-.0123456789eE") != std::string_view::npos) {
     return std::nullopt;
   }
-  std::array<char, kMaxNumber + 1> copy{};  // strtod wants an end
+  std::array<char, kMaxNumber + 1> copy{};  // strtod needs a NUL at the end
   std::memcpy(copy.data(), text.data(), text.size());
   char* end = nullptr;
   const double number = std::strtod(copy.data(), &end);
@@ -98,7 +98,7 @@ inline auto ParseNumber(std::string_view text) -> std::optional<double> {
 
 namespace detail {
 
-// Returns the part before the next `mark`, which is taken off as well.
+// Returns the part before the next `mark`, and removes both.
 inline auto TakeField(std::string_view& rest, char mark) -> std::string_view {
   const std::size_t end = rest.find(mark);
   const std::string_view field = rest.substr(0, end);
@@ -161,7 +161,7 @@ inline auto ReadExtra(std::string_view field, Metric& metric) -> bool {
 
 }  // namespace detail
 
-/// Reads one line. @return kNone, and `metric` is filled; or what is wrong with it
+/// Parses one line. @return kNone, and `metric` is filled; or its fault
 inline auto ParseLine(std::string_view line, Metric& metric) -> LineFault {
   metric = Metric();
   const bool has_value = line.find(':') != std::string_view::npos;

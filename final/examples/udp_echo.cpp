@@ -1,13 +1,13 @@
-// Sends each datagram back to its sender, until SIGINT or SIGTERM; then it prints what it counted.
+// Sends each datagram back to its sender, until SIGINT or SIGTERM; then it prints its statistics.
 //
 //   udp_echo [PORT [ADDRESS [LOOPS]]]
 //
-// 20080, 127.0.0.1 and 1 unless given; port 0: any free one. With more than one loop the kernel
+// Defaults: 20080, 127.0.0.1 and 1; port 0: any free one. With more than one loop the kernel
 // spreads the senders over them.
 //
-// Two programs that answer whatever they get talk for ever once a stranger has sent one of them a
-// datagram with the address of the other as its sender. So this one does not answer datagrams from
-// a port where such programs are: below 1024 (echo is 7, chargen 19), or its own.
+// Two programs that respond to every datagram would talk forever once a stranger has sent one of
+// them a datagram with the other's address as its sender. So this one does not respond to ports of
+// such programs: those below 1024 (echo is 7, chargen 19), and its own.
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
@@ -60,7 +60,7 @@ auto main(int argc, char** argv) -> int try {
   const int port = argc > 1 ? ReadPort(argv[1]) : 20080;
   const int wanted = argc > 3 ? ReadNumber("loops", argv[3], 1, 64) : 1;
   UdpOptions options;
-  options.max_payload = kMaxUdpPayload;  // pages that nobody uses cost nothing
+  options.max_payload = kMaxUdpPayload;  // unused pages cost nothing
   options.report_destination = true;
   options.sharing = wanted > 1 ? PortSharing::kBalanced : PortSharing::kExclusive;
 
@@ -68,7 +68,7 @@ auto main(int argc, char** argv) -> int try {
   NetAddress local(argc > 2 ? argv[2] : "127.0.0.1", port);
   for (int i = 0; i < std::clamp(wanted, 1, 64); ++i) {
     loops.push_back(std::make_unique<EchoLoop>(local, options));
-    local = loops.front()->server.LocalAddress();  // the others take the port that the first got
+    local = loops.front()->server.LocalAddress();  // the others use the port of the first
   }
   const SignalWatch signals(loops.front()->looper, {SIGINT, SIGTERM}, [&loops](int) {
     for (const auto& loop : loops) {

@@ -2,9 +2,9 @@
 //
 //   web_server [PORT [ROOT [PROGRAMS]]]
 //
-// The default of PORT is 20080; port 0: any free one. ROOT is the current directory, and PROGRAMS
-// is ROOT/cgi-bin, if there is one. Files there are run, and never shown. Each loop keeps files in
-// memory, within its share of 64 MiB.
+// PORT is 20080 by default; port 0: any free one. ROOT is the current directory by default, and
+// PROGRAMS is ROOT/cgi-bin, if that exists. Its files are run, and never shown. Each loop keeps
+// files in memory, within its share of 64 MiB.
 #include <charconv>
 #include <cstddef>
 #include <exception>

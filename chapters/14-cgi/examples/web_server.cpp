@@ -2,8 +2,8 @@
 //
 //   web_server [PORT [ROOT [PROGRAMS]]]
 //
-// PORT is 20080 unless given; port 0: any free one. ROOT is the current directory, and PROGRAMS is
-// ROOT/cgi-bin, if there is one. Files there are run, and never shown.
+// PORT is 20080 by default; port 0: any free one. ROOT is the current directory by default, and
+// PROGRAMS is ROOT/cgi-bin, if that exists. Its files are run, and never shown.
 #include <charconv>
 #include <exception>
 #include <filesystem>

@@ -1,8 +1,8 @@
-// Users by name: a handler that finds out for itself what it was asked.
+// Users by name: a handler that parses its paths itself.
 //
 //   users PORT
 //
-//   GET /users         the names, a line each
+//   GET /users         the names, one per line
 //   GET /users/NAME    a greeting
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
-// Clients that ask for GET /events get the next text that somebody sends by POST /say.
+// Clients that send GET /events get the next text of a client that sends POST /say.
 //
 //   announcements PORT
 //
-// It has one loop, and a handler answers before it returns. So the handler of /events waits on the
-// loop, and a client that wants to say something waits as well.
+// It has one loop, and a handler responds before it returns. So the handler of /events waits on the
+// loop, and a client with an announcement has to wait as well.
 #include <chrono>
 #include <exception>
 #include <iostream>
@@ -22,7 +22,7 @@ using namespace turtle;
 
 namespace {
 
-// The last text, and those who wait for another one. Any thread may call it.
+// The last text, and the clients that wait for another one. Any thread.
 class Board {
  public:
   // Waits for the next text; nullopt if none comes within two seconds.

@@ -1,9 +1,9 @@
 // A list of to-dos: a REST service, and a page that uses it.
 //
-//   todo PORT [FOLDER]      FOLDER has the page's files; todo_page beside the program unless given
+//   todo PORT [FOLDER]      FOLDER has the page's files; by default todo_page beside the program
 //
 //    GET    /api/todos         the list; with ?done=true or ?done=false a part of it
-//    POST   /api/todos         {"title": "buy milk"} is added
+//    POST   /api/todos         adds {"title": "buy milk"}
 //    GET    /api/todos/{id}    one of them
 //    PATCH  /api/todos/{id}    {"title": "buy oat milk", "done": true}, or one of the two
 //    DELETE /api/todos/{id}
@@ -42,10 +42,10 @@ auto ToJson(const Todo& todo) -> json {
   return {{"id", todo.id}, {"title", todo.title}, {"done", todo.done}};
 }
 
-// --- what clients send ---------------------------------------------------------------------------
+// --- requests ------------------------------------------------------------------------------------
 
-// A page of another site may send us forms and plain text without asking; a browser that is to send
-// JSON asks first, by OPTIONS, and our answer doesn't allow it.
+// A page of another site may send us forms and plain text without permission. To send JSON, a
+// browser first asks by OPTIONS, and our response doesn't allow it.
 void RequireJson(const ServerRequest& req) {
   const std::string_view type = req.Header("Content-Type").value_or("none");
   if (!ascii::EqualIgnoreCase(ascii::TrimOws(type.substr(0, type.find(';'))), "application/json")) {
@@ -59,7 +59,7 @@ auto IsBlank(const std::string& text) -> bool {
 
 auto CountCharacters(const std::string& utf8) -> std::ptrdiff_t {
   return std::count_if(utf8.begin(), utf8.end(), [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;  // begins one
+    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;  // first byte of one
   });
 }
 
@@ -112,7 +112,7 @@ auto NotThere(const ServerRequest& req) -> HttpError {
   return HttpError(404, "there is no to-do " + std::string(req.Parameter("id")));
 }
 
-// --- what is served ------------------------------------------------------------------------------
+// --- responses -----------------------------------------------------------------------------------
 
 void ServeTodos(RouteGroup api, TodoList& todos) {
   api.Get("/todos", [&](const ServerRequest& req, ServerResponse& res) {
@@ -128,7 +128,7 @@ void ServeTodos(RouteGroup api, TodoList& todos) {
       throw HttpError(400, "title is missing");
     }
     const auto todo = todos.Add(*wanted.title, wanted.done.value_or(false));
-    if (!todo) {  // not 507: nothing is wrong here, and the client can do something about it
+    if (!todo) {  // not 507: the server is fine, and the client can do something about it
       throw HttpError(409, "there are " + std::to_string(kMaxTodos) + " to-dos: delete one first");
     }
     res.Status(201).Set("Location", "/api/todos/" + std::to_string(todo->id)).Json(ToJson(*todo));
@@ -155,8 +155,8 @@ void ServeTodos(RouteGroup api, TodoList& todos) {
   });
 }
 
-// Four small files, in memory. As routes: middleware stands around these, not around what is
-// mounted.
+// Serves four small files from memory, as routes, because middleware runs around routes, but not
+// around mounts.
 void ServePage(HttpServer& server, const std::filesystem::path& folder) {
   for (const std::string name : {"index.html", "todo.js", "todo.css", "todo.svg"}) {
     std::ifstream file(folder / name, std::ios::binary);
@@ -169,12 +169,12 @@ void ServePage(HttpServer& server, const std::filesystem::path& folder) {
   }
 }
 
-// An error, for programs.
+// Writes an error for programs.
 void ErrorInJson(int status, std::string_view detail, ServerResponse& res) {
   res.Json({{"error", detail.empty() ? ReasonPhrase(status) : detail}});
 }
 
-// A list that was true a minute ago is no list.
+// Forbids caching: a list that is a minute old may be wrong.
 auto NeverKept() -> Middleware {
   Middleware fields;
   fields.after = [](const ServerRequest&, ServerResponse& res) {

@@ -1,4 +1,4 @@
-// A list of to-dos, in memory. The service knows it only through this interface, which could hide a
+// A list of to-dos in memory. The service only uses this interface, which could as well hide a
 // database.
 #pragma once
 
@@ -12,14 +12,14 @@
 
 #include "base/mutex.h"
 
-/// Something that is to be done.
+/// A thing to do.
 struct Todo {
-  std::int64_t id = 0;  ///< never that of another one, not even when this one has gone
+  std::int64_t id = 0;  ///< never reused, even after a removal
   std::string title;    ///< in UTF-8
-  bool done = false;    ///< it is
+  bool done = false;    ///< true once it is done
 };
 
-/// A change of a to-do; members that aren't given stay.
+/// A change of a to-do; members that aren't set stay unchanged.
 struct TodoChange {
   std::optional<std::string> title{};
   std::optional<bool> done{};
@@ -29,10 +29,10 @@ struct TodoChange {
 /// copies.
 class TodoList {
  public:
-  /// @param max_todos that it takes; a list that strangers fill needs an end
+  /// @param max_todos how many it takes; a list that strangers fill needs a limit
   explicit TodoList(std::size_t max_todos) : max_todos_(max_todos) {}
 
-  /// All of them, or those that are `done`, or those that aren't.
+  /// Returns all of them, or those whose `done` is as given.
   auto All(std::optional<bool> done = std::nullopt) const -> std::vector<Todo> {
     const turtle::MutexLock lock(mutex_);
     std::vector<Todo> all;
@@ -44,14 +44,14 @@ class TodoList {
     return all;
   }
 
-  /// One of them; nullopt: there is none of that id.
+  /// Returns one of them; nullopt if the id is unknown.
   auto Find(std::int64_t id) const -> std::optional<Todo> {
     const turtle::MutexLock lock(mutex_);
     const auto found = todos_.find(id);
     return found == todos_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// Adds one, and gives it an id; nullopt: the list is full.
+  /// Adds one with a new id, and returns it; nullopt if the list is full.
   auto Add(std::string title, bool done) -> std::optional<Todo> {
     const turtle::MutexLock lock(mutex_);
     if (todos_.size() >= max_todos_) {
@@ -61,8 +61,8 @@ class TodoList {
     return todos_.emplace(id, Todo{id, std::move(title), done}).first->second;
   }
 
-  /// Changes one; nullopt: there is none of that id.
-  /// @return how it is now
+  /// Changes one; returns nullopt if the id is unknown.
+  /// @return its new state
   auto Change(std::int64_t id, const TodoChange& change) -> std::optional<Todo> {
     const turtle::MutexLock lock(mutex_);
     const auto found = todos_.find(id);
@@ -75,7 +75,7 @@ class TodoList {
     return todo;
   }
 
-  /// Takes one away. @return false: there is none of that id
+  /// Removes one. @return false if the id is unknown
   auto Remove(std::int64_t id) -> bool {
     const turtle::MutexLock lock(mutex_);
     return todos_.erase(id) == 1;

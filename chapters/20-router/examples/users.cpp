@@ -1,8 +1,8 @@
-// Users by name: the routes say which paths and methods there are.
+// Users by name: the routes define the paths and methods.
 //
 //   users PORT
 //
-//   GET /users           the names, a line each
+//   GET /users           the names, one per line
 //   GET /users/{name}    a greeting
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 //
 //   calc PORT
 //
-//    GET /fib/{n}    the number; it says on stdout that it begins
+//    GET /fib/{n}    the number; its start is reported on stdout
 //    GET /hello      something quick
 #include <cstdint>
 #include <exception>

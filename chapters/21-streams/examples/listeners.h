@@ -1,5 +1,5 @@
-// Everybody who listens to events: shared by the examples of this chapter. Handlers run on all
-// loops, so any thread may call.
+// The clients that listen to events: shared by this chapter's examples. Handlers run on all loops,
+// so any thread may call it.
 #pragma once
 
 #include <algorithm>
@@ -8,28 +8,28 @@
 #include "base/mutex.h"
 #include "web/event_channel.h"
 
-/// The pages that are told what is new.
+/// The pages that receive events.
 class Listeners {
  public:
-  /// Begins a response of events to `responder`'s client. The lock is held meanwhile: the client
-  /// gets every change that comes after it knows that it is connected.
+  /// Begins a response with events for the client of `responder`. The lock is held meanwhile, so
+  /// the client gets every change that happens after it is connected.
   auto Add(const turtle::Responder& responder) -> turtle::EventChannel {
     const turtle::MutexLock lock(mutex_);
-    KeepIf([](const turtle::EventChannel& channel) {  // or they would pile up while nothing is said
+    KeepIf([](const turtle::EventChannel& channel) {  // or they would pile up between events
       return channel.Stream().State() != turtle::StreamState::kGone;
     });
     return channels_.emplace_back(responder);
   }
 
-  /// Tells all of them. The lock is held until all have it: they hear everything in one order.
+  /// Sends an event to all of them. The lock gives all of them the same order.
   void Tell(const turtle::ServerEvent& event) {
     const turtle::MutexLock lock(mutex_);
     KeepIf([&event](const turtle::EventChannel& channel) {
-      return channel.Send(event) == turtle::StreamState::kOpen;  // slow ones connect again later
+      return channel.Send(event) == turtle::StreamState::kOpen;  // slow ones reconnect later
     });
   }
 
-  /// A server that stops waits for its responses, and these have no end.
+  /// A stopping server waits for its responses, and these never end by themselves.
   void End() {
     const turtle::MutexLock lock(mutex_);
     for (const turtle::EventChannel& channel : channels_) {

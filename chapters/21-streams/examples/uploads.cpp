@@ -3,7 +3,7 @@
 //   GET /           the form
 //   POST /files     keeps its files in FOLDER, as 1, 2, 3, …
 //   GET /files/{n}  one of them
-//   POST /upper     answers in upper case, while the text comes
+//   POST /upper     responds in upper case, while the text arrives
 #include <algorithm>
 #include <atomic>
 #include <cctype>
@@ -34,7 +34,7 @@ constexpr std::string_view kPage = R"(<!doctype html>
 </form></html>
 )";
 
-// Under the first number that is free. @return it
+// Saves it under the first free number, and returns that.
 auto Keep(const UploadedPart& file, const std::string& folder) -> int {
   static std::atomic<int> last{0};
   for (;;) {
@@ -49,7 +49,7 @@ auto Keep(const UploadedPart& file, const std::string& folder) -> int {
   }
 }
 
-// The client's name for a file is shown to people, and no path is ever made of it.
+// The client's name for a file is shown to people, but never used in a path.
 auto KeepFiles(const Upload& upload, const std::string& folder) -> std::string {
   std::string report;
   for (const UploadedPart& part : upload.Parts()) {
@@ -61,7 +61,7 @@ auto KeepFiles(const Upload& upload, const std::string& folder) -> std::string {
   return report;
 }
 
-// One piece at a time goes to the pool, and the client waits until it is through.
+// One piece at a time goes to the pool, and the client waits until it is done.
 void ToUpper(ThreadPool& pool, const RequestBody& body, const Responder& responder) {
   const ReplyStream reply = responder.Stream(ServerResponse().Set("Content-Type", "text/plain"));
   body.OnPiece([&pool, body, reply](std::string_view piece, bool last) {
@@ -76,7 +76,7 @@ void ToUpper(ThreadPool& pool, const RequestBody& body, const Responder& respond
         reply.OnRoom([body] { body.Resume(); });
       }
     });
-    static_cast<void>(left);  // if the pool has ended, the last ReplyStream goes: cut
+    static_cast<void>(left);  // if the pool has ended, the last ReplyStream is destroyed: cut
   });
 }
 
@@ -91,7 +91,7 @@ auto main(int argc, char** argv) -> int try {
   ThreadPool pool(2);
   pool.Start();
   UploadOptions options;
-  options.folder = folder;  // the right place from the start: a file only has to get its name
+  options.folder = folder;  // on the right file system from the start: saving only adds a name
   HttpOptions limits;
   limits.body.max_body_bytes = std::uint64_t{1} << 30;
   HttpServer server(NetAddress("127.0.0.1", ReadPort(argv[1])), limits);
@@ -102,7 +102,7 @@ auto main(int argc, char** argv) -> int try {
   server.Post("/files", UploadAction(keep, options));
   const RouteFiles kept(folder);
   server.Get("/files/{n:int}", [&kept](const ServerRequest& req, ServerResponse& res) {
-    res.Set("Content-Disposition", "attachment");  // whatever it is, a browser is not to show it
+    res.Set("Content-Disposition", "attachment");  // whatever it is, a browser must not show it
     kept.Send(req, res, std::string(req.Parameter("n")));
   });
   server.Post("/upper", [&pool](const ServerRequest&, const RequestBody& body,

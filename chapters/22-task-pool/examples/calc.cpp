@@ -1,12 +1,12 @@
-// Calculates what takes long, away from its one loop.
+// Runs long calculations away from its single loop.
 //
 //   calc PORT [THREADS]
 //
-//    GET /fib/{n}         a Fibonacci number, the slow way; it says on stdout that it begins
+//    GET /fib/{n}         a Fibonacci number, the slow way; its start is reported on stdout
 //    GET /calc?value=x    ln(1 + x) from five million terms of its series; -1 < x <= 1
 //    GET /hello, /ping    something quick
 //
-// THREADS calculate, one for every core if it is not given. 0: the loop does, and all others wait.
+// THREADS calculate, by default one per core. With 0 the loop does, and all other clients wait.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -49,7 +49,7 @@ auto LogarithmOfOnePlus(double x) -> double {
   for (int k = 1; k <= kTerms; ++k) {
     power *= -x;
     if (std::abs(power) < std::numeric_limits<double>::min()) {
-      power = 0;  // smaller numbers are no use, and very slow
+      power = 0;  // smaller numbers don't matter, and are very slow
     }
     sum += power / k;
   }

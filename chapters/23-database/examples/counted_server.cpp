@@ -14,8 +14,8 @@ using namespace turtle;
 
 namespace {
 
-// A line for each request. It waits for no response. It does wait for the connection, and for room
-// in it.
+// Sends a line for each request. It waits for no response, but it does wait for the connection, and
+// for room in it.
 void Report(int sink_port) noexcept {
   try {
     Socket sink;

@@ -2,8 +2,8 @@
 //
 //   nonblocking_query SOCKET TENTHS...
 //
-// Each query sleeps for so many tenths of a second, on the server. The results are printed as they
-// come.
+// Each query sleeps on the server for so many tenths of a second. The results are printed as they
+// arrive.
 //
 // Source: https://mariadb.com/kb/en/using-the-non-blocking-library/
 #include <iostream>
@@ -26,8 +26,8 @@ using namespace turtle;
 
 namespace {
 
-// A connection with one query. Every call of the library has two halves: …_start() begins, and says
-// what it has to wait for; …_cont() goes on when that has come, and says it again, or 0.
+// A connection with one query. Every call of the library has two halves: …_start() begins, and
+// returns the events to wait for; …_cont() continues after one, and returns the next events, or 0.
 class SleepQuery {
  public:
   SleepQuery(Looper& looper, const char* socket, int tenths, std::function<void()> done)
@@ -48,7 +48,7 @@ class SleepQuery {
  private:
   enum class Step { kConnect, kQuery, kResult, kDone };
 
-  // `wanted` is what the library waits for; 0: this step is done, and the next begins.
+  // `wanted` has the events to wait for; 0: this step is done, and the next begins.
   void GoOn(int wanted) {
     while (wanted == 0 && step_ != Step::kDone) {
       wanted = BeginNext();

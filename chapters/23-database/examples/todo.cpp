@@ -4,16 +4,16 @@
 //   todo PORT [FOLDER [FILE]]
 //   todo PORT FOLDER --mariadb SOCKET DATABASE
 //
-//    FOLDER has the page's files; todo_page beside the program unless given
-//    FILE is a database of SQLite; todo.db, where the program was started, unless given
-//    SOCKET leads to a server of MariaDB, which knows the user by the system's name
+//    FOLDER has the page's files; by default todo_page beside the program
+//    FILE is an SQLite database; by default todo.db in the current directory
+//    SOCKET leads to a MariaDB server, which knows the user by the system's name
 //
 //    GET    /api/todos         the list; with ?done=true or ?done=false a part of it
-//    POST   /api/todos         {"title": "buy milk"} is added
+//    POST   /api/todos         adds {"title": "buy milk"}
 //    GET    /api/todos/{id}    one of them
 //    PATCH  /api/todos/{id}    {"title": "buy oat milk", "done": true}, or one of the two
 //    DELETE /api/todos/{id}
-//    GET    /api/events        says when something has changed (server-sent events)
+//    GET    /api/events        reports that something has changed (server-sent events)
 #include <algorithm>
 #include <csignal>
 #include <exception>
@@ -52,18 +52,18 @@ namespace {
 constexpr std::size_t kMaxTodos = 1000;
 constexpr std::ptrdiff_t kMaxTitle = 200;  // characters
 
-// Not what has changed: a page that is told asks for the list. So it does no harm that two changes
-// may be told in another order than they were made, or that one was missed.
+// It does not say what has changed: a page then requests the list. So it does no harm if two events
+// swap their order, or one is missed.
 constexpr ServerEvent kChanged{"changed"};
 
 auto ToJson(const Todo& todo) -> json {
   return {{"id", todo.id}, {"title", todo.title}, {"done", todo.done}};
 }
 
-// --- what clients send ---------------------------------------------------------------------------
+// --- requests ------------------------------------------------------------------------------------
 
-// A page of another site may send us forms and plain text without asking; a browser that is to send
-// JSON asks first, by OPTIONS, and our answer doesn't allow it.
+// A page of another site may send us forms and plain text without permission. To send JSON, a
+// browser first asks by OPTIONS, and our response doesn't allow it.
 void RequireJson(const ServerRequest& req) {
   const std::string_view type = req.Header("Content-Type").value_or("none");
   if (!ascii::EqualIgnoreCase(ascii::TrimOws(type.substr(0, type.find(';'))), "application/json")) {
@@ -77,7 +77,7 @@ auto IsBlank(const std::string& text) -> bool {
 
 auto CountCharacters(const std::string& utf8) -> std::ptrdiff_t {
   return std::count_if(utf8.begin(), utf8.end(), [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;  // begins one
+    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;  // first byte of one
   });
 }
 
@@ -130,7 +130,7 @@ auto NotThere(const ServerRequest& req) -> HttpError {
   return HttpError(404, "there is no to-do " + std::string(req.Parameter("id")));
 }
 
-// --- what is served ------------------------------------------------------------------------------
+// --- responses -----------------------------------------------------------------------------------
 
 // Handlers that use the list wait for the database: on the pool, never on a loop.
 void ServeTodos(RouteGroup api, TaskPool& pool, TodoList& todos, Listeners& listeners) {
@@ -150,7 +150,7 @@ void ServeTodos(RouteGroup api, TaskPool& pool, TodoList& todos, Listeners& list
       throw HttpError(400, "title is missing");
     }
     const auto todo = todos.Add(*wanted.title, wanted.done.value_or(false));
-    if (!todo) {  // not 507: nothing is wrong here, and the client can do something about it
+    if (!todo) {  // not 507: the server is fine, and the client can do something about it
       throw HttpError(409, "there are " + std::to_string(kMaxTodos) + " to-dos: delete one first");
     }
     listeners.Tell(kChanged);
@@ -182,8 +182,8 @@ void ServeTodos(RouteGroup api, TaskPool& pool, TodoList& todos, Listeners& list
           [&](const ServerRequest&, const Responder& responder) { listeners.Add(responder); });
 }
 
-// Four small files, in memory. As routes: middleware stands around these, not around what is
-// mounted.
+// Serves four small files from memory, as routes, because middleware runs around routes, but not
+// around mounts.
 void ServePage(HttpServer& server, const std::filesystem::path& folder) {
   for (const std::string name : {"index.html", "todo.js", "todo.css", "todo.svg"}) {
     std::ifstream file(folder / name, std::ios::binary);
@@ -196,12 +196,12 @@ void ServePage(HttpServer& server, const std::filesystem::path& folder) {
   }
 }
 
-// An error, for programs.
+// Writes an error for programs.
 void ErrorInJson(int status, std::string_view detail, ServerResponse& res) {
   res.Json({{"error", detail.empty() ? ReasonPhrase(status) : detail}});
 }
 
-// A list that was true a minute ago is no list.
+// Forbids caching: a list that is a minute old may be wrong.
 auto NeverKept() -> Middleware {
   Middleware fields;
   fields.after = [](const ServerRequest&, ServerResponse& res) {
@@ -210,7 +210,7 @@ auto NeverKept() -> Middleware {
   return fields;
 }
 
-// The database can soon do what it can't do now.
+// Asks the client to retry: the database may work again soon.
 auto RetryLater() -> Middleware {
   Middleware retry;
   retry.error = [](const ServerRequest&, ServerResponse& res, const std::exception& error) {

@@ -1,5 +1,5 @@
-// A list of to-dos, in a database. The service knows it only through this interface, which hid a
-// map in chapter 20.
+// A list of to-dos in a database. The service only uses this interface, which hid a map in chapter
+// 20.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,27 @@
 #include "base/namespace.h"
 #include "db/db_pool.h"
 
-/// Something that is to be done.
+/// A thing to do.
 struct Todo {
-  std::int64_t id = 0;  ///< never that of another one, not even when this one has gone
+  std::int64_t id = 0;  ///< never reused, even after a removal
   std::string title;    ///< in UTF-8
-  bool done = false;    ///< it is
+  bool done = false;    ///< true once it is done
 };
 
-/// A change of a to-do; members that aren't given stay.
+/// A change of a to-do; members that aren't set stay unchanged.
 struct TodoChange {
   std::optional<std::string> title{};
   std::optional<bool> done{};
 };
 
 /// All to-dos, in the order in which they were added. Any thread may call it; the results are
-/// copies. A to-do that has been returned has been written to disk: it is there even after a crash.
-/// Every function waits for the database, so none is for a loop, and throws turtle::DbError.
+/// copies. A returned to-do was written to disk: it survives a crash. Every function waits for the
+/// database, so none may run on a loop; each throws turtle::DbError.
 class TodoList {
  public:
-  /// Makes the table, if there is none.
+  /// Creates the table, if it is missing.
   /// @param pool of connections; outlives it
-  /// @param max_todos that it takes; a list that strangers fill needs an end
+  /// @param max_todos how many it takes; a list that strangers fill needs a limit
   TodoList(turtle::DbPool& pool, std::size_t max_todos) : pool_(pool), max_todos_(max_todos) {
     const turtle::DbLease connection = pool_.Acquire();
     if (connection->Dialect() == turtle::DbDialect::kMariaDb) {
@@ -45,7 +45,7 @@ class TodoList {
     }
   }
 
-  /// All of them, or those that are `done`, or those that aren't.
+  /// Returns all of them, or those whose `done` is as given.
   auto All(std::optional<bool> done = std::nullopt) const -> std::vector<Todo> {
     const turtle::DbLease connection = pool_.Acquire();
     turtle::Rows rows = connection->Query(
@@ -57,16 +57,16 @@ class TodoList {
     return all;
   }
 
-  /// One of them; nullopt: there is none of that id.
+  /// Returns one of them; nullopt if the id is unknown.
   auto Find(std::int64_t id) const -> std::optional<Todo> {
     const turtle::DbLease connection = pool_.Acquire();
     return Find(*connection, id);
   }
 
-  /// Adds one, and gives it an id; nullopt: the list is full.
+  /// Adds one with a new id, and returns it; nullopt if the list is full.
   auto Add(const std::string& title, bool done) -> std::optional<Todo> {
     const turtle::DbLease connection = pool_.Acquire();
-    turtle::Transaction transaction(*connection);  // nobody adds between the two
+    turtle::Transaction transaction(*connection);  // no one can add between the two
     if (Count(*connection) >= max_todos_) {
       return std::nullopt;
     }
@@ -76,8 +76,8 @@ class TodoList {
     return Todo{id, title, done};
   }
 
-  /// Changes one; nullopt: there is none of that id.
-  /// @return how it is now
+  /// Changes one; returns nullopt if the id is unknown.
+  /// @return its new state
   auto Change(std::int64_t id, const TodoChange& change) -> std::optional<Todo> {
     const turtle::DbLease connection = pool_.Acquire();
     turtle::Transaction transaction(*connection);
@@ -89,7 +89,7 @@ class TodoList {
     return todo;
   }
 
-  /// Takes one away. @return false: there is none of that id
+  /// Removes one. @return false if the id is unknown
   auto Remove(std::int64_t id) -> bool {
     return pool_.Acquire()->Execute("DELETE FROM todos WHERE id = ?", id).affected_rows == 1;
   }

@@ -1,10 +1,10 @@
-// The cost, for a request, of reporting itself to a statistics sink. The "requests" do nothing
-// else; each sends one metric, and the time that this takes is what a client would wait longer.
+// Measures what a request pays for reporting itself to a statistics sink. The "requests" do nothing
+// else: each sends one metric, and its client would wait that much longer.
 //
 //   metrics_cost tcp|udp REQUESTS
 //
-// The sink is a thread of this program. At first it reads what it is sent. Then it stands still, as
-// a sink does whose disk is full or whose host swaps.
+// The sink is a thread of this program. At first it reads its data. Then it stalls, like a sink
+// whose disk is full or whose host swaps.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::string_view kMetric = "requests:1|c\n";
 
-// Serves `count` requests. `tell` sends the metric, and says whether the sink has taken it.
+// Serves `count` requests. `tell` sends the metric, and returns whether the sink took it.
 void Measure(const char* what, int count, const std::function<bool()>& tell) {
   Microseconds slowest{0};
   const auto begin = Clock::now();
@@ -51,7 +51,7 @@ void Measure(const char* what, int count, const std::function<bool()>& tell) {
               slowest.count() / 1000, taken ? "" : ", and gave up");
 }
 
-// Reads from each client until it has finished, one after the other.
+// Reads from each client until it has closed, one after the other.
 void ReadAll(Socket& listener) {
   NetAddress client;
   for (;;) {
@@ -94,8 +94,8 @@ void OverTcp(int count) {
   Socket sleeper;
   sleeper.Bind(NetAddress("127.0.0.1", 0));
   sleeper.Listen();
-  kept = Connected(sleeper.LocalAddress());  // by the kernel alone: nobody accepts
-  // Both kernels keep some megabytes for it at first.
+  kept = Connected(sleeper.LocalAddress());  // by the kernel alone: no thread accepts
+  // Both kernels first buffer some megabytes of it.
   Measure("TCP, the sink stands still", 10'000'000, [&] { return send(kept); });
 }
 

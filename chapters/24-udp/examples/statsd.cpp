@@ -1,14 +1,14 @@
-// A sink for statistics: programs send it what they count, and never wait for it.
+// A statistics sink: programs send it their counts, and never wait for it.
 //
 //   statsd [PORT [HTTP_PORT [SECONDS [ADDRESS]]]]
 //
-// 20080, 20081, 10 and 127.0.0.1 unless given; port 0: any free one. Datagrams are in the statsd
+// Defaults: 20080, 20081, 10 and 127.0.0.1; port 0: any free one. Datagrams are in the statsd
 // format (statsd_line.h). Every SECONDS, and at SIGINT and SIGTERM, a report goes to stdout; the
-// same text can be had at any time at http://ADDRESS:HTTP_PORT/metrics. The last report includes
-// whatever has reached the kernel by the time of the signal. A second signal ends it at once.
+// same text is available at http://ADDRESS:HTTP_PORT/metrics. The last report includes all data
+// that has reached the kernel by the time of the signal. A second signal ends the program at once.
 //
-// No name and no password: any program that reaches the port can write, and use up all names. Let
-// only your own programs reach it.
+// There is no name and no password: any program that reaches the port can write, and use up all
+// names. Let only your own programs reach it.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -37,13 +37,13 @@ namespace {
 constexpr std::size_t kMaxNames = 1000;
 constexpr std::size_t kMaxDrained = 100'000;  // datagrams: more than any usual buffer holds
 
-// Prints on its own thread: a held-up terminal, or a pipe that nobody reads, must not hold up the
+// Prints on its own thread: a stopped terminal, or a pipe that is not read, must not block the
 // loop.
 class Printer {
  public:
   Printer() : thread_(1) { thread_.Start(); }
 
-  // @return false: it has not got rid of the text before this one yet, and takes no other
+  // @return false if the text before this one has not been printed yet, and this one is dropped
   auto Print(std::string text) -> bool {
     if (busy_.exchange(true)) {
       return false;
@@ -54,7 +54,7 @@ class Printer {
     });
   }
 
-  // Waits until all is printed.
+  // Waits until everything is printed.
   void Stop() { thread_.Stop(); }
 
  private:
@@ -62,7 +62,7 @@ class Printer {
   ThreadPool thread_;  // the last member: its thread uses the other
 };
 
-// The losses on the way belong to the report: without them the sums are a guess.
+// Losses on the way belong to the report: without them the sums are a guess.
 auto Describe(StatsdTable& table, UdpServer& server) -> std::string {
   const UdpFigures figures = server.Figures();
   return table.Report() + "datagrams " + std::to_string(figures.received) +
@@ -79,7 +79,7 @@ auto main(int argc, char** argv) -> int try {
   const std::string address = argc > 4 ? argv[4] : "127.0.0.1";
   const std::chrono::seconds interval(argc > 3 ? ReadNumber("seconds", argv[3], 1, 86'400) : 10);
 
-  ServerOptions one_loop;  // so that table and socket belong to one thread
+  ServerOptions one_loop;  // so that the table and the socket belong to one thread
   one_loop.threads = 1;
   HttpServer http(NetAddress(address, port(2, 20081)), {}, one_loop);
   Looper& looper = *http.Loopers().front();
@@ -96,7 +96,7 @@ auto main(int argc, char** argv) -> int try {
   Printer printer;
   const std::function<void()> report_again = [&] {
     if (printer.Print(Describe(table, server))) {
-      table.BeginInterval();  // else it goes on, and the next report is about both
+      table.BeginInterval();  // else it continues, and the next report covers both
     }
     looper.RunAfter(interval, report_again);
   };

@@ -1,10 +1,10 @@
-// The measurements, in bounded memory.
+// Stores the measurements, in bounded memory.
 //
-// Strangers choose the names, so their number has a limit, and so has the memory of each: a timer
-// keeps a sample of 512 values, a set the hashes of 1,024 members. Sums and counts are of all
+// Strangers choose the names, so their number is limited, and so is the memory of each: a timer
+// keeps a sample of 512 values, a set the hashes of 1,024 members. Sums and counts cover all
 // values, to 15 digits.
 //
-// A name that is known costs no allocation. Thread: one at a time.
+// A known name costs no allocation. Thread: one at a time.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class TimerSample {
 
   TimerSample() { kept_.reserve(kKept); }
 
-  /// Adds a value that was told in place of 1 / `rate`.
+  /// Adds a value that was reported in place of 1 / `rate`.
   void Add(double value, double rate) {
     least_ = seen_ == 0 ? value : std::min(least_, value);
     most_ = seen_ == 0 ? value : std::max(most_, value);
@@ -41,7 +41,7 @@ class TimerSample {
       kept_.push_back(value);
       return;
     }
-    // Each of those seen has the same chance to be kept (Vitter's algorithm R).
+    // Each value seen so far has the same chance to be kept (Vitter's algorithm R).
     random_ = random_ * 6364136223846793005U + 1442695040888963407U;
     const std::uint64_t place = (random_ >> 33U) % seen_;
     if (place < kKept) {
@@ -49,14 +49,14 @@ class TimerSample {
     }
   }
 
-  /// How many there were, with those that were not told.
+  /// Returns how many values there were, including unreported ones.
   [[nodiscard]] auto Count() const -> double { return count_; }
 
-  /// The smallest and the largest; 0 if there is none.
+  /// Returns the smallest and the largest; 0 if there is none.
   [[nodiscard]] auto Least() const -> double { return least_; }
   [[nodiscard]] auto Most() const -> double { return most_; }
 
-  /// The value that `percent` of those kept do not exceed (nearest rank).
+  /// Returns the value that `percent` of the kept ones do not exceed (nearest rank).
   [[nodiscard]] auto Percentile(double percent) -> double {
     if (kept_.empty()) {
       return 0;
@@ -86,7 +86,7 @@ class TimerSample {
 /// The members of one set in one interval, by their hashes.
 class MemberSet {
  public:
-  static constexpr std::size_t kMost = 1024;  ///< members that are told apart
+  static constexpr std::size_t kMost = 1024;  ///< members that can be distinguished
 
   MemberSet() : hashes_(2 * kMost, 0) {}
 
@@ -125,14 +125,14 @@ class MemberSet {
 /// All metrics, by name.
 class StatsdTable {
  public:
-  static constexpr std::size_t kExamples = 4;       ///< malformed lines that a report shows
+  static constexpr std::size_t kExamples = 4;       ///< malformed lines shown in a report
   static constexpr std::size_t kExampleBytes = 40;  ///< of each
 
   /// @param max_names how many there may be, of all kinds together
   explicit StatsdTable(std::size_t max_names) : max_names_(max_names) {}
 
   /// Takes the lines of a datagram.
-  /// @param cut it was longer than what is here: its last line is not whole, and is not read
+  /// @param cut it was longer: its last line is incomplete, and is not read
   void Take(std::string_view datagram, bool cut = false) {
     if (cut) {
       const std::size_t end = datagram.rfind('\n');
@@ -146,19 +146,19 @@ class StatsdTable {
     }
   }
 
-  /// Lines that were right.
+  /// Returns how many lines were valid.
   [[nodiscard]] auto Taken() const -> std::uint64_t { return taken_; }
 
-  /// Lines with that fault.
+  /// Returns how many lines had that fault.
   [[nodiscard]] auto Faults(LineFault fault) const -> std::uint64_t {
     return faults_[static_cast<std::size_t>(fault)];
   }
 
-  /// Lines whose name came above the limit.
+  /// Returns how many lines had a name above the limit.
   [[nodiscard]] auto Refused() const -> std::uint64_t { return refused_; }
 
-  /// A line for each metric, in the order of their names; then what was wrong. Counters and gauges
-  /// go on for ever, timers and sets begin again with each interval.
+  /// Returns a line for each metric, sorted by name, then the faults. Counters and gauges continue
+  /// forever; timers and sets restart with each interval.
   [[nodiscard]] auto Report() -> std::string {
     std::string text;
     for (const auto& [name, sum] : counters_) {
@@ -191,7 +191,7 @@ class StatsdTable {
 
  private:
   template <typename Value>
-  using ByName = std::map<std::string, Value, std::less<>>;  // is asked by views
+  using ByName = std::map<std::string, Value, std::less<>>;  // searched by views
 
   void TakeOne(std::string_view line) {
     Metric metric;
@@ -233,7 +233,7 @@ class StatsdTable {
     ++taken_;
   }
 
-  // The last few, cut and cleaned: a terminal reads the report, and may obey what it reads.
+  // Keeps the last few, cut and cleaned: a terminal shows the report, and obeys control bytes.
   void Remember(std::string_view line) {
     Example& example = examples_[next_example_++ % kExamples];
     example.size = std::min(line.size(), kExampleBytes);
@@ -259,7 +259,7 @@ class StatsdTable {
     return cut_ == 0 ? text : text + "cut " + std::to_string(cut_) + "\n";
   }
 
-  // 3, not 3.000000; 12.5.
+  // Formats as 3, not 3.000000; and as 12.5.
   static auto Number(double number) -> std::string {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.15g", number);

@@ -1,10 +1,10 @@
-// What becomes of clients who wait in a listener's queue when the listener is closed?
+// Shows what happens to clients in a listener's queue when the listener is closed.
 //
 //   listen_queue [CLIENTS]
 //
-// Both ways to have an old and a new server on one port: a socket for each, by SO_REUSEPORT, or one
-// socket that both have. Clients connect and ask, nobody accepts, the old one closes; then the new
-// one answers whom it can.
+// There are two ways to have an old and a new server on one port: a socket for each, by
+// SO_REUSEPORT, or one shared socket. Clients connect and send, no server accepts, and the old one
+// closes; then the new one responds to as many clients as it can.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -52,7 +52,7 @@ auto SharingItsPort(const NetAddress& address) -> Socket {
   return Socket(std::move(fd));
 }
 
-// @return how many of the clients are answered by `successor`, after `old` has been closed
+// @return how many of the clients get a response from `successor`, after `old` has been closed
 auto Answered(Socket old, Socket successor, int count) -> int {
   const NetAddress address = old.LocalAddress();
   std::vector<Socket> clients(static_cast<std::size_t>(count));
@@ -89,7 +89,7 @@ auto main(int argc, char** argv) -> int try {
        Answered(std::move(old), std::move(successor), count), count);
 
   Socket alone = SharingItsPort(NetAddress("127.0.0.1", 0));
-  // As fork(2) would: another descriptor of the same socket.
+  // As fork(2) would: a second descriptor of the same socket.
   Socket same(UniqueFd(Checked(::fcntl(alone.GetFd(), F_DUPFD_CLOEXEC, 0), "dup")));
   Tell("one socket, and both have it", Answered(std::move(alone), std::move(same), count), count);
   return 0;

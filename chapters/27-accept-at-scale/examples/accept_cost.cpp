@@ -1,9 +1,9 @@
-// What does a short connection cost, depending on which thread accepts it?
+// Measures a short connection's cost, depending on which thread accepts it.
 //
 //   accept_cost [LOOPS [CONNECTIONS [CLIENTS]]]
 //
 // Clients, each in its own process, connect, send a byte, get it back and close, one connection
-// after the other. It is done in each way in turn, five times over; each number is the median.
+// after the other. Each way is measured in turn, five times; each number is the median.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ struct Cost {
 struct Way {
   const char* name;
   Accepting accept;
-  bool pinned;  // each loop keeps to its own CPU
+  bool pinned;  // each loop stays on its own CPU
   std::vector<Cost> costs;
 };
 
@@ -65,7 +65,7 @@ void Echo(Connection* client) {
   client->ClearReadBuffer();
 }
 
-// In the child. It has the server's descriptors, too, and leaves them alone.
+// Runs in the child. It has the server's descriptors, too, and does not use them.
 [[noreturn]] void BeClient(const NetAddress& server, int connections) {
   int code = 0;
   try {

@@ -1,9 +1,9 @@
-// An echo server on io_uring(7), by its three system calls alone.
+// An echo server on io_uring(7), using only its three system calls.
 //
 //   ring_echo PORT
 //
-// Of each client, one request is under way at any time: a receive or a send. A call of
-// io_uring_enter(2) hands over all that have been prepared, and waits for completions.
+// Each client has one request under way at any time: a receive or a send. A call of
+// io_uring_enter(2) submits all that are prepared, and waits for completions.
 #include <exception>
 #include <iostream>
 
@@ -33,7 +33,7 @@ using turtle::NetAddress;
 using turtle::Socket;
 using turtle::UniqueFd;
 
-constexpr unsigned kEntries = 256;  // requests that can wait to be handed over: a power of two
+constexpr unsigned kEntries = 256;  // requests that can wait for submission: a power of two
 
 constexpr unsigned kRoom = 4096;
 
@@ -41,7 +41,7 @@ struct Client {
   explicit Client(int number) : fd(number) {}
   UniqueFd fd;
   std::array<char, kRoom> bytes{};
-  unsigned filled = 0;  // bytes to be sent; 0: it is asked for some
+  unsigned filled = 0;  // bytes to send; 0: it is receiving
   unsigned sent = 0;
 };
 
@@ -53,7 +53,7 @@ auto Check(std::int64_t result, const char* what) -> std::int64_t {
 }
 
 [[noreturn]] void Serve(const Socket& listener) {
-  io_uring_params params{};  // comes back with the places of everything
+  io_uring_params params{};  // returns the offsets of everything
   const UniqueFd ring(
       static_cast<int>(Check(::syscall(SYS_io_uring_setup, kEntries, &params), "io_uring_setup")));
   const auto map = [&ring](std::size_t size, std::uint64_t what) {
@@ -73,8 +73,8 @@ auto Check(std::int64_t result, const char* what) -> std::int64_t {
       map(params.sq_entries * sizeof(io_uring_sqe), IORING_OFF_SQES));
   auto* const completions = reinterpret_cast<io_uring_cqe*>(queues + params.cq_off.cqes);
   unsigned* const tail = at(params.sq_off.tail);       // we write it, the kernel reads it
-  unsigned* const head = at(params.cq_off.head);       // so here
-  unsigned* const completed = at(params.cq_off.tail);  // and here the kernel writes
+  unsigned* const head = at(params.cq_off.head);       // here, too
+  unsigned* const completed = at(params.cq_off.tail);  // the kernel writes it
   unsigned waiting = 0;
 
   const auto enter = [&](unsigned wait_for) {
@@ -94,7 +94,7 @@ auto Check(std::int64_t result, const char* what) -> std::int64_t {
     submissions[index].fd = fd;
     submissions[index].addr = reinterpret_cast<std::uintptr_t>(bytes);
     submissions[index].len = size;
-    submissions[index].user_data = reinterpret_cast<std::uintptr_t>(by);  // comes back
+    submissions[index].user_data = reinterpret_cast<std::uintptr_t>(by);  // the completion has it
     at(params.sq_off.array)[index] = index;
     __atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
     ++waiting;
@@ -115,7 +115,7 @@ auto Check(std::int64_t result, const char* what) -> std::int64_t {
         (client->filled == 0 ? client->filled : client->sent) += static_cast<unsigned>(done.res);
       }
       if (done.res < 0 || (done.res == 0 && client->filled == 0 && by != nullptr)) {
-        continue;  // it has gone: its descriptor is closed here
+        continue;  // it is gone: its descriptor is closed here
       }
       if (client->sent == client->filled) {
         client->sent = client->filled = 0;
@@ -124,7 +124,7 @@ auto Check(std::int64_t result, const char* what) -> std::int64_t {
         submit(IORING_OP_SEND, client->fd.Get(), client->bytes.data() + client->sent,
                client->filled - client->sent, client.get());
       }
-      static_cast<void>(client.release());  // the kernel has its memory until the next completion
+      static_cast<void>(client.release());  // the kernel uses its memory until the next completion
     }
   }
 }

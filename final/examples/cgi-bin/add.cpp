@@ -1,8 +1,8 @@
 // Adds two numbers: GET /cgi-bin/add&1&2
 //
 // The server calls this program in its short form: the parts after each '&' are the arguments, and
-// output without a header block is the body, as plain text. A header block is allowed all the same;
-// that is how a mistake gets its own status.
+// output without a header block is the body, as plain text. A header block is still possible, and
+// here it gives an error its own status.
 #include <charconv>
 #include <cstdint>
 #include <iostream>
@@ -14,10 +14,10 @@ namespace {
 auto ParseNumber(std::string_view text, std::int64_t& number) -> bool {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && stop == end;  // "12x" stops early, too large a number is an error
+  return error == std::errc() && stop == end;  // "12x" stops early; a number too large is an error
 }
 
-// Signed overflow is undefined, so it has to be seen before it happens.
+// Signed overflow is undefined, so it must be detected before it happens.
 auto Overflows(std::int64_t a, std::int64_t b) -> bool {
   using Limits = std::numeric_limits<std::int64_t>;
   return b > 0 ? a > Limits::max() - b : a < Limits::min() - b;

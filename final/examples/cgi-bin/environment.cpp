@@ -1,4 +1,4 @@
-// Shows what a CGI program is told about the request: GET /cgi-bin/environment/some/path?a=b
+// Shows the environment of a CGI program: GET /cgi-bin/environment/some/path?a=b
 #include <algorithm>
 #include <iostream>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Sends the request's body back in capitals: curl --data-binary 'hello' .../cgi-bin/upper
+// Returns the request's body in capitals: curl --data-binary 'hello' .../cgi-bin/upper
 //
 // A CGI program reads exactly CONTENT_LENGTH bytes; it must not wait for the end of its input
 // (RFC 3875, section 4.2).
@@ -33,7 +33,7 @@ int main() {
     std::cin.read(piece.data(), wanted);
     const std::streamsize got = std::cin.gcount();
     if (got == 0) {
-      return 1;  // the client has gone: the response stays shorter than announced, and that shows
+      return 1;  // the client is gone: the response stays shorter than announced, which shows
     }
     std::transform(piece.begin(), piece.begin() + got, piece.begin(), ToUpper);
     if (!std::cout.write(piece.data(), got)) {

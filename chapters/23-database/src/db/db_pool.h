@@ -72,7 +72,7 @@ class DbLease {
   DbLease(const DbLease&) = delete;
   auto operator=(const DbLease&) -> DbLease& = delete;
 
-  /// Returns the connection. Statements and rows still in use are cut off.
+  /// Gives the connection back. Statements and rows still in use are cut off.
   ~DbLease();
 
   /// Accesses the connection, until the lease is destroyed.
