@@ -3,7 +3,7 @@
 namespace TURTLE_SERVER {
 
 auto LineReader::Next() -> std::optional<std::string> {
-  return std::nullopt;  // TODO: read, and give out what is a line
+  return std::nullopt;  // TODO: read, and return complete lines
 }
 
 }  // namespace TURTLE_SERVER

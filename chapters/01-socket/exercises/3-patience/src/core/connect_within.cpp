@@ -3,7 +3,7 @@
 namespace TURTLE_SERVER {
 
 auto ConnectWithin(const NetAddress& server, std::chrono::milliseconds limit) -> Socket {
-  static_cast<void>(limit);  // TODO: heed it
+  static_cast<void>(limit);  // TODO: apply it
   Socket socket;
   socket.Connect(server);
   return socket;

@@ -1,4 +1,4 @@
-// A connect that gives up.
+// Connects with a timeout.
 #pragma once
 
 #include <chrono>
@@ -8,11 +8,11 @@
 
 namespace TURTLE_SERVER {
 
-/// Connects, but waits no longer than `limit`, however many signals come in.
+/// Connects, but waits at most `limit`, however many signals arrive.
 ///
-/// @return a socket that blocks, as one of Socket::Connect() does.
-/// @throws std::system_error, "connect 192.0.2.1:80: Connection timed out" when the time is over,
-///     and what Socket::Connect() throws otherwise.
+/// @return a blocking socket, like that of Socket::Connect().
+/// @throws std::system_error, "connect 192.0.2.1:80: Connection timed out" after that time, and
+///     otherwise as Socket::Connect() does.
 [[nodiscard]] auto ConnectWithin(const NetAddress& server, std::chrono::milliseconds limit)
     -> Socket;
 

@@ -1,7 +1,7 @@
-// Connects to a server while the loop goes on.
+// Connects to a server without blocking the loop.
 //
-// Interface: a Connecting begins; its callback brings the socket or the error. A Connecting that is
-// destroyed gives up.
+// Interface: the constructor begins, and the callback gets the socket or the error. Destroying a
+// Connecting cancels it.
 //
 // Thread: the loop's.
 #pragma once
@@ -22,13 +22,13 @@ using ConnectedCallback = std::function<void(UniqueFd client, int error)>;
 class Connecting {
  public:
   /// Begins to connect.
-  /// @param looper the loop that waits for the connection; has to outlive this object
+  /// @param looper waits for the connection; has to outlive this object
   /// @param server the address
   /// @param done called once, in a later round of the loop
-  /// @throws std::system_error when the process is out of descriptors
+  /// @throws std::system_error if the process is out of descriptors
   Connecting(Looper& looper, const NetAddress& server, ConnectedCallback done);
 
-  /// Gives up: `done` is not called any more, and the descriptor is closed.
+  /// Cancels: `done` will not be called any more, and the descriptor is closed.
   ~Connecting() = default;  // TODO
 
   Connecting(const Connecting&) = delete;

@@ -6,7 +6,7 @@ namespace TURTLE_SERVER {
 
 Repeating::Repeating(Looper& looper, Clock::duration period, Task task)
     : looper_(looper), timer_(looper.RunAfter(period, std::move(task))) {
-  // TODO: and again
+  // TODO: repeat
 }
 
 Repeating::~Repeating() { looper_.Cancel(timer_); }

@@ -1,4 +1,4 @@
-// A task that a loop runs again and again.
+// Runs a task again and again.
 //
 // Thread: the loop's.
 #pragma once
@@ -9,14 +9,14 @@
 
 namespace TURTLE_SERVER {
 
-/// Runs a task every so often, for as long as the object lives.
+/// Runs a task at regular intervals, for as long as the object lives.
 class Repeating {
  public:
-  /// The first time is one period after the loop's Now(), each next one a period after that.
+  /// The first run is one period after the loop's Now(), each further one a period after that.
   ///
   /// @param looper outlives this object
   /// @param period more than zero
-  /// @param task if it throws, the loop logs that, and it runs again at the next time. It may end
+  /// @param task if it throws, the loop logs that, and it runs again the next time. It may destroy
   ///     the object.
   /// @throws std::invalid_argument, "a period has to be more than zero"
   Repeating(Looper& looper, Clock::duration period, Task task);
@@ -24,7 +24,7 @@ class Repeating {
   Repeating(const Repeating&) = delete;
   auto operator=(const Repeating&) -> Repeating& = delete;
 
-  /// It does not run any more.
+  /// Stops the runs.
   ~Repeating();
 
  private:

@@ -12,7 +12,7 @@ void Await(Connection* client, Clock::duration time) {
   looper->SetDeadline(client, looper->Now() + time);
 }
 
-// TODO: a client that sends a byte now and then stays for ever.
+// TODO: a client that sends a byte now and then stays forever.
 void Handle(Connection* client, LineTimes times, const LineHandler& on_line) {
   const auto [read, exit] = client->Recv();
   if (exit) {

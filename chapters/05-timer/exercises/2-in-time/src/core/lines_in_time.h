@@ -1,6 +1,6 @@
-// Lines from clients that have to finish what they begin.
+// Receives lines, each within a time limit.
 //
-// Thread: any; the callbacks run on the loop's.
+// Thread: any; the callbacks run on the loop's thread.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@ struct LineTimes {
   Clock::duration line;  ///< from a line's first byte to its line feed
 };
 
-/// Called with each whole line, without its line feed, which is valid for this call.
+/// Called with each complete line, without its line feed; valid during the call.
 using LineHandler = std::function<void(Connection*, std::string_view)>;
 
-/// The callbacks of a connection whose client sends lines. The connection's state is left to the
-/// handler.
+/// Returns the callbacks of a connection whose client sends lines. The connection's state is free
+/// for the handler.
 ///
 /// @param times how long a client may take
 /// @param on_line may write, and may delete the connection

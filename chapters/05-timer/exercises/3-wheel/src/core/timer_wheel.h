@@ -1,10 +1,10 @@
-// Timers in a wheel: arming, moving and disarming one costs a few stores, however many there are.
+// Timers in a wheel: arming, moving and disarming one costs a few stores, whatever their number.
 //
 // Interface:
-//  * A WheelTimer is a task that can be armed; its owner may end it at any time.
-//  * Arm() and Disarm() one, RunDue() runs those whose time has come.
+//  * A WheelTimer is a task that can be armed; its owner may destroy it at any time.
+//  * Arm() and Disarm() one; RunDue() runs the due ones.
 //
-// Time is cut into ticks, counted from the wheel's beginning. A timer is in the slot of its tick,
+// Time is divided into ticks, counted from the wheel's start. A timer is in the slot of its tick,
 // modulo the number of slots.
 //
 // Thread: one at a time, the loop's.
@@ -21,10 +21,10 @@ namespace TURTLE_SERVER {
 
 class TimerWheel;
 
-/// A task that a TimerWheel runs. It is in a wheel while it is armed, and leaves it when it goes.
+/// A task for a TimerWheel. It is in a wheel while it is armed; destroying it removes it.
 class WheelTimer {
  public:
-  /// @param task must not throw; may arm, disarm and end any timer, its own included
+  /// @param task must not throw; may arm, disarm and destroy any timer, including its own
   explicit WheelTimer(Task task) : task_(std::make_shared<const Task>(std::move(task))) {}
 
   WheelTimer(const WheelTimer&) = delete;
@@ -33,7 +33,7 @@ class WheelTimer {
   /// Disarms it.
   ~WheelTimer() = default;  // TODO
 
-  /// Is it to run?
+  /// Returns true if it is armed.
   [[nodiscard]] auto Armed() const noexcept -> bool { return false; }  // TODO
 
  private:
@@ -47,24 +47,24 @@ class TimerWheel {
  public:
   static constexpr std::size_t kSlots = 512;
 
-  /// @param now where the first tick begins
-  /// @param tick how exact it is; more than zero
+  /// @param now the start of the first tick
+  /// @param tick the resolution; more than zero
   TimerWheel(TimePoint now, Clock::duration tick);
 
-  /// Disarms all.
+  /// Disarms all timers.
   ~TimerWheel() = default;  // TODO
 
   TimerWheel(const TimerWheel&) = delete;
   auto operator=(const TimerWheel&) -> TimerWheel& = delete;
 
-  /// Lets `timer` run at `when`, and at no other time that it had. TimePoint::max() is never; a
-  /// time that has passed is due in the next RunDue().
+  /// Lets `timer` run at `when` only, replacing any earlier time. TimePoint::max() is never; a time
+  /// in the past is due in the next RunDue().
   void Arm(WheelTimer& timer, TimePoint when) noexcept;
 
-  /// Lets it not run. Repeated, nothing happens.
+  /// Removes it from the wheel. A second call does nothing.
   void Disarm(WheelTimer& timer) noexcept;
 
-  /// Runs what is due at `now`, which never goes back.
+  /// Runs the timers due at `now`, which never goes back.
   /// @return how many ran
   auto RunDue(TimePoint now) -> std::size_t;
 };

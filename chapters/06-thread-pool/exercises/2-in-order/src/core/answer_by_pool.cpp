@@ -7,7 +7,7 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// TODO: by the pool. Here, all clients of this loop wait.
+// TODO: on the pool. Here, all clients of this loop wait.
 void Handle(Connection* client, const Answer& answer) {
   const bool exit = client->Recv().exit;
   for (std::size_t end = client->Read().find('\n'); end != std::string_view::npos;

@@ -1,6 +1,6 @@
-// Answers that take long, made beside the loop and sent in the order of the questions.
+// Makes slow responses on a pool and sends them in the order of the requests.
 //
-// Thread: the callbacks run on the loop's, Answer on those of the pool.
+// Thread: the callbacks run on the loop's, Answer on the pool's.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace TURTLE_SERVER {
 
-/// Makes the response to a line, which comes without its line feed. May take long, and may throw.
+/// Makes the response to a line without its line feed. It may take long, and may throw.
 using Answer = std::function<std::string(const std::string& line)>;
 
-/// How many lines of one client may have been taken and not been answered.
+/// How many lines of one client may be waiting for their responses.
 constexpr std::size_t kMostInWork = 16;
 
-/// The callbacks of a connection whose client sends lines, each of which gets a response.
+/// Returns the callbacks of a connection whose client sends lines, each of which gets a response.
 ///
-/// @param pool whose threads answer; outlives the loops
+/// @param pool runs `answer`; outlives the loops
 /// @param answer called on several threads at once
 auto AnswerByPool(ThreadPool& pool, Answer answer) -> ConnectionCallbacks;
 

@@ -5,7 +5,7 @@
 
 namespace TURTLE_SERVER {
 
-// TODO: say no before the wait, and every time.
+// TODO: fail before the wait, and every time.
 void CheckedMutex::Lock() {
   if (!mutex_.try_lock_for(std::chrono::seconds(1))) {
     throw std::runtime_error('"' + name_ + "\" can't be had: a deadlock?");

@@ -1,8 +1,8 @@
-// A mutex that refuses to be taken in an order in which threads may come to wait for each other.
+// A mutex that refuses locking orders in which threads could wait for each other.
 //
-// Two threads that take two locks in different orders may each hold what the other wants, and then
-// both wait for ever. It happens when both are there in the same microsecond, so hardly ever, and
-// never in a test. But each time, both orders can be seen to occur.
+// Two threads that take two locks in different orders may each hold the lock that the other needs,
+// and then both wait forever. That requires the same microsecond, so it hardly ever happens, and
+// never in a test. But each run shows that both orders occur.
 //
 // Thread: any.
 #pragma once
@@ -13,29 +13,29 @@
 
 namespace TURTLE_SERVER {
 
-/// A mutex with a name. All of a process know in which orders they have been taken.
+/// A mutex with a name. All mutexes of a process share the orders in which they were taken.
 class CheckedMutex {
  public:
-  /// @param name what it is called in errors
+  /// @param name for error messages
   explicit CheckedMutex(std::string name) : name_(std::move(name)) {}
 
   CheckedMutex(const CheckedMutex&) = delete;
   auto operator=(const CheckedMutex&) -> CheckedMutex& = delete;
 
-  /// It is forgotten, in whichever order it was taken. Nobody holds it.
+  /// Forgets its orders. No thread may hold it.
   ~CheckedMutex() = default;  // TODO
 
   /// Waits until no other thread holds it.
   ///
-  /// @throws std::logic_error instead of a wait that may never end; it is not taken, and nothing
-  ///     is remembered: "b" is held already; "a" while "b" is held, but elsewhere a, b
+  /// @throws std::logic_error instead of a wait that could last forever; then it is not taken, and
+  ///     nothing is remembered: "b" is held already; "a" while "b" is held, but elsewhere a, b
   void Lock();
 
-  /// Takes it if nobody holds it. This never waits, so no order is a wrong one.
-  /// @return false: somebody does, this thread perhaps
+  /// Takes it if it is free. This never waits, so it is correct in any order.
+  /// @return false if a thread has it, possibly this one
   [[nodiscard]] auto TryLock() -> bool;
 
-  /// Only by the thread that holds it; in any order.
+  /// Only for the thread that holds it; in any order.
   void Unlock();
 
  private:

@@ -1,6 +1,6 @@
-// Posts to a loop that is not faster than it can be: who posts too much waits.
+// Posts to a loop no faster than it can run: a thread that posts too much waits.
 //
-// Interface: Post() as Looper::Post(), but at most so many of its tasks are waiting to be run.
+// Interface: Post() as Looper::Post(), but only so many of its tasks may be waiting.
 //
 // Thread: any but the loop's, which would wait for itself.
 #pragma once
@@ -13,17 +13,17 @@
 
 namespace TURTLE_SERVER {
 
-/// A bound for what others may post to a loop. It may go while its tasks still wait.
+/// Limits the tasks posted to a loop. It may be destroyed while its tasks still wait.
 class Throttle {
  public:
-  /// @param mailbox the loop's: Looper::GetMailbox().
-  /// @param limit how many tasks may have been posted here and not been run; at least 1.
+  /// @param mailbox of the loop: Looper::GetMailbox().
+  /// @param limit the most posted tasks that have not run; at least 1.
   Throttle(std::shared_ptr<Mailbox> mailbox, std::size_t limit)
       : mailbox_(std::move(mailbox)), limit_(limit) {}
 
-  /// Waits for a place, and posts.
+  /// Waits for a slot, and posts.
   ///
-  /// @return false: the loop has ended, perhaps during the wait; `task` will not run.
+  /// @return false if the loop has ended, perhaps during the wait; `task` will not run.
   [[nodiscard]] auto Post(Task task) -> bool;
 
  private:

@@ -1,4 +1,4 @@
-// A queue between two threads: one leaves things, the other takes them.
+// A queue between two threads: one adds values, the other takes them.
 //
 // Interface:
 //  * Push() and Pop() never wait, neither for room nor for each other.
@@ -15,12 +15,12 @@
 
 namespace TURTLE_SERVER {
 
-/// A bounded queue of things that can be moved, which does not throw.
-// TODO: no lock, and no memory but the constructor's.
+/// A bounded queue of values that can be moved without an exception.
+// TODO: no lock, and no memory except the constructor's.
 template <typename T>
 class SpscRing {
  public:
-  /// @param capacity how many may be in it
+  /// @param capacity how many fit
   /// @throws std::invalid_argument, "a ring needs room for one"
   explicit SpscRing(std::size_t capacity) : capacity_(capacity) {
     if (capacity == 0) {
@@ -31,11 +31,11 @@ class SpscRing {
   SpscRing(const SpscRing&) = delete;
   auto operator=(const SpscRing&) -> SpscRing& = delete;
 
-  /// Destroys what is left in it.
+  /// Destroys the values that are left.
   ~SpscRing() = default;
 
   /// Adds `value` at the end.
-  /// @return false: the ring is full, and `value` is as it was
+  /// @return false if the ring is full; `value` is then unchanged
   auto Push(T&& value) -> bool {
     const std::lock_guard lock(mutex_);
     if (things_.size() == capacity_) {
@@ -45,7 +45,7 @@ class SpscRing {
     return true;
   }
 
-  /// Takes the oldest; nullopt: there is none.
+  /// Takes the oldest value; nullopt if there is none.
   auto Pop() -> std::optional<T> {
     const std::lock_guard lock(mutex_);
     if (things_.empty()) {

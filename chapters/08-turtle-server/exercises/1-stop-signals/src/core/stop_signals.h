@@ -1,8 +1,8 @@
-// SIGINT and SIGTERM for a server: the first asks it to end, the second does not ask.
+// Handles SIGINT and SIGTERM for a server: the first stops it, the second ends the process.
 //
 // Interface: make one before Begin(), and keep it until Begin() has returned.
 //
-// Thread: the owner's. The signals may meet any thread.
+// Thread: the owner's. The signals may arrive on any thread.
 #pragma once
 
 #include <signal.h>
@@ -16,12 +16,12 @@ class TurtleServer;
 /// Handles SIGINT and SIGTERM while it lives. One at a time in a process.
 class StopSignals {
  public:
-  /// The first of the two signals is TurtleServer::Stop(), every later one does what it does by
-  /// default. A signal that is ignored stays ignored.
+  /// The first of the two signals calls TurtleServer::Stop(); each later one has its default
+  /// action. An ignored signal stays ignored.
   /// @param server outlives this object
   explicit StopSignals(TurtleServer& server);
 
-  /// The signals do again what they did before.
+  /// Restores the earlier actions of the signals.
   ~StopSignals();
 
   StopSignals(const StopSignals&) = delete;

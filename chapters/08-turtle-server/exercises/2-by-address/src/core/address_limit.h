@@ -1,10 +1,10 @@
-// How many clients may come from one address.
+// Limits how many clients may come from one address.
 //
 // Interface:
-//  * Enter() gives a place, or none when the address has as many as it may.
-//  * A place is given back when it goes: hang it on the connection, by what SetState() takes.
+//  * Enter() returns a place, or none if the address has as many as it may.
+//  * Destroying a place returns it: attach it to the connection, by SetState().
 //
-// Thread: any, also several at once.
+// Thread: any, several at once.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace TURTLE_SERVER {
 
-/// Counts clients by address. It may go before its places.
+/// Counts clients by address. It may be destroyed before its places.
 class AddressLimit {
  private:
   struct Counts;
 
  public:
-  /// Counts for one client until it goes.
+  /// Counts for one client until it is destroyed.
   class Place {
    public:
     ~Place();
@@ -32,14 +32,14 @@ class AddressLimit {
     Place() = default;
   };
 
-  /// @param most how many clients of one address have a place at a time
+  /// @param most how many clients of one address may have a place at once
   explicit AddressLimit(std::size_t most);
 
-  /// A place for a client, or nullptr.
-  /// @param client its address; the port does not matter
+  /// Returns a place for a client, or nullptr.
+  /// @param client its address; the port is ignored
   [[nodiscard]] auto Enter(const NetAddress& client) -> std::unique_ptr<Place>;
 
-  /// How many addresses are remembered.
+  /// Returns how many addresses are remembered.
   [[nodiscard]] auto Addresses() const -> std::size_t;
 
  private:

@@ -1,11 +1,11 @@
-// A value that all loops read and that can be replaced while they run: settings, a table, a list
-// of addresses.
+// A value that all loops read and that can be replaced while they run: settings, a table, a list of
+// addresses.
 //
 // Interface:
-//  * Get() is the value, without a lock. Within one handler it stays the same.
-//  * Replace() gives every loop another one.
+//  * Get() returns the value, without a lock. It does not change within a handler.
+//  * Replace() gives every loop a new value.
 //
-// Thread: Get() on the loop's, or on any while the loop does not run; the rest on any.
+// Thread: Get() on the loop's, or on any while the loop does not run; Replace() on any.
 #pragma once
 
 #include <memory>
@@ -16,22 +16,22 @@
 
 namespace TURTLE_SERVER {
 
-/// A value of type `T`, as each of several loops knows it. It may go while loops still run that
-/// read it no more.
+/// A value of type `T`, with a copy for each of several loops. It may be destroyed while loops
+/// still run that no longer read it.
 template <typename T>
 class Live {
  public:
-  /// @param loops those that read it: TurtleServer::Loopers(); they outlive this object
-  /// @param value the first one
+  /// @param loops the readers: TurtleServer::Loopers(); they outlive this object
+  /// @param value the initial value
   Live(const std::vector<Looper*>& loops, T value)
       : loops_(loops), value_(std::make_shared<const T>(std::move(value))) {}
 
-  /// The value that `loop` has.
-  /// @param loop one of those that the constructor was told
+  /// Returns the value of `loop`.
+  /// @param loop one of the constructor's
   [[nodiscard]] auto Get(const Looper& /*loop*/) const -> const T& { return *value_; }
 
-  /// Gives each loop `value`, as soon as it gets to it, and waits for none of them. When each has
-  /// it, the one before is destroyed.
+  /// Gives `value` to each loop as soon as it can take it, and waits for none. When all have it,
+  /// the previous value is destroyed.
   void Replace(T /*value*/) {}  // TODO
 
  private:

@@ -1,4 +1,4 @@
-// May a response be compressed? Reads Accept-Encoding (RFC 9110, section 12.5.3).
+// Decides whether a response may be compressed, by Accept-Encoding (RFC 9110, section 12.5.3).
 //
 // Thread: a pure function.
 #pragma once
@@ -9,11 +9,11 @@
 
 namespace TURTLE_SERVER {
 
-/// Does the client take a content coding?
+/// Returns true if the client accepts a content coding.
 /// @param fields of the request
 /// @param coding such as "gzip", in lower case; not "identity"
-/// @return false as well when the client doesn't say, or says it in a way that is no
-///     Accept-Encoding: uncompressed is always right
+/// @return false if Accept-Encoding is missing or malformed, too: uncompressed is always
+///     right
 [[nodiscard]] auto AcceptsCoding(const Headers& fields, std::string_view coding) -> bool;
 
 }  // namespace TURTLE_SERVER

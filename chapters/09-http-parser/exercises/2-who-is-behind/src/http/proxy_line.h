@@ -1,5 +1,5 @@
-// The client's address from a proxy: the line that HAProxy and others send before the first byte of
-// their client (PROXY protocol, version 1).
+// Reads the client's address from a proxy's line, which HAProxy and others send before the client's
+// first byte (PROXY protocol, version 1).
 //
 //   PROXY TCP4 192.0.2.1 192.0.2.7 51234 443 CR LF
 //
@@ -19,19 +19,19 @@ namespace TURTLE_SERVER {
 enum class ProxyLineState : std::uint8_t {
   kNeedMore,  ///< the beginning of a line: come back with more
   kDone,      ///< a whole line
-  kBad,       ///< no such line, whatever may follow: close
+  kBad,       ///< not such a line, whatever follows: close
 };
 
-/// A line, as far as it is there.
+/// A line, as far as it has arrived.
 struct ProxyLine {
   ProxyLineState state = ProxyLineState::kNeedMore;  ///< which of the three
-  std::size_t size = 0;                              ///< kDone: its bytes, CR LF included
-  /// kDone: who is behind the proxy; nullopt when it doesn't say.
+  std::size_t size = 0;                              ///< kDone: its bytes, including CR LF
+  /// kDone: the client of the proxy; nullopt if the line doesn't contain it.
   std::optional<NetAddress> client{};
 };
 
 /// Looks for the line at the beginning of `input`.
-/// @param input all that came on the connection so far
+/// @param input everything received on the connection so far
 [[nodiscard]] auto ParseProxyLine(std::string_view input) -> ProxyLine;
 
 }  // namespace TURTLE_SERVER

@@ -1,6 +1,6 @@
-// Turns bytes into the head of a response: for clients, and for servers that are clients of others.
+// Parses the head of a response: for clients, and for servers that are clients of others.
 //
-// Pure: no system call, no clock, no memory of its own.
+// Pure: it makes no system call, reads no clock, and has no memory of its own.
 //
 // Thread: a pure function.
 #pragma once
@@ -18,14 +18,14 @@ namespace TURTLE_SERVER {
 
 /// How the end of a response's body is found (RFC 9112, section 6.3).
 enum class ReplyBody : std::uint8_t {
-  kNone,     ///< there is no body: the next byte belongs to the next reply
-  kLength,   ///< so many bytes; may be 0
-  kChunked,  ///< by the last chunk
-  kClose,    ///< by the end of the connection: nothing can follow on it
-  kTunnel,   ///< what follows is HTTP no more
+  kNone,     ///< there is no body: the next byte belongs to the next response
+  kLength,   ///< given in bytes; may be 0
+  kChunked,  ///< the last chunk
+  kClose,    ///< the end of the connection: nothing can follow on it
+  kTunnel,   ///< the following bytes are no longer HTTP
 };
 
-/// The head of a response. Its texts are views into the bytes that were parsed.
+/// The head of a response. Its texts are views of the bytes that were parsed.
 struct Reply {
   int status = 0;           ///< 100 to 599
   std::string_view reason;  ///< as sent; may be ""
@@ -43,11 +43,11 @@ struct [[nodiscard]] ReplyResult {
 };
 
 /// Parses the head at the beginning of `input`.
-/// @param input all that was received and belongs to no earlier reply
-/// @param method of the request that it answers
+/// @param input everything received that belongs to no earlier response
+/// @param method of the request
 /// @param limits max_head_bytes and max_fields
-/// @param out filled when the result is kDone; otherwise unspecified. Used again, it keeps its
-///     memory.
+/// @param out filled if the result is kDone; otherwise unspecified. If it is used again, it keeps
+///     its memory.
 auto ParseReply(std::string_view input, Method method, const ParserLimits& limits, Reply& out)
     -> ReplyResult;
 

@@ -1,4 +1,4 @@
-// One name for a site: who asks for it by another is sent to the right one.
+// Redirects a client that uses another name of the site to the right one.
 //
 // Thread: the loop's.
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace TURTLE_SERVER {
 
-/// A handler before another one.
+/// A handler in front of another one.
 class OneName : public RequestHandler {
  public:
   /// @param host the right name, such as "example.com" or "example.com:8080"
-  /// @param next answers what is asked by it
+  /// @param next handles requests with the right name
   OneName(std::string host, std::unique_ptr<RequestHandler> next);
 
   void Handle(Exchange& exchange) override;

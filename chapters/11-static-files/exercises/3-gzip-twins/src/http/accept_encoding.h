@@ -9,8 +9,8 @@
 
 namespace TURTLE_SERVER {
 
-/// Returns true if a client with this Accept-Encoding takes gzip: `gzip` has a weight above 0, or
-/// is not named, and `*` has one. An invalid weight counts as 0.
+/// Returns true if a client with this Accept-Encoding accepts gzip: `gzip` has a weight above 0, or
+/// is missing while `*` has one. An invalid weight counts as 0.
 /// @param value of the field, such as "br;q=1.0, gzip;q=0.8, *;q=0.1"; "" if there is none
 [[nodiscard]] auto AcceptsGzip(std::string_view value) -> bool;
 

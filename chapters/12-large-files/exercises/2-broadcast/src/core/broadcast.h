@@ -1,4 +1,4 @@
-// One text for all connections of a loop.
+// Sends one text to all connections of a loop.
 //
 // Thread: the loop's.
 #pragma once
@@ -10,10 +10,10 @@
 
 namespace TURTLE_SERVER {
 
-/// Sends `text` to every connection of the loop that can still be written to. All of them share
-/// one copy, which is freed when the last of them has sent it or has gone.
+/// Sends `text` to every connection of the loop that can still be written to. All of them share one
+/// copy, which is freed when the last of them has sent it or is gone.
 /// @param looper the loop
-/// @param text of any length; an empty one is sent to nobody
+/// @param text of any length; an empty one is not sent
 /// @return how many connections got it
 auto Broadcast(Looper& looper, std::string text) -> std::size_t;
 

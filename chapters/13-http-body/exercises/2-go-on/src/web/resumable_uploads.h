@@ -1,9 +1,9 @@
-// Uploads that may break off and go on: what has come is kept, and the client can ask how much.
+// Uploads that can be resumed: received bytes are kept, and the client can ask how many there are.
 //
-//   HEAD  /name                        204, Upload-Offset: how many bytes are there
-//   PATCH /name  Upload-Offset: 5      the body goes on where five bytes are
+//   HEAD  /name                        204, Upload-Offset: how many bytes there are
+//   PATCH /name  Upload-Offset: 5      the body continues after five bytes
 //
-// Interface: to be mounted like any other handler.
+// Interface: mount it like any other handler.
 //
 // Thread: the loop's. Several loops must not share a directory.
 #pragma once
@@ -15,11 +15,11 @@
 
 namespace TURTLE_SERVER {
 
-/// Takes files, in as many requests as it takes.
+/// Receives files, each in any number of requests.
 class ResumableUploads : public RequestHandler {
  public:
   /// @param folder the directory of the files
-  /// @throws std::system_error that names the directory when it can't be opened
+  /// @throws std::system_error that names the directory if it can't be opened
   explicit ResumableUploads(const std::string& folder);
 
   void Handle(Exchange& exchange) override;

@@ -1,10 +1,10 @@
-// From one client to another: a body that is put under a name goes to the client that gets that
-// name, while it comes, and nothing is kept in between.
+// Passes a body from one client to another: a PUT under a name goes to the client that sends GET
+// for that name, while it arrives, and is never stored.
 //
 //   curl -T film http://…/relay/tonight        the sender
 //   curl http://…/relay/tonight > film         the receiver, before or after
 //
-// Interface: to be mounted like any other handler.
+// Interface: mount it like any other handler.
 //
 // Thread: the loop's. Clients on different loops don't meet.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Brings senders and receivers together.
+/// Connects senders and receivers.
 class Relay : public RequestHandler {
  public:
   void Handle(Exchange& exchange) override;

@@ -1,8 +1,8 @@
-// Names that are asked for again and again, and of which there is no file.
+// Remembers names that are requested again and again although no such file exists.
 //
 // Interface:
-//  * Note() remembers that a name leads nowhere, if the kernel will tell when that changes.
-//  * IsMissing() asks nobody but the memory.
+//  * Note() remembers that a name has no file, if the kernel will report a change.
+//  * IsMissing() only looks at the memory.
 //
 // Thread: the loop's.
 #pragma once
@@ -21,17 +21,17 @@ class MissingFiles {
  public:
   /// @param looper outlives this object
   /// @param root the open root directory, borrowed for as long as this object lives
-  /// @param max_bytes of all names together, bookkeeping included
+  /// @param max_bytes of all names together, including bookkeeping
   MissingFiles(Looper& looper, int root, std::size_t max_bytes);
 
-  /// True if there is no file `name`, relative to the root, and it is known without a look.
+  /// Returns true if it is known that there is no file `name`, relative to the root.
   [[nodiscard]] auto IsMissing(std::string_view name) -> bool;
 
-  /// Remembers that there is no file `name`, unless there is one, or nobody would tell when it
-  /// comes.
+  /// Remembers that there is no file `name`, unless there is one, or its creation would not be
+  /// reported.
   void Note(const std::string& name);
 
-  /// Hits, misses and sizes.
+  /// Returns hits, misses and sizes.
   [[nodiscard]] auto Stats() const noexcept -> LruStats;
 };
 

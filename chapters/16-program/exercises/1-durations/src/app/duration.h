@@ -11,10 +11,10 @@
 
 namespace TURTLE_SERVER {
 
-/// Reads a duration: a number alone, which is seconds, or numbers with a unit each (`d`, `h`, `m`,
-/// `s`), from the largest unit to the smallest, none twice. No sign, no space, no fraction.
-/// @param text what was written.
-/// @return seconds; nullopt: not a duration, or more seconds than 63 bits hold.
+/// Parses a duration: a single number, which means seconds, or several with a unit each (`d`, `h`,
+/// `m`, `s`), from the largest unit to the smallest, none twice. No sign, no space, no fraction.
+/// @param text as written.
+/// @return seconds; nullopt: not a duration, or more seconds than 63 bits can hold.
 [[nodiscard]] auto ParseDuration(std::string_view text) -> std::optional<std::chrono::seconds>;
 
 }  // namespace TURTLE_SERVER

@@ -1,6 +1,6 @@
-// A server in the background: the shell has its prompt again as soon as clients can connect.
+// Runs a server in the background: the shell shows its prompt again once clients can connect.
 //
-// Thread: the process has no other thread when RunInBackground() is called.
+// Thread: the process must have no other thread when RunInBackground() is called.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ using ReadyCallback = std::function<void()>;
 
 /// Runs `work` in a child process, which outlives this one.
 ///
-/// The child leads its own session (setsid(2)), so that Ctrl-C and a terminal that is closed do not
+/// The child leads its own session (setsid(2)), so Ctrl-C and a closed terminal do not
 /// reach it. Its standard input is /dev/null. Its standard output and error are this process's
 /// until the work is ready, and /dev/null from then on.
 /// @param work returns the child's exit code.

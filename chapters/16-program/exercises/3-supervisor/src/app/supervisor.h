@@ -1,6 +1,6 @@
-// Keeps a server running: does the work in a child process, and starts another after a crash.
+// Keeps a server running: it does the work in a child process, and starts another after a crash.
 //
-// Thread: the process has no other thread when Supervise() is called.
+// Thread: the process must have no other thread when Supervise() is called.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace TURTLE_SERVER {
 
 /// Runs `work` in a child process until a child exits, or this process is asked to stop.
 ///
-/// A child that a signal has ended has crashed: `log` gets the line "process N was ended by signal
-/// S", and the next child is started. SIGINT and SIGTERM are passed on to the child; from then on
-/// none is started. On return, and in each child before `work`, this thread's signal mask is what
-/// it was before.
+/// If a signal has ended a child, it has crashed: `log` gets the line "process N was ended by
+/// signal S", and the next child is started. SIGINT and SIGTERM are passed on to the child, and no
+/// other is started after that. On return, and in each child before `work`, this thread's signal
+/// mask is restored.
 /// @param work returns the child's exit code.
-/// @param max_crashes that many are too many: no other child is started.
+/// @param max_crashes after that many, no other child is started.
 /// @param log gets the lines about crashes.
 /// @return the exit code of the child that exited; 128 + S if signal S ended it after this process
 ///         was asked to stop; 1 after too many crashes.

@@ -1,6 +1,6 @@
-// The files that a LogFile has rolled, and an end to them.
+// Removes old files that a LogFile has rolled.
 //
-// Thread: any; several at once, too, and other processes.
+// Thread: any; several at once, and even several processes.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace TURTLE_SERVER {
 
-/// Removes the oldest files that the LogFile of `path` has rolled, so that the newest `keep` are
-/// left. The name of a file says how old it is. Nothing else is touched. A file that can't be
-/// removed stays; a file that another process has removed does not matter.
+/// Removes the oldest files that the LogFile of `path` has rolled, and leaves the newest `keep`. A
+/// file's age is determined by its name. Nothing else is touched. A file that can't be removed
+/// stays; one removed by another process does not matter.
 ///
-/// @param path as the LogFile has it
-/// @param keep so many are left; 0: none
+/// @param path as for the LogFile
+/// @param keep how many are left; 0: none
 /// @return how many were removed
 auto RemoveOldLogs(const std::string& path, std::size_t keep) -> std::size_t;
 

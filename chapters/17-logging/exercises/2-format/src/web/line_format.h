@@ -1,6 +1,6 @@
-// A line of the access log as its reader wants it: "%h %r %s %D".
+// Formats a line of the access log with a pattern: "%h %r %s %D".
 //
-// Thread: what Append() reads never changes: any number at once.
+// Thread: any, several at once: Append() only reads constant data.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace TURTLE_SERVER {
 
-/// The format of a line. Text stands for itself, and:
+/// The format of a line. Text is copied, except for:
 ///
 /// | | |
 /// |---|---|
 /// | %h | the client's address |
-/// | %t | the time, as AccessLogLine has it |
+/// | %t | the time from AccessLogLine |
 /// | %r | the request line |
 /// | %s | the status |
-/// | %b, %B | the bytes of the body; none are - for %b and 0 for %B |
-/// | %D | microseconds from the whole head to the end, rounded |
-/// | %X | + if the reply is complete, X if not |
+/// | %b, %B | the bytes of the body; if there are none, - for %b and 0 for %B |
+/// | %D | microseconds from the complete head to the end, rounded |
+/// | %X | + if the response is complete, X if not |
 /// | %{Name}i | the request's field of that name, the first if there are several |
 /// | %% | a percent sign |
 ///
@@ -33,7 +33,7 @@ class LineFormat {
   ///     "format: % is not ended (at 12)", "format: a control character (at 3)"
   explicit LineFormat(std::string_view text);
 
-  /// Appends a line and its line feed. Allocates nothing but the room in `out`.
+  /// Appends a line and its line feed. Allocates only the room in `out`.
   void Append(const AccessLogLine& line, const ExchangeRecord& record, std::string& out) const;
 };
 

@@ -1,10 +1,10 @@
-// The last lines, kept in memory: what nobody wants to write, until the program dies.
+// Keeps the last lines in memory, in case the program crashes.
 //
-// Lines of level DEBUG are off on a server that is in use: there are too many of them. The last
-// ones before a crash are what somebody will wish to have. They are kept here, where they cost a
-// copy, and a signal handler writes them out.
+// Lines of level DEBUG are off on a production server, because there are too many of them. But the
+// last ones before a crash would be useful. They are kept here, which costs only a copy, and a
+// signal handler writes them out.
 //
-// Thread: any, any number at once; and signal handlers, whatever they have interrupted.
+// Thread: any, several at once; also signal handlers, whatever they have interrupted.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,12 @@ class LastLines {
   auto operator=(const LastLines&) -> LastLines& = delete;
   ~LastLines() = default;
 
-  /// Keeps a line instead of the oldest. Takes no lock, never waits, and allocates nothing. While
-  /// somebody else is still busy with the place that it would get, the line is left out.
+  /// Keeps a line in place of the oldest. Takes no lock, never waits, and allocates nothing. If
+  /// another thread is still using the slot that it would get, the line is dropped.
   void Add(const LogLine& line) noexcept;
 
-  /// Writes the lines that are kept, the oldest first, as far as write(2) takes them. A line that
-  /// another thread changes meanwhile is left out, never shown in part. `errno` is what it was.
+  /// Writes the kept lines, the oldest first, as far as write(2) takes them. A line that another
+  /// thread changes meanwhile is left out, never shown in part. `errno` is preserved.
   void Write(int fd) const noexcept;
 };
 

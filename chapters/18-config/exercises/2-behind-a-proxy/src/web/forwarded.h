@@ -1,4 +1,4 @@
-// Who is it, behind a proxy?
+// Finds the client of a request that came through proxies.
 //
 // Thread: pure function.
 #pragma once
@@ -9,20 +9,20 @@
 
 namespace TURTLE_SERVER {
 
-/// The client of a request that may have come through proxies.
+/// Returns the client of a request that may have come through proxies.
 ///
-/// Each proxy adds, at the end of X-Forwarded-For, the address from which the request has come to
-/// it. An entry that one of our proxies has added is true; the entries before it may come from
-/// anybody.
+/// Each proxy appends to X-Forwarded-For the address from which the request came to it. An entry
+/// added by one of our proxies is true; the entries before it may be forged by the client, or by a
+/// proxy that is not ours.
 ///
 /// @param peer the other end of the connection. A peer with a path in the file system is one of our
 ///     proxies.
 /// @param fields of the request. Several X-Forwarded-For count as if they were joined, and empty
 ///     elements don't count.
 /// @param ours the addresses of our proxies
-/// @return the last address on the way, seen from us, that is none of our proxies; if all are, or
-///     if the next entry is no address, the last that was found to be one. With its port, or 0
-///     where X-Forwarded-For has none.
+/// @return the last address on the way, seen from us, that is not one of our proxies; if all are,
+///     or if the next entry is not an address, the last valid one. With its port, or 0 if
+///     X-Forwarded-For has none.
 [[nodiscard]] auto ClientBehind(const NetAddress& peer, const Headers& fields, const CidrSet& ours)
     -> NetAddress;
 

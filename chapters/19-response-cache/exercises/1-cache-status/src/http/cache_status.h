@@ -1,4 +1,4 @@
-// The field Cache-Status (RFC 9211), by which a cache reports how it handled a request.
+// Writes the field Cache-Status (RFC 9211), in which a cache reports how it handled a request.
 //
 // Thread: pure.
 #pragma once

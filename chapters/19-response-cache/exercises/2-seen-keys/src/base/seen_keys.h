@@ -1,7 +1,7 @@
-// Which keys were seen lately, in a memory that doesn't grow: two Bloom filters that take turns.
+// Remembers recently seen keys in constant memory: two Bloom filters that take turns.
 //
-// A cache that keeps only responses that were asked for twice is not emptied by a client that asks
-// for ?1, ?2, ?3 and so on.
+// A cache that only stores responses requested twice is not emptied by a client that requests ?1,
+// ?2, ?3 and so on.
 //
 // Thread: one at a time.
 #pragma once
@@ -11,19 +11,19 @@
 
 namespace TURTLE_SERVER {
 
-/// The keys that were seen lately, and a few that were not.
+/// The recently seen keys, and a few false positives.
 class SeenKeys {
  public:
-  /// @param capacity so many keys, the last ones, are always remembered; at least 1
+  /// @param capacity how many of the last keys are always remembered; at least 1
   /// @throws std::invalid_argument "0 keys: at least 1"
   explicit SeenKeys(std::size_t capacity);
 
   /// Notes a key. Allocates nothing.
-  /// @return true if it was noted lately. Always true for one of the last `capacity` different
-  ///     keys; false, but for 2 in 100, for a key that is new or older than 2 * capacity other keys
+  /// @return true if it was noted recently. Always true for one of the last `capacity` different
+  ///     keys; in 98 of 100 cases false for a key that is new or older than 2 * capacity other keys
   auto Note(std::string_view key) -> bool;
 
-  /// The memory that the object has allocated, in bytes: at most 4 * capacity + 128.
+  /// Returns the memory that the object has allocated, in bytes: at most 4 * capacity + 128.
   [[nodiscard]] auto Bytes() const noexcept -> std::size_t;
 };
 

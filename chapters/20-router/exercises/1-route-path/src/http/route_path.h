@@ -1,4 +1,4 @@
-// From a route back to a path: what a page or a Location field links to.
+// Turns a route back into a path, for a link on a page or in a Location field.
 //
 // Thread: pure function.
 #pragma once
@@ -13,10 +13,10 @@ namespace TURTLE_SERVER {
 /// Parameters and their values, decoded.
 using RouteValues = std::map<std::string, std::string, std::less<>>;
 
-/// The path that `pattern` has with these values, encoded as a request sends it. A request for it
-/// gets the route, unless a more precise one has the path, with the same values.
+/// Returns the path of `pattern` with these values, encoded as in a request. A request for it
+/// reaches the route with the same values, unless a more precise route has the path.
 ///
-/// @param pattern as ParseRoutePattern() wants it, which says so if it is none
+/// @param pattern checked as by ParseRoutePattern()
 /// @param values one for each parameter
 /// @throws std::invalid_argument "no value for id", "id is no parameter", and "the value of id does
 ///     not fit" if no request can bring it

@@ -1,4 +1,4 @@
-// A response of JSON values, a line for each (application/x-ndjson), that are sent as they become
+// A response of JSON values, one per line (application/x-ndjson), that are sent as they become
 // known.
 //
 //   server.Get("/export", [&pool](const ServerRequest&, const Responder& responder) {
@@ -15,7 +15,7 @@
 
 namespace TURTLE_SERVER {
 
-/// A response that grows by a line for each value. Copies share it.
+/// A response that grows by one line for each value. Copies share it.
 class JsonLines {
  public:
   /// Begins the response.
@@ -24,10 +24,10 @@ class JsonLines {
   explicit JsonLines(const Responder& responder, ServerResponse head = ServerResponse());
 
   /// Sends `value`, as FormatJson() writes it, and a newline, in one piece.
-  /// @return as ReplyStream::Write()
+  /// @return as for ReplyStream::Write()
   auto Send(const nlohmann::json& value) const -> StreamState;
 
-  /// Ends the response. If the last copy goes before that, the response is cut.
+  /// Ends the response. If the last copy is destroyed before that, the response is cut.
   void End() const;
 
  private:

@@ -7,7 +7,7 @@
 //     res.Json(poll.Say(req.Body()));
 //   });
 //
-// Thread: any, any number at once.
+// Thread: any, several at once.
 #pragma once
 
 #include <cstddef>
@@ -22,30 +22,30 @@ namespace TURTLE_SERVER {
 /// Texts, numbered from 1 on, and the clients that wait for the next one.
 class LongPoll {
  public:
-  /// @param max_waiting clients that may wait at once
+  /// @param max_waiting how many clients may wait at once
   explicit LongPoll(std::size_t max_waiting);
 
   LongPoll(const LongPoll&) = delete;
   auto operator=(const LongPoll&) -> LongPoll& = delete;
-  ~LongPoll();  ///< After the server has ended.
+  ~LongPoll();  ///< Call it after the server has ended.
 
   /// Responds with the last text if its number is above `after`, else with the next one:
-  /// {"number": 7, "text": "…"}. A client that has gone is forgotten at once.
+  /// {"number": 7, "text": "…"}. A client that is gone is forgotten at once.
   ///
-  /// If `max_waiting` clients wait already, the response is 503 with "Retry-After: 1"; after End()
-  /// it is 204.
-  /// @param after the number of the text that the client has
+  /// If `max_waiting` clients are already waiting, the response is 503 with "Retry-After: 1"; after
+  /// End() it is 204.
+  /// @param after the number of the client's last text
   /// @param responder of its request
   void Wait(std::int64_t after, const Responder& responder);
 
-  /// Says the next text to all that wait.
+  /// Sends the next text to all waiting clients.
   /// @return its number
   auto Say(std::string_view text) -> std::int64_t;
 
-  /// Responds 204 to all that wait, so that the server can stop.
+  /// Responds 204 to all waiting clients, so that the server can stop.
   void End();
 
-  /// How many clients wait.
+  /// Returns how many clients wait.
   [[nodiscard]] auto Waiting() const -> std::size_t;
 
  private:

@@ -6,7 +6,7 @@ RetryAdvice::RetryAdvice(std::size_t /*threads*/, std::chrono::milliseconds /*ta
                          std::chrono::seconds /*most*/) {}
 
 auto RetryAdvice::Next(std::size_t /*queued*/, TimePoint /*now*/) -> std::chrono::seconds {
-  return std::chrono::seconds(1);  // TODO: everybody comes again at the same time
+  return std::chrono::seconds(1);  // TODO: all clients return at the same time
 }
 
 }  // namespace TURTLE_SERVER

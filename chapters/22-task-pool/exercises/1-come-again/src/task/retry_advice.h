@@ -1,7 +1,7 @@
-// When clients that a full pool has refused are to come again: not all at once.
+// Computes when clients refused by a full pool should return: not all at once.
 //
-// A pool of `threads` threads, whose tasks take `task` each, can begin one more every
-// task / threads. Each refused client is given such a turn, and no other client gets the same.
+// A pool of `threads` threads, whose tasks take `task` each, can start one more every
+// task / threads. Each refused client gets such a turn, and no other client gets the same.
 //
 // Thread: any.
 #pragma once
@@ -11,14 +11,14 @@
 
 namespace TURTLE_SERVER {
 
-/// Says what to put into Retry-After.
+/// Computes values for Retry-After.
 class RetryAdvice {
  public:
-  using TimePoint = std::chrono::steady_clock::time_point;  ///< When something is.
+  using TimePoint = std::chrono::steady_clock::time_point;  ///< A time.
 
-  /// @param threads that the pool has, at least 1
+  /// @param threads of the pool, at least 1
   /// @param task how long one takes, at least 1 ms
-  /// @param most the longest time that anybody is told, at least 1 s
+  /// @param most the longest returned time, at least 1 s
   /// @throws std::invalid_argument "0 threads: at least 1", "a task of 0 ms: at least 1",
   ///     "0 s at most: at least 1"
   RetryAdvice(std::size_t threads, std::chrono::milliseconds task, std::chrono::seconds most);

@@ -7,7 +7,7 @@ Strand::Strand(TaskPool& /*pool*/, Priority /*priority*/, std::size_t /*max_queu
 Strand::~Strand() = default;
 
 auto Strand::Submit(Work /*work*/) -> SubmitResult {
-  return SubmitResult::kStopped;  // TODO: have it run by the pool, after the earlier work
+  return SubmitResult::kStopped;  // TODO: run it on the pool, after the earlier work
 }
 
 }  // namespace TURTLE_SERVER

@@ -1,6 +1,6 @@
-// One thing, done by many threads at once: the rows of a picture, the files of an archive.
+// Splits one job over many threads: the rows of a picture, the files of an archive.
 //
-// Thread: any, also one of the pool's own.
+// Thread: any, even one of the pool's own.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 namespace TURTLE_SERVER {
 
 /// Calls body(0) to body(count - 1), each once, in the order of their numbers, several at a time:
-/// on this thread and on those of the pool that have nothing else to do. Returns when all have
-/// ended; nothing of it is left in the pool then.
+/// on this thread and on idle threads of the pool. Returns when all have ended; then none of its
+/// tasks is left in the pool.
 ///
-/// If one throws, none is begun any more, and what it has thrown is thrown here (of several, one),
-/// when those that run have ended.
+/// If one throws, no more are started, and when the running ones have ended, its exception is
+/// thrown here (one, if there are several).
 ///
-/// @param pool that may help; without its help this thread does it alone
-/// @param count how many
+/// @param pool may help; otherwise this thread does everything
+/// @param count how many calls
 /// @param body called on several threads at once
 void ForEach(TaskPool& pool, std::size_t count, const std::function<void(std::size_t)>& body);
 

@@ -20,7 +20,7 @@ auto InTransaction(DbConnection& connection, int /*attempts*/,
   Transaction transaction(connection);
   body(connection);
   transaction.Commit();
-  return 1;  // TODO: once more
+  return 1;  // TODO: retry
 }
 
 }  // namespace TURTLE_SERVER

@@ -1,4 +1,4 @@
-// Work that is done even if the process that has begun it dies.
+// Jobs that get done even if the process that has started one dies.
 //
 //   const std::optional<Job> job = queue.Take(*connection, Now());
 //   if (job) {
@@ -6,14 +6,14 @@
 //     queue.Finish(*connection, *job);
 //   }
 //
-// Jobs are rows of a table. A process that takes one has it for a while: a lease. If it has not
-// finished by then, it may have died, and the next one gets the job. So a job may be done twice,
-// but it is not lost; and a process that comes too late is told.
+// Jobs are rows of a table. A process that takes one has it for a limited time: a lease. If it has
+// not finished by then, it may be dead, and the next process gets the job. So a job may be done
+// twice, but it is never lost; and a process that finishes too late learns that.
 //
-// In a Transaction of the caller's, Put() and Finish() count with the rest of it: no letter without
-// the order, and no order without the letter.
+// Within a Transaction of the caller, Put() and Finish() take effect with the rest of it: no letter
+// without the order, and no order without the letter.
 //
-// For SQLite. Thread: as DbConnection; several processes may use the same table.
+// For SQLite. Thread: as for DbConnection; several processes may use the same table.
 #pragma once
 
 #include <chrono>
@@ -27,17 +27,17 @@
 
 namespace TURTLE_SERVER {
 
-/// Work that somebody has taken.
+/// A job that a process has taken.
 struct Job {
-  std::int64_t id = 0;  ///< of no other job, ever
+  std::int64_t id = 0;  ///< never used for another job
   std::string work;     ///< the text of the work
-  int attempt = 0;      ///< the how manieth this is, 1 at first
+  int attempt = 0;      ///< the number of this attempt, 1 at first
 };
 
-/// How jobs are given away.
+/// Limits of a JobQueue.
 struct JobQueueOptions {
-  std::chrono::milliseconds lease{60'000};  ///< how long a job is its taker's
-  int attempts = 5;                         ///< how often it is given away, at most
+  std::chrono::milliseconds lease{60'000};  ///< how long a taken job is reserved
+  int attempts = 5;                         ///< the most attempts of a job
 };
 
 /// The table `jobs`.
@@ -47,29 +47,29 @@ class JobQueue {
 
   explicit JobQueue(const JobQueueOptions& options = {});
 
-  /// Makes the table, if it isn't there.
+  /// Creates the table, if it is missing.
   void MakeTable(DbConnection& connection) const;
 
-  /// Leaves work. In the caller's transaction, if there is one. @return the job's id
+  /// Adds a job. In the caller's transaction, if there is one. @return the job's id
   auto Put(DbConnection& connection, std::string_view work) const -> std::int64_t;
 
-  /// Takes the oldest job that nobody has, or whose lease is over, and which was not given away too
-  /// often. @param connection without a transaction. @return nullopt: there is none
+  /// Takes the oldest job that is free, or whose lease has expired, and that has attempts left.
+  /// @param connection without a transaction. @return nullopt if there is none
   [[nodiscard]] auto Take(DbConnection& connection, TimePoint now) const -> std::optional<Job>;
 
-  /// Its work is done: the job goes. In the caller's transaction, if there is one.
-  /// @return false: the lease is over; another process has taken the job, or it is done
+  /// Removes a finished job. In the caller's transaction, if there is one.
+  /// @return false if the lease has expired, and another process has taken or finished the job
   [[nodiscard]] auto Finish(DbConnection& connection, const Job& job) const -> bool;
 
-  /// It takes longer: a new lease, from `now` on. @return as Finish()
+  /// Renews the lease of a long job, from `now` on. @return as for Finish()
   [[nodiscard]] auto Extend(DbConnection& connection, const Job& job, TimePoint now) const -> bool;
 
-  /// It could not be done. From `later` on the next may try. @return as Finish()
+  /// Gives back a job that failed, for another attempt from `later` on. @return as for Finish()
   [[nodiscard]] auto GiveBack(DbConnection& connection, const Job& job, TimePoint later) const
       -> bool;
 
-  /// How many jobs were given away as often as they may be, and are in nobody's hands at `now`.
-  /// Somebody has to look at them.
+  /// Returns how many jobs have no attempts left, and are not leased at `now`. A person has to look
+  /// at them.
   [[nodiscard]] auto Dead(DbConnection& connection, TimePoint now) const -> std::size_t;
 };
 

@@ -12,7 +12,7 @@ auto SourceCookie::Make(const NetAddress& /*peer*/, TimePoint /*now*/) const noe
 
 auto SourceCookie::IsGood(std::string_view /*cookie*/, const NetAddress& /*peer*/,
                           TimePoint /*now*/) const noexcept -> bool {
-  return true;  // TODO: every source is believed
+  return true;  // TODO: every source is trusted
 }
 
 }  // namespace TURTLE_SERVER

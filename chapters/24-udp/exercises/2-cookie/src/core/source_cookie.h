@@ -1,11 +1,11 @@
-// Proof that a client gets what is sent to the address that it claims: a cookie.
+// Proves that a client receives at the address that it claims: a cookie.
 //
-// A client that asks without one is sent a cookie, which is shorter than the question, and nothing
-// else. A client that comes back with it has read it, so the address is its own. The server
-// remembers nobody.
+// A client without a cookie only gets one, which is shorter than its request. A client that sends
+// the cookie back has read it, so the address is its own. The server stores nothing about
+// clients.
 //
 // Thread: one at a time for each object.
-// Sources: RFC 7873 and RFC 9018, where the DNS does so.
+// Sources: RFC 7873 and RFC 9018, for the DNS.
 #pragma once
 
 #include <array>
@@ -18,26 +18,26 @@
 
 namespace TURTLE_SERVER {
 
-/// Makes cookies and knows them again.
+/// Makes and checks cookies.
 class SourceCookie {
  public:
   using TimePoint = std::chrono::system_clock::time_point;  ///< The same on all hosts.
   static constexpr std::size_t kSize = 12;                  ///< Bytes of a cookie.
   using Bytes = std::array<char, kSize>;                    ///< A cookie.
 
-  /// @param key the secret; servers that share it take each other's cookies
-  /// @param life how long a cookie is good, at least 1 s
+  /// @param key the secret; servers that share it accept each other's cookies
+  /// @param life how long a cookie is valid, at least 1 s
   SourceCookie(const HashKey& key, std::chrono::seconds life);
 
-  /// Takes a new key. Cookies made with the one before stay good, those with older ones don't.
+  /// Sets a new key. Cookies made with the previous one stay valid; those with older ones don't.
   void Renew(const HashKey& key);
 
-  /// The cookie for `peer`, an IPv4 or IPv6 address with a port. Allocates nothing.
+  /// Returns the cookie for `peer`, an IPv4 or IPv6 address with a port. Allocates nothing.
   [[nodiscard]] auto Make(const NetAddress& peer, TimePoint now) const noexcept -> Bytes;
 
-  /// Was it made for `peer`, not longer ago than its life, and not in the future? Allocates
-  /// nothing.
-  /// @param cookie anything: it is a stranger's word
+  /// Returns true if it was made for `peer`, not longer ago than its life, and not in the future.
+  /// Allocates nothing.
+  /// @param cookie any bytes: a stranger has sent them
   [[nodiscard]] auto IsGood(std::string_view cookie, const NetAddress& peer,
                             TimePoint now) const noexcept -> bool;
 };

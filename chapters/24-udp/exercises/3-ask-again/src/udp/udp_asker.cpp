@@ -8,7 +8,7 @@ UdpAsker::UdpAsker(Looper& /*looper*/, const NetAddress& /*server*/,
 UdpAsker::~UdpAsker() = default;
 
 auto UdpAsker::Ask(std::string_view /*question*/, AnswerCallback /*callback*/) -> bool {
-  return false;  // TODO: ask, and ask again
+  return false;  // TODO: send, and send again
 }
 
 auto UdpAsker::Open() const noexcept -> std::size_t {

@@ -1,11 +1,11 @@
-// Questions to a server, and their responses, where datagrams may be lost, come twice or come late.
+// Requests to a server, and their responses, although datagrams may be lost, duplicated or late.
 //
 //   UdpAsker asker(looper, NetAddress("192.0.2.1", 20080));
 //   asker.Ask("time?", [](std::optional<std::string_view> answer) { … });
 //
-// A question is a datagram of eight bytes, its number, and the text; its response is one of the
-// same eight bytes and another text. A question without a response is sent again, by the same
-// number, after a wait that doubles each time.
+// A request is a datagram of eight bytes, its number, and the text; its response is one of the same
+// eight bytes and another text. A request without a response is sent again, with the same number,
+// after a wait that doubles each time.
 //
 // Thread: the loop's.
 #pragma once
@@ -21,16 +21,16 @@
 
 namespace TURTLE_SERVER {
 
-/// How patient a UdpAsker is.
+/// The patience of a UdpAsker.
 struct AskOptions {
-  std::chrono::milliseconds wait{1000};  ///< for a response, after a question was sent first
-  int sendings = 4;                      ///< how often a question is sent, at most; at least 1
-  std::size_t max_open = 64;             ///< questions that wait for a response, at most
+  std::chrono::milliseconds wait{1000};  ///< for a response, after the first sending
+  int sendings = 4;                      ///< how often a request is sent at most; at least 1
+  std::size_t max_open = 64;             ///< the most requests that wait for a response
 };
 
-/// Called once, with the text of the response, or with nullopt when none has come. The text is
-/// valid until the callback returns. It may Ask(); the asker does not go within it. An exception
-/// from it is logged.
+/// Called once, with the text of the response, or with nullopt if none has arrived. The text is
+/// valid until the callback returns. It may call Ask(), but must not destroy the asker. Its
+/// exceptions are logged.
 using AnswerCallback = std::function<void(std::optional<std::string_view>)>;
 
 /// A client of one server.
@@ -43,15 +43,15 @@ class UdpAsker {
   UdpAsker(const UdpAsker&) = delete;
   auto operator=(const UdpAsker&) -> UdpAsker& = delete;
 
-  /// Open questions are forgotten: their callbacks are not called.
+  /// Forgets open requests: their callbacks are not called.
   ~UdpAsker();
 
-  /// Asks. @param question may be empty
-  /// @return false: so many are open already, or it is longer than a datagram can be. Then nothing
-  ///     is sent, and the callback is not called.
+  /// Sends a request. @param question may be empty
+  /// @return false if too many are open already, or if it is longer than a datagram can be. Then
+  ///     nothing is sent, and the callback is not called.
   [[nodiscard]] auto Ask(std::string_view question, AnswerCallback callback) -> bool;
 
-  /// How many questions wait for their responses.
+  /// Returns how many requests wait for their responses.
   [[nodiscard]] auto Open() const noexcept -> std::size_t;
 };
 

@@ -2,7 +2,7 @@
 
 namespace TURTLE_SERVER {
 
-SlowestRequests::SlowestRequests(std::size_t /*count*/) {}  // TODO: room for so many
+SlowestRequests::SlowestRequests(std::size_t /*count*/) {}  // TODO: make room for them
 
 void SlowestRequests::Add(std::string_view /*target*/, int /*status*/,
                           Clock::duration /*took*/) noexcept {

@@ -1,9 +1,9 @@
-// The slowest requests of one loop.
+// Keeps the slowest requests of one loop.
 //
-// A histogram says that one request in a hundred took a second, but not which one. This keeps the
-// few that took longest, with their targets.
+// A histogram shows that one request in a hundred took a second, but not which one. This class
+// keeps the slowest ones, with their targets.
 //
-// Thread: the loop's, but for Read(), which is any thread's.
+// Thread: the loop's; Read() on any.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@
 
 namespace TURTLE_SERVER {
 
-/// A request that took long.
+/// A slow request.
 struct SlowRequest {
-  std::string target{};    ///< as it was sent, or its first SlowestRequests::kMaxTarget bytes
+  std::string target{};    ///< as sent, or its first SlowestRequests::kMaxTarget bytes
   int status = 0;          ///< of the response; 0: there was none
   Clock::duration took{};  ///< from its head to the end of its response
 };
@@ -25,7 +25,7 @@ struct SlowRequest {
 /// Keeps the slowest requests.
 class SlowestRequests {
  public:
-  /// The bytes of a target that are kept.
+  /// How many bytes of a target are kept.
   static constexpr std::size_t kMaxTarget = 128;
 
   /// @param count how many are kept, at least 1
@@ -36,12 +36,12 @@ class SlowestRequests {
   auto operator=(const SlowestRequests&) -> SlowestRequests& = delete;
   ~SlowestRequests() = default;
 
-  /// Keeps a request if it is among the slowest. Of requests that took equally long, the earlier
-  /// ones stay. Allocates nothing. The loop's thread only.
+  /// Keeps a request if it is among the slowest. Among equally slow requests, the earlier ones
+  /// stay. Allocates nothing. Loop thread only.
   void Add(std::string_view target, int status, Clock::duration took) noexcept;
 
-  /// Returns the requests that are kept, the slowest first; of requests that took equally long, the
-  /// earliest first. Any thread.
+  /// Returns the kept requests, the slowest first; among equally slow ones, the earliest first. Any
+  /// thread.
   [[nodiscard]] auto Read() const -> std::vector<SlowRequest>;
 };
 

@@ -1,7 +1,7 @@
-// How often a service manager wants to hear that this program is alive: sd_watchdog_enabled(3).
+// Finds how often a service manager expects a sign of life: sd_watchdog_enabled(3).
 //
-// systemd leaves the longest silence that it allows in WATCHDOG_USEC, and in WATCHDOG_PID whose
-// silence is meant. A service that is silent for longer is ended and started again.
+// systemd sets WATCHDOG_USEC to the longest permitted silence, and WATCHDOG_PID to the process that
+// it concerns. A service that is silent for longer is killed and restarted.
 //
 // Thread: free function without state.
 #pragma once
@@ -14,11 +14,11 @@
 
 namespace TURTLE_SERVER {
 
-/// Returns half of the longest silence, so that one message may be late.
-/// @param usec the value of WATCHDOG_USEC, in microseconds; nullopt: it is not set
-/// @param pid the value of WATCHDOG_PID; nullopt: it is not set, so any process is meant
+/// Returns half of the longest silence, so one message may be late.
+/// @param usec the value of WATCHDOG_USEC, in microseconds; nullopt: not set
+/// @param pid the value of WATCHDOG_PID; nullopt: not set, so it concerns any process
 /// @param self the id of this process
-/// @return at least 1 µs; nullopt: nobody waits for this process
+/// @return at least 1 µs; nullopt if this process is not watched
 /// @throws std::runtime_error "WATCHDOG_USEC='soon' is not a number from 1 to 9223372036854775807";
 ///     likewise WATCHDOG_PID, up to 2147483647
 [[nodiscard]] auto WatchdogInterval(const std::optional<std::string>& usec,

@@ -4,7 +4,7 @@
 
 namespace TURTLE_SERVER {
 
-PidFile::PidFile(std::string path) : path_(std::move(path)) {}  // TODO: have it, and write it
+PidFile::PidFile(std::string path) : path_(std::move(path)) {}  // TODO: lock it, and write it
 
 PidFile::~PidFile() = default;  // TODO: remove it
 

@@ -1,6 +1,6 @@
-// One listener less, and no client lost.
+// Closes one of several listeners without losing a client.
 //
-// Thread: any, as long as nobody else uses the listeners' vector.
+// Thread: any, while no other thread uses the listeners' vector.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace TURTLE_SERVER {
 
-/// Closes one of the listeners of OpenListeners(), when its queue is empty and nobody new can come
-/// into it: from the first moment on, clients are dealt out among the others. The clients that wait
-/// in it are accepted and given to `take`, in the order of arrival. A handshake that is not
-/// finished by then is nobody's: closing resets it.
+/// Closes one of the listeners of OpenListeners(), when its queue is empty and can't get new
+/// clients: from the beginning, clients are distributed among the others. The clients in its queue
+/// are accepted and given to `take`, in the order of arrival. A handshake that is not finished by
+/// then is lost: closing resets it.
 ///
-/// The listener stays as it is until it goes: an accepted client blocks if the listener does.
+/// The listener's mode does not change before that: an accepted client blocks if the listener does.
 ///
-/// @param listeners those that share the port, all of them; on return, without the one
-/// @param index which one
+/// @param listeners all that share the port; on return, without the closed one
+/// @param index of the listener to close
 /// @param take gets each client, with its address
 /// @throws std::invalid_argument "no listener 3 among 3" and "the last listener can't retire";
-///     std::system_error that names the call: "accept: Too many open files"; and what `take`
-///     throws. The listener then stays, gets its share again, and keeps the clients that were not
+///     std::system_error that names the call: "accept: Too many open files"; and the exceptions of
+///     `take`. The listener then stays, gets its share again, and keeps the clients that were not
 ///     accepted yet.
 void Retire(std::vector<Socket>& listeners, std::size_t index,
             const std::function<void(Socket, const NetAddress&)>& take);

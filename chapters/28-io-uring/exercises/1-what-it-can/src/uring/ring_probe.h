@@ -1,4 +1,4 @@
-// The abilities of this kernel's io_uring(7).
+// Lists the operations of this kernel's io_uring(7).
 //
 // Thread: any.
 #pragma once
@@ -8,10 +8,10 @@
 
 namespace TURTLE_SERVER {
 
-/// The operations that the running kernel knows, as IORING_OP_ values, the smallest first. Asked by
-/// IORING_REGISTER_PROBE, io_uring_register(2), of a ring that is made for it and gone afterwards.
+/// Returns the operations that the running kernel knows, as IORING_OP_ values, in ascending order.
+/// Uses IORING_REGISTER_PROBE, io_uring_register(2), on a temporary ring.
 ///
-/// @throws std::system_error that names the call which was refused: "io_uring_setup: …",
+/// @throws std::system_error that names the refused call: "io_uring_setup: …",
 /// "io_uring_register: …"
 [[nodiscard]] auto KnownOperations() -> std::vector<std::uint8_t>;
 

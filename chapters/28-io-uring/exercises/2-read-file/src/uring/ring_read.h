@@ -1,4 +1,4 @@
-// A file, read by a ring: many pieces under way at a time.
+// Reads a file with a ring, many pieces at a time.
 //
 // Thread: the ring's owner.
 #pragma once
@@ -10,14 +10,14 @@
 
 namespace TURTLE_SERVER {
 
-constexpr std::size_t kReadPiece = std::size_t{64} * 1024;  ///< Bytes that one request asks for.
+constexpr std::size_t kReadPiece = std::size_t{64} * 1024;  ///< Bytes read by one request.
 constexpr unsigned kReadsAtOnce = 32;                       ///< Requests under way at a time.
 
-/// Reads `size` bytes from `offset` bytes into the file on. The ring is nobody else's meanwhile.
+/// Reads `size` bytes of the file, from `offset` on. The ring must not be used by others meanwhile.
 ///
-/// @param room for `size` bytes; when the function has returned or thrown, the kernel no longer
-/// writes there
-/// @return how many were read: fewer than `size` only where the file ends before
+/// @param room for `size` bytes; the kernel no longer writes there when the function has returned
+///     or thrown
+/// @return how many were read: fewer than `size` only if the file ends before
 /// @throws std::system_error that names read: "read: Input/output error"
 [[nodiscard]] auto ReadFile(Ring& ring, int fd, std::uint64_t offset, char* room, std::size_t size)
     -> std::size_t;
