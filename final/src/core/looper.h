@@ -12,7 +12,7 @@
 //
 // Every round has the same shape. Events of watches, such as the mailbox's wake-up, are acted on at
 // once. Connections are only put on the ready list, and served once all events were seen: each gets
-// its handler called once. A connection with more to do is served at the end of the next round. So
+// its handler called once. A connection with more to do is served again in the next round. So
 // a client that sends without end can't starve its neighbours. Anything that wants a connection
 // served (input, room, a late response, its very first moment) lists it in the same way.
 //

@@ -3,7 +3,8 @@
 // Interface:
 //  * Recv() reads what has arrived, by one recv(2); Read() returns it, Consume() drops used bytes.
 //  * Write() queues bytes, Send() sends as much as the kernel takes. The loop sends the rest as
-//    soon as there is room, and flushes once after every handler anyway.
+//    soon as there is room, and flushes once after every handler. A timer, a
+//    watch or a posted task calls Send() itself.
 //  * Above the high-water mark of unsent bytes the connection is Paused(): its handler is not
 //    called, and Recv() takes nothing more, until the client has read the queue down to the
 //    low-water mark. So a client that sends and never reads costs a bounded amount of memory, and

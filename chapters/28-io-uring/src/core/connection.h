@@ -3,7 +3,8 @@
 // Interface:
 //  * Recv() reads what has arrived, by one recv(2); Read() returns it, Consume() drops used bytes.
 //  * Write() queues bytes, Send() sends as much as the kernel takes. The loop sends the rest as
-//    soon as there is room, and flushes once after every handler anyway.
+//    soon as there is room, and flushes once after every handler. A timer, a
+//    watch or a posted task calls Send() itself.
 //  * WritePinned() and WriteFile() queue memory and parts of files without a copy.
 //  * Above the high-water mark of unsent bytes, or of unsent parts of files, the connection is
 //    Paused(). Its handler is not called, and Recv() takes nothing more, until the client has read
