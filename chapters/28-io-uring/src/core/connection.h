@@ -257,7 +257,7 @@ class Connection {
     std::unique_ptr<Channel> channel;
     OutQueue wire{};        // sealed, or the channel's own; the engine sends it
     bool ended = false;     // the client has ended its direction
-    bool end_due = false;   // the end is to be sealed, after the output
+    bool end_due = false;   // the end must still be sealed, after output
     bool discards = false;  // input is no longer opened
 
     auto HasOutput() const noexcept -> bool { return !wire.Empty() || end_due; }
