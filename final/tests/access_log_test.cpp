@@ -22,7 +22,7 @@ using test::Get;
 using test::HttpClient;
 using test::LogFolder;
 
-// A server with an access log, and what it has written by its end.
+// A server with an access log, and the log's content at the server's end.
 class LoggedServer {
  public:
   explicit LoggedServer(AccessLogFormat format = AccessLogFormat::kCombined) {
@@ -145,7 +145,7 @@ TEST(AccessLogTest, TellsOfAClientThatHasGoneWhereItCameFrom) {
       << lines[1];
 }
 
-// Lines by themselves, from texts that no client of ours would send.
+// Single lines, from texts that none of our clients would send.
 class AccessLogLineTest : public testing::Test {
  protected:
   AccessLogLineTest() {
@@ -199,7 +199,7 @@ TEST_F(AccessLogLineTest, SecondsHaveThreeDecimals) {
 TEST_F(AccessLogLineTest, ASecondIsWrittenOnce) {
   const std::string_view text = combined_time_.At(kTime);
   EXPECT_EQ(text, "31/Jan/2026:23:59:59 +0000");
-  // A second formatting would lose this mark.
+  // If it were formatted again, this mark would be lost.
   const_cast<char&>(text.front()) = '*';
   EXPECT_EQ(combined_time_.At(kTime), "*1/Jan/2026:23:59:59 +0000");
   EXPECT_EQ(combined_time_.At(kTime + 1), "01/Feb/2026:00:00:00 +0000");

@@ -12,7 +12,7 @@ namespace {
 using test::HttpClient;
 using test::RunningServer;
 
-// Wants no more than four bytes, and has its own page for a body that is longer.
+// Takes at most four bytes, and has its own page for a longer body.
 void TakeFour(Exchange& exchange) {
   if (exchange.GetRequest().uri.Path() == "/too-large") {
     exchange.Reply(TextResponse(200, "four bytes, please"));

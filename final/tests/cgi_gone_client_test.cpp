@@ -1,5 +1,5 @@
-// A client that has reset its connection before it is accepted: its request can be read, but the
-// kernel has forgotten whose it is.
+// A client resets its connection before it is accepted: its request can be read, but the kernel has
+// forgotten its address.
 #include <gtest/gtest.h>
 
 #include <filesystem>

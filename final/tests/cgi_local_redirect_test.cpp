@@ -1,4 +1,4 @@
-// A program that sends its client to another page of this server has said all, but may have more
+// A program that sends its client to another page of this server has responded, but may have more
 // to do.
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST(CgiLocalRedirectTest, AHandlerMayRedirectAtOnce) {
   EXPECT_EQ(client.Ask(Get("/next")).body, "/next");
 }
 
-// The response to a POST is that page, whole: the client's ranges and conditions were about the
+// The response to a POST is that page, in full: the client's ranges and conditions were about the
 // resource that it posted to.
 TEST(CgiLocalRedirectTest, OnlyWhatIsAboutTheClientStays) {
   test::ClockedServer server([](Looper& looper, LoopHttp& http) {

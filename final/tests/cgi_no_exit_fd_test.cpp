@@ -51,10 +51,10 @@ auto RefusePidfds() -> bool {
 auto RefusePidfds() -> bool { return true; }
 #endif
 
-// One program, which ends its output, and goes on as the test says.
+// A program that ends its output, and continues as the test says.
 class CgiNoExitFdTest : public testing::Test {
  protected:
-  static void SetUpTestSuite() { refused = RefusePidfds(); }  // for the threads to come, too
+  static void SetUpTestSuite() { refused = RefusePidfds(); }  // for later threads, too
 
   void SetUp() override {
     if (!refused) {
@@ -62,8 +62,8 @@ class CgiNoExitFdTest : public testing::Test {
     }
   }
 
-  // Starts a program that says "half", closes its output, waits for Continue(), and does `rest`.
-  // The server has seen the end of the output when this returns.
+  // Starts a program that prints "half", closes its output, waits for Continue(), and does `rest`.
+  // When this returns, the server has seen the end of the output.
   void Begin(const std::string& rest) {
     programs_.Program("program", std::string(test::LifeLine::kHold) +
                                      "printf 'Content-Type: text/plain\\n\\nhalf'\n"
@@ -79,10 +79,10 @@ class CgiNoExitFdTest : public testing::Test {
     server_->Loop().RunRounds(5);          // header and "half", then the end
   }
 
-  // Lets the program go on to its end. Afterwards it can be reaped, if the server hasn't done that.
+  // Lets the program run to its end. Afterwards it can be reaped, unless the server has done so.
   void Continue() {
     ASSERT_EQ(::write(go_.Get(), "go\n", 3), 3);
-    ASSERT_TRUE(life_line_.AwaitEnd());  // its files are closed; now it can't but die
+    ASSERT_TRUE(life_line_.AwaitEnd());  // its files are closed; now it can only end
     siginfo_t info{};
     while (::waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
     }

@@ -1,4 +1,4 @@
-// The short form's output without a header is one text, even where it begins like a header.
+// The short form's output without a header is one text, even if it begins like a header.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -43,7 +43,7 @@ TEST(CgiPlainTextTest, SoAreFieldsWithAMeaning) {
 TEST(CgiPlainTextTest, ItMayComeInPieces) {
   ExpectText(
       "for piece in 'Resu' 'lt: 3\\n' 'X: y\\nsum' ' is 3\\n' 'X: z\\n\\n'; do\n"
-      "  printf \"$piece\"\n  true | true\n"  // other processes run meanwhile
+      "  printf \"$piece\"\n  true | true\n"  // other processes run in the meantime
       "done\n",
       "Result: 3\nX: y\nsum is 3\nX: z\n\n");
 }

@@ -16,7 +16,7 @@ using test::HttpClient;
 using test::HttpReply;
 using test::ProgramFolder;
 
-// The response of one program, over its own connection.
+// Returns the response of one program, over its own connection.
 auto ReplyTo(const std::string& script, const std::string& request = Get("/cgi-bin/program"),
              Asked asked = Asked::kGet) -> HttpReply {
   const ProgramFolder programs;
@@ -58,7 +58,7 @@ TEST(CgiReplyTest, ABrokenPromiseCutsTheConnection) {
 TEST(CgiReplyTest, TheHeaderMayComeInPieces) {
   const HttpReply reply = ReplyTo(
       "for piece in 'Conte' 'nt-Type: te' 'xt/plain\\r' '\\n' '\\r' '\\nbo' 'dy'; do\n"
-      "  printf \"$piece\"\n  true | true\n"  // other processes run meanwhile
+      "  printf \"$piece\"\n  true | true\n"  // other processes run in the meantime
       "done\n");
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.body, "body");

@@ -13,7 +13,7 @@ namespace {
 using test::Client;
 using test::ExampleServer;
 
-// A client that has been told who it is.
+// A client that has learned who it is.
 struct Guest {
   explicit Guest(const ExampleServer& server)
       : client(server.Port()), welcome(client.Receive(16)) {}
@@ -79,7 +79,7 @@ TEST(ChatServer, AGuestWhoNeverReadsIsShownTheDoorAndHoldsUpNobody) {
   Guest deaf(server);
   const std::string line = std::string(1000, 'x') + "\n";
   const std::size_t heard_bytes = line.size() + 9;
-  // The kernel takes some megabytes for the one who doesn't read; then the server has to.
+  // The kernel buffers some megabytes for the guest that doesn't read; then the server has to.
   const int lines = 20000;
   for (int i = 0; i < lines; ++i) {
     ASSERT_TRUE(talker.client.Send(line));

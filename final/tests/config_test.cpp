@@ -17,7 +17,7 @@ namespace {
 
 using Faults = std::vector<std::string>;
 
-// The settings that a configuration yields.
+// The settings that result from a configuration.
 struct Reading {
   explicit Reading(const std::string& text)
       : options(ConfigDefaults()),
@@ -54,7 +54,7 @@ TEST(ConfigTest, EveryKindOfValueArrives) {
   EXPECT_EQ(read.options.log.writer.file, "a.log");
 }
 
-// For the system a text ends at its first NUL: the path would be another one.
+// For the system, a text ends at its first NUL: the path would be a different one.
 TEST(ConfigTest, ANulInATextIsRefusedWithItsKey) {
   const test::SiteFolder folder;
   const std::string root = folder.Path();

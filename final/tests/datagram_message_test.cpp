@@ -1,4 +1,4 @@
-// Control messages that no test can have the network bring: loopback has no link-local address.
+// Control messages that no test can make the network deliver: loopback has no link-local address.
 #define __APPLE_USE_RFC_3542  // NOLINT: macOS hides IPV6_PKTINFO unless it is asked for
 #include "udp/datagram_message.h"
 
@@ -21,7 +21,7 @@ auto Parsed(const std::string& address) -> in6_addr {
   return parsed;
 }
 
-// The local address that a datagram to `destination` has, when it came by kInterface.
+// Returns the local address of a datagram to `destination` that came by kInterface.
 auto LocalOf(const std::string& destination) -> sockaddr_in6 {
   DatagramBatch batch(1, 16);
   msghdr header;

@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// The toy's faults, as the test sets them, and a record of the calls to it.
+// The toy's faults, set by the test, and a record of the calls to it.
 struct Toy {
   std::atomic<bool> refuses{false};  // Open() throws
   std::atomic<bool> dead{false};     // Ping() says no
@@ -107,7 +107,7 @@ class ToyDatabase : public Database {
   Toy& toy_;
 };
 
-// A lease that is not kept ends with its line. A statement made of its connection would outlive it.
+// A lease that is not kept ends with its line. A statement from its connection would outlive it.
 template <class Lease, class = void>
 constexpr bool kGivesConnection = false;
 template <class Lease>
@@ -254,7 +254,7 @@ TEST_F(DbPoolTest, WhereOneHasBrokenNoneIsTrusted) {
   EXPECT_EQ(toy_.pings, 2) << "was asked a moment ago";
 }
 
-// Where the cable is cut, each connection that is tested takes its whole timeout.
+// If the cable is cut, each tested connection takes its whole timeout.
 TEST_F(DbPoolTest, WhoComesAsksOneDeadConnectionAndNotAll) {
   const auto pool = MakePool(3);
   {

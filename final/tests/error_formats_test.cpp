@@ -1,4 +1,4 @@
-// One format for all errors under a prefix, of routes, mounts and the parser.
+// One format for all errors under a prefix: those of routes, mounts and the parser.
 #include "web/error_formats.h"
 
 #include <fcntl.h>
@@ -38,7 +38,7 @@ class ErrorFormatsTest : public testing::Test {
     return HttpClient(server_.Port()).Ask(request);
   }
 
-  // Expects a problem in JSON, which has the status of the response.
+  // Expects a problem in JSON that has the status of the response.
   void ExpectProblem(const std::string& request, int status, const std::string& detail = "") {
     const HttpReply reply = Ask(request);
     EXPECT_EQ(reply.status, status) << request;
@@ -116,7 +116,7 @@ TEST_F(ErrorFormatsTest, TheParserHasIt) {
                 "more than one Host");
 }
 
-// A client of the interface was told in HTML that its path is malformed.
+// A client of an API used to learn in HTML that its path is malformed.
 TEST_F(ErrorFormatsTest, AMalformedPathHasThatOfItsPrefix) {
   ExpectProblem(Get("/api/%zz"), 400, "invalid percent-encoding in the path");
   ExpectProblem(Get("/api/todos/%?x=1"), 400, "invalid percent-encoding in the path");
@@ -193,7 +193,7 @@ TEST(ErrorFormats, MiddlewareSeesTheBodyAndMayReplaceIt) {
   EXPECT_EQ(client.Ask(Get("/after")).body, "410 after");
 }
 
-// The response is then the page in HTML, with whatever the error itself has said.
+// The response is then the page in HTML, with the text of the error itself.
 TEST(ErrorFormats, AFormatterThatThrowsLeavesThePage) {
   RunningServer server([](HttpServer& http) {
     http.ErrorFormat("/", [](int, std::string_view, ServerResponse& res) {
@@ -210,7 +210,7 @@ TEST(ErrorFormats, AFormatterThatThrowsLeavesThePage) {
   EXPECT_NE(captured.Text().find("error format threw: no memory for errors"), std::string::npos);
 }
 
-// A file may be the body, for bytes that are no request as well; a page that stays is not formatted
+// A file may be the body, even for bytes that are no request; a page that stays is not formatted
 // again.
 TEST(ErrorFormats, AFormatterIsCalledOnceAndMaySendAFile) {
   const test::SiteFolder folder;

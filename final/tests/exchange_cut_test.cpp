@@ -1,5 +1,5 @@
-// A response that is cut where the end of the connection would be its end (HTTP/1.0): the client
-// must not take the part for the whole.
+// A response is cut where the end of the connection would be its end (HTTP/1.0): the client must
+// not take the part for the whole.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Replies that are sent while they are made.
+// Responses that are sent while they are made.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ auto GetBy10(const std::string& fields = {}) -> std::string {
   return "GET / HTTP/1.0\r\n" + fields + "\r\n";
 }
 
-// A handler for which the path says what to do.
+// A handler whose path says what to do.
 void Stream(Exchange& exchange) {
   const std::string path(exchange.GetRequest().uri.Path());
   if (path == "/length") {
@@ -67,7 +67,7 @@ TEST(ExchangeStream, ResetContentIsEmptyAndSaysSo) {
   const HttpReply reply = client.Ask(Get("/reset"));
   EXPECT_EQ(reply.status, 205);
   EXPECT_EQ(reply.Field("Content-Length"), "0");
-  EXPECT_EQ(client.Ask(Get("/length")).body, "0123456789");  // no byte lay in between
+  EXPECT_EQ(client.Ask(Get("/length")).body, "0123456789");  // there was no byte in between
 }
 
 TEST(ExchangeStream, ByLength) {
@@ -100,7 +100,7 @@ TEST(ExchangeStream, NoBodyWhereThereMustBeNone) {
   const HttpReply nothing = client.Ask(Get("/nothing"));
   EXPECT_EQ(nothing.status, 204);
   EXPECT_EQ(nothing.Field("Transfer-Encoding"), "");
-  EXPECT_EQ(client.Ask(Get("/")).body, "0123456789");  // no byte lay in between
+  EXPECT_EQ(client.Ask(Get("/")).body, "0123456789");  // there was no byte in between
 }
 
 TEST(ExchangeStream, EveryPieceIsOnItsWayWhenItIsWritten) {
@@ -195,7 +195,7 @@ TEST(ExchangeStream, AHandlerThatThrowsInTheMiddleCutsTheConnection) {
   EXPECT_FALSE(reply.complete);
 }
 
-// A slow reader makes the writer wait; the bytes between them have a bound.
+// A slow reader makes the writer wait; the bytes between them are limited.
 TEST(ExchangeStream, TheWriterWaitsForTheReader) {
   std::size_t most_unsent = 0;  // the loop's
   std::size_t waits = 0;
@@ -243,7 +243,7 @@ TEST(ExchangeStream, PartsOfFiles) {
   EXPECT_EQ(client.Ask(Get("/")).body.compare(expected), 0);
 }
 
-// Both directions at once: a body that goes back as it comes, whichever side is slow.
+// Both directions at once: a body is sent back as it arrives, whichever side is slow.
 TEST(ExchangeStream, AnEchoOfAnUpload) {
   HttpOptions options;
   options.body.max_body_bytes = kLarge;
@@ -271,7 +271,7 @@ TEST(ExchangeStream, AnEchoOfAnUpload) {
   const HttpReply reply = client.ReadReply();
   sender.join();
   EXPECT_TRUE(reply.complete && reply.body == content);
-  // When the head went out, nobody knew whether so much would ever be read.
+  // When the head was sent, nobody knew whether that much would ever be read.
   EXPECT_EQ(reply.Field("Connection"), "close");
   EXPECT_TRUE(client.IsClosedByServer());
 }

@@ -1,4 +1,4 @@
-// The cache under clients that are slow, and files that change while they are served.
+// The cache with slow clients, and with files that change while they are served.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ using test::HttpReply;
 
 constexpr std::size_t kLarge = std::size_t{24} * 1024 * 1024;  // more than two sockets hold
 
-// The parameter: how long a file is kept in memory; a longer one is kept open.
+// The parameter: how long a file may be to be kept in memory; a longer one is kept open.
 class FileCacheSlowClientTest : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(FileCacheSlowClientTest, GetsThePageThatItAskedFor) {
@@ -48,8 +48,8 @@ TEST_P(FileCacheSlowClientTest, GetsThePageThatItAskedFor) {
 
 INSTANTIATE_TEST_SUITE_P(Files, FileCacheSlowClientTest, testing::Values(kLarge, 0));
 
-// Two whole contents of different lengths, exchanged as fast as possible. Every response is one of
-// them, and the last one is certain.
+// Two complete contents of different lengths are swapped as fast as possible. Every response is one
+// of them, and the last one is certain.
 TEST(FileCacheClientsTest, EveryReplyIsAWholePage) {
   const std::string contents[] = {std::string(1000, 'a'), std::string(40'000, 'b')};
   const test::SiteFolder folder;

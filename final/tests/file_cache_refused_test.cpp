@@ -1,5 +1,5 @@
-// A file that the cache does not take: its reader must not believe that it was kept. And a watch
-// that it does not take, because it has no use for it.
+// A file that the cache refuses: its reader must not believe that it was kept. And a watch that the
+// cache does not take, because it has no use for it.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -43,7 +43,7 @@ auto Within(std::size_t max_bytes) -> FileCacheOptions {
   return options;
 }
 
-// A page weighs more than its bytes: one that just fits by its size does not fit.
+// A page weighs more than its bytes: one whose size just fits does not fit.
 TEST(FileCacheRefusedTest, WhatIsTooHeavyWithItsBookkeepingIsNotLoaded) {
   EXPECT_TRUE(IsKept(2'000, Within(4'000)));
   EXPECT_FALSE(IsKept(4'000, Within(4'000)));
@@ -57,7 +57,7 @@ TEST(FileCacheRefusedTest, AnOpenFileCountsWhateverItsSize) {
   EXPECT_TRUE(IsKept(50 * kLarge, Within(FileCache::kOpenFileBytes + 4'000)));
 }
 
-// A cache that is full of open files must leave numbers for clients.
+// A cache full of open files must leave descriptors for clients.
 TEST(FileCacheRefusedTest, NoFileIsKeptOpenWhenDescriptorsAreScarce) {
   std::vector<UniqueFd> others;
   do {
@@ -85,7 +85,7 @@ auto InotifyCount() -> std::size_t {
   return count;
 }
 
-// A user may have 128 of them by default, and each loop takes one.
+// By default a user may have 128 of them, and each loop takes one.
 TEST(FileCacheRefusedTest, NoInotifyInstanceIsTakenByACacheThatLooksEachTime) {
   const test::SiteFolder folder;
   const UniqueFd root(::open(folder.Path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

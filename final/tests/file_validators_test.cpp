@@ -60,7 +60,7 @@ TEST_F(FileValidatorsTest, ACopyThatKeepsItsTimesHasTheSameTag) {
   EXPECT_TRUE(IsStrong());
 }
 
-// Reproducible builds and some archives give all files one time.
+// Reproducible builds and some archives give all files the same time.
 TEST_F(FileValidatorsTest, ATimeThatSaysNothingIsNotTrusted) {
   for (const time_t second : {0, 1, 315'532'802, 499'162'500, 946'684'800, 1'153'704'088}) {
     ContentTime(status_) = {second, 0};

@@ -1,4 +1,4 @@
-// Changes without a pause: the loop hears of them by turns, and an entry pays only for its own.
+// Changes without a pause: the loop gets them in turns, and an entry is dropped only for its own.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 #ifdef __linux__
 
-// A callback that makes a new change for each that it hears of must not block the loop.
+// A callback that makes a new change for each one reported must not block the loop.
 TEST(FileWatchStorm, ARoundHearsOfWhatWasThereWhenItBegan) {
   constexpr int kChanges = 2000;
   const test::SiteFolder folder;
@@ -78,7 +78,7 @@ TEST(FileWatchStorm, TellsFilesFromFolders) {
 
 #endif  // __linux__
 
-// A neighbour's change is none of its own, however alike their names are.
+// A neighbour's change must not affect it, however similar their names are.
 TEST(FileWatchStorm, AnEditLetsGoOfOnePage) {
   test::CachedSite site;
   for (const char* name : {"a", "a.b", "ab", "folder/a"}) {

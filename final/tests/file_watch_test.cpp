@@ -164,7 +164,7 @@ TEST_F(FileWatchTest, AFloodOfEventsIsSurvived) {
   std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
   int queued = 16384;
   limit >> queued;
-  // Chmods of two files in turn: equal events that follow each other would be joined.
+  // Chmods of two files in turn: equal consecutive events would be joined.
   folder_.Write("a/other", "1");
   loop_.WhileItStandsStill([&] {
     const std::string files[] = {folder_.Path("a/file"), folder_.Path("a/other")};

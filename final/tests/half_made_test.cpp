@@ -1,4 +1,4 @@
-// An object that is kept for later must not be left half made when memory runs out.
+// An object that is kept for later must not be left half-made when memory runs out.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Successors that serve, that fail in each way there is, and that say nothing: all of them reaped.
+// Successors that serve, that fail in every possible way, and that say nothing: all of them reaped.
 #include "app/hand_over.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ class HandOverTest : public testing::Test {
     listener_.Listen();
   }
 
-  // A program for /bin/sh.
+  // Writes a program for /bin/sh, and returns its path.
   auto Script(const std::string& text) -> std::string {
     folder_.Write("program", "#!/bin/sh\n" + text + "\n");
     ::chmod(folder_.Path("program").c_str(), 0755);

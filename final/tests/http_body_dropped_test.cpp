@@ -1,4 +1,4 @@
-// Bodies that nobody wanted: read and dropped, waited for, or a reason to part.
+// Bodies that nobody wanted: read and dropped, waited for, or a reason to close.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -98,7 +98,7 @@ TEST(HttpBodyDropped, ChunksWithoutEndAreTheLast) {
   EXPECT_TRUE(later.IsClosedByServer());
 }
 
-// However short the body is, if it is longer than the server takes it is not read.
+// However short the body is, it is not read if it is longer than the server allows.
 TEST(HttpBodyDropped, OneThatIsTooLargeIsTheLast) {
   HttpOptions options;
   options.body.max_body_bytes = 100;
@@ -121,7 +121,7 @@ TEST(HttpBodyDropped, OneThatIsTooLargeIsTheLast) {
   EXPECT_TRUE(client.IsClosedByServer()) << "what follows is not answered";
 }
 
-// Some clients end the body of a POST by a line end that it does not count.
+// Some clients end the body of a POST by a line end that they do not count.
 TEST(HttpBodyDropped, TheLineEndBehindItDoesNotBeginARequest) {
   HttpOptions options;
   options.head_timeout = milliseconds(30);

@@ -104,7 +104,7 @@ TEST(HttpExchange, AttachedStateMayAnswerWhenItGoes) {
   EXPECT_TRUE(server.Await([&] { return gone; }));
 }
 
-// A line end after a request is no part of the next one, so nothing is lost by closing.
+// A line end after a request is not part of the next one, so closing loses nothing.
 TEST(HttpExchange, ALineEndAfterTheLastRequestIsNoRequest) {
   Waiting waiting;
   RunningServer server([&](Exchange& exchange) { waiting.Keep(exchange); });

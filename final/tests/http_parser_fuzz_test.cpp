@@ -26,7 +26,7 @@ TEST(HttpParserFuzzTest, NearlyRightRequestsKeepTheInvariants) {
                                                                       << input;
     ++verdicts[verdict.substr(0, verdict.find(' '))];
   }
-  // The generator is worth its name only if it comes everywhere.
+  // The generator deserves its name only if it reaches every verdict.
   for (const char* verdict : {"done", "more", "400", "414", "431", "501", "505"}) {
     EXPECT_GT(verdicts[verdict], 100) << verdict;
   }

@@ -1,4 +1,4 @@
-// Above the limit a web client is told so.
+// Above the limit, a web client is told so.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -15,7 +15,7 @@ using test::Get;
 using test::HttpClient;
 using test::RunningServer;
 
-// Returns when each loop has them.
+// Returns once each loop has them.
 void SetOptions(HttpServer& server, const HttpOptions& options) {
   EXPECT_TRUE(server.Loopers().front()->Post([&] { server.SetOptions(options); }));
   for (Looper* looper : server.Loopers()) {  // the first as well: what it does, it did in order

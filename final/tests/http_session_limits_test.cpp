@@ -59,7 +59,7 @@ TEST(HttpSessionLimits, WhatWasAskedBeforeAnErrorIsAnsweredBeforeIt) {
   EXPECT_TRUE(client.IsClosedByServer());
 }
 
-// A client that is too eager sends what it has for the tunnel without waiting for leave.
+// A client that is too eager sends its bytes for the tunnel without waiting for permission.
 TEST(HttpSessionLimits, NothingBehindARefusedTunnelIsARequest) {
   RunningServer server([](Exchange& exchange) { exchange.Reply(TextResponse(200, "answered")); });
   HttpClient client(server.Port());
@@ -137,7 +137,7 @@ TEST(HttpSessionLimits, AClientThatDoesNotReadIsLetGo) {
                        options);
   HttpClient client(server.Port());
   ASSERT_TRUE(client.Send(Get("/")));
-  // Deleted; the loop then still tries for a while to send the rest.
+  // It is deleted; the loop then still tries for a while to send the rest.
   const auto gone = [&] {
     std::size_t connections = 0;
     server.GetLooper().ForEachConnection([&](Connection*) { ++connections; });

@@ -20,7 +20,7 @@ using test::RunningServer;
 
 constexpr int kShare = HttpSession::kMaxRequestsPerCall;
 
-// Requests for /who/0, /who/1 and so on.
+// Returns requests for /who/0, /who/1 and so on.
 auto Burst(const std::string& who, int count) -> std::string {
   std::string requests;
   for (int i = 0; i < count; ++i) {
@@ -41,7 +41,7 @@ void ExpectReplies(HttpClient& client, const std::string& who, int count) {
   }
 }
 
-// All of it used to be served before anybody else's first request.
+// All of it used to be served before any other client's first request.
 TEST(HttpSessionShare, ABurstIsServedByTurnsWithItsNeighbours) {
   constexpr int kBurst = 10 * kShare;
   std::vector<char> order;  // the loop's
@@ -62,7 +62,7 @@ TEST(HttpSessionShare, ABurstIsServedByTurnsWithItsNeighbours) {
   server.Ask([&] {
     ASSERT_EQ(order.size(), 2U * kBurst);
     int run = 0;
-    int longest = 0;  // as long as both have something to be served
+    int longest = 0;  // while both have requests to be served
     const auto both = std::min(std::find(order.rbegin(), order.rend(), 'a').base(),
                                std::find(order.rbegin(), order.rend(), 'b').base());
     for (auto at = order.begin(); at != both; ++at) {
@@ -136,7 +136,7 @@ TEST(HttpSessionShare, AServerThatStopsServesTheRestOfTheRow) {
   server.Join();
 }
 
-// Whose turn it is not can't be late.
+// A client that waits for its turn can't be late.
 TEST(HttpSessionShare, ARequestThatWaitsForItsTurnIsNotTakenForHalfAHead) {
   const HttpOptions options;
   int served = 0;
@@ -144,7 +144,7 @@ TEST(HttpSessionShare, ARequestThatWaitsForItsTurnIsNotTakenForHalfAHead) {
   test::ClockedServer server(
       [&](Looper& looper, LoopHttp& http) {
         http.Mount("/", test::Answering([&](Exchange& exchange) {
-                     if (++served == kShare) {  // the next time that the loop looks it is later
+                     if (++served == kShare) {  // the next time that the loop looks, it is later
                        clocked->Turn(options.head_timeout + options.idle_timeout);
                      }
                      ReplyWithPath(exchange);
@@ -157,7 +157,7 @@ TEST(HttpSessionShare, ARequestThatWaitsForItsTurnIsNotTakenForHalfAHead) {
   ExpectReplies(client, "a", 2 * kShare + 1);
 }
 
-// When all of a share is served and nothing is left, the client is idle like any other.
+// When the whole share is served and nothing is left, the client is idle like any other.
 TEST(HttpSessionShare, WhoHasSentNoMoreThanItsShareIsIdleAfterIt) {
   const HttpOptions options;
   test::ClockedServer server([&](Looper& looper, LoopHttp& http) {

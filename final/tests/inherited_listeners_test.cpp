@@ -201,8 +201,8 @@ TEST(TakeListenEnvironment, TheVariablesAreNotForOurChildren) {
   EXPECT_FALSE(TakeListenEnvironment().pid);
 }
 
-// Why a listener is inherited: its queue lives as long as some process has it, while the queue of
-// another socket on the same port goes with that socket.
+// Why a listener is inherited: its queue lives as long as any process has it, while the queue of
+// another socket on the same port dies with that socket.
 TEST(ListenQueue, OnlyTheInheritedListenerLosesNobody) {
   test::Child program(test::ExamplePath("listen_queue"), {"200"});
   const std::string shared = program.ReadLine();

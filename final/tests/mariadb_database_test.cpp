@@ -146,7 +146,7 @@ TEST_F(MariaDbTest, AProcedureMayFindMoreThanOnce) {
   EXPECT_FALSE(connection->IsBroken());
 }
 
-// CREATE TABLE commits what came before it, without being asked.
+// CREATE TABLE commits everything before it, without being asked to.
 TEST_F(MariaDbTest, ATransactionThatAStatementHasCommittedIsOver) {
   const auto connection = MariaDbDatabase(server_->Options("t"))->Open();
   Transaction transaction(*connection);
@@ -163,8 +163,8 @@ TEST_F(MariaDbTest, OneStatementAtATimeWhateverTheFlags) {
             DbErrorKind::kMisuse);
 }
 
-// Four threads write; the server is killed in the middle and started again. Each row that was
-// acknowledged is there, and each thread gets on with its work.
+// Four threads write; the server is killed in the middle and restarted. Each row that was
+// acknowledged is there, and each thread continues its work.
 TEST_F(MariaDbTest, WhatWasAcknowledgedSurvivesAKill) {
   DbPoolOptions limits;
   limits.max_connections = 4;

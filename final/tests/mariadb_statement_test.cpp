@@ -28,14 +28,14 @@ namespace {
 using Value = std::optional<std::string>;  // none: NULL
 using Table = std::vector<std::vector<Value>>;
 
-constexpr unsigned kOutOfMemory = 2008;  // of the client
+constexpr unsigned kOutOfMemory = 2008;  // of the client library
 
 // A number, a text and bytes in each row, as a server sends them to this stand-in of the library.
 struct Library {
   bool bind_clears_lengths = false;
   std::string failing;  // the function that fails
   Table table;
-  bool is_procedure = false;  // its rows are followed by how it went, which has no columns
+  bool is_procedure = false;  // its rows are followed by its outcome, which has no columns
 
   bool has_ended = false;
   bool asks_for_limit = false;

@@ -20,7 +20,7 @@ namespace {
 
 using Open = UniqueFd (*)(const std::string&);
 
-// Both ways have to keep the same promises.
+// Both ways must keep the same promises.
 class NamelessFileTest : public testing::TestWithParam<Open> {
  protected:
   auto OpenIt() const -> UniqueFd { return GetParam()(folder_.Path()); }

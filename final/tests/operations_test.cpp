@@ -1,4 +1,4 @@
-// The routes of an Operations, on their own server beside the one that they report on.
+// The routes of an Operations, on their own server next to the one that they report on.
 #include "ops/operations.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ auto OneThread() -> ServerOptions {
   return options;
 }
 
-// Two servers, of which the second reports on the first; it answers from the beginning.
+// Two servers, of which the second reports on the first; it responds from the beginning.
 class Watched {
  public:
   explicit Watched(OperationsOptions options = {}, std::size_t threads = 1)
@@ -81,7 +81,7 @@ class Watched {
   std::thread thread_;
 };
 
-// A page that is open.
+// An open page.
 class Viewer {
  public:
   explicit Viewer(int port) : client_(port) { client_.Send(Get("/events")); }
@@ -147,7 +147,7 @@ TEST(OperationsTest, ReadinessFollowsTheServer) {
   EXPECT_EQ(watched.Ask("/readyz").body, "draining\n");
 }
 
-// Over an old connection, a client asks the old process about an address that both processes serve.
+// Over an old connection, a client queries the old process about an address that both serve.
 TEST(OperationsTest, WhoHasASuccessorIsReadyThoughItLeaves) {
   Watched watched;
   watched.Begin();
@@ -170,7 +170,7 @@ TEST(OperationsTest, ALoopThatIsStuckIsNamedThoughNoLoopAnswers) {
   HttpClient first(watched.Port());
   ASSERT_TRUE(first.Send(Get("/stuck")));
   ASSERT_TRUE(watched.StuckGate().AwaitArrivals(1));
-  // The other one may be in a round just now; then it is not the next time.
+  // The other one may be in a round just now; next time it is not.
   HttpReply reply;
   const std::regex one("loop [01] is stuck: its round lasts for [0-9]+\\.[0-9] s\n");
   EXPECT_TRUE(test::Await([&] {
@@ -182,7 +182,7 @@ TEST(OperationsTest, ALoopThatIsStuckIsNamedThoughNoLoopAnswers) {
 
   HttpClient second(watched.Port());  // to the loop with fewer clients
   ASSERT_TRUE(second.Send(Get("/stuck")));
-  // The loop that accepts may be the one that is stuck; then only the first is listed.
+  // The loop that accepts may be the stuck one; then only the first is listed.
   EXPECT_NE(watched.Ask("/livez").body.find("is stuck"), std::string::npos);
   const std::string metrics = watched.Ask("/metrics").body;
   EXPECT_NE(metrics.find("turtle_loop_round_seconds{loop=\"1\"}"), std::string::npos);
@@ -284,8 +284,8 @@ TEST(OperationsTest, APageThatIsOpenKeepsNobodyFromEnding) {
   EXPECT_EQ(viewer.ReadRest(), "0\r\n\r\n") << "the last chunk: it was not cut";
 }
 
-// A viewer that does not read misses events. They are queued neither here nor, without end, in the
-// kernel.
+// A viewer that does not read misses events. They are queued neither here nor, without limit, in
+// the kernel.
 TEST(OperationsTest, AViewerWhoDoesNotReadHoldsNoMoreThanAConnectionMay) {
   OperationsOptions often;
   often.interval = std::chrono::milliseconds(1);

@@ -1,4 +1,4 @@
-// The first lines of a ready reply, made once a second.
+// The first lines of a ready response, made once a second.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Replies that are written piece by piece, from anywhere, to clients that may be slow or gone.
+// Responses that are written piece by piece, from anywhere, to clients that may be slow or gone.
 #include "web/reply_stream.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ struct Streams {
 
 class ReplyStreamTest : public testing::Test {
  protected:
-  // The stream of the next request, which is handed over.
+  // Returns the stream of the next request.
   auto Take() -> ReplyStream {
     EXPECT_TRUE(server_.Await([this] { return !streams_->all.empty(); }));
     return server_.Ask([this] { return std::exchange(streams_->all, {}).front(); });
@@ -139,7 +139,7 @@ TEST_F(ReplyStreamTest, TheEndOfTheClientIsTold) {
   EXPECT_TRUE(server_.Await([&told] { return told.load(); })) << "also when it has gone before";
 }
 
-// A producer that writes as the client reads, and holds its stream itself.
+// A producer that writes at the client's pace, and holds its stream itself.
 TEST_F(ReplyStreamTest, AProducerThatWaitsForRoomSendsAllAndKeepsLittle) {
   constexpr int kPieces = 200;
   const std::string piece(std::size_t{100} * 1024, 'x');
@@ -197,7 +197,7 @@ TEST_F(ReplyStreamTest, AStreamThatHasEndedLeavesTheNextRequestAlone) {
   EXPECT_NE(errors.Text().find("stream threw: as it was told"), std::string::npos);
 }
 
-// A relay: the one that has gone tells the other.
+// A relay: when one client leaves, the other learns of it.
 TEST(ReplyStreamEndTest, AStreamMayBeAskedFromWithinAnothersCallback) {
   std::optional<Streams> streams;
   std::vector<ReplyStream> kept;

@@ -1,4 +1,4 @@
-// Bodies that a handler takes while they come.
+// Bodies that a handler takes as they arrive.
 #include "web/request_body.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ auto PostOf(const std::string& target, std::size_t size) -> std::string {
   return Post(target, "Content-Length: " + std::to_string(size) + "\r\n");
 }
 
-// Sends back what comes, as it comes, and makes the client wait when it doesn't read.
+// Sends back the body as it arrives, and makes the client wait when it doesn't read.
 void Echo(const ServerRequest&, const RequestBody& body, const Responder& responder) {
   const ReplyStream reply = responder.Stream(ServerResponse());
   body.OnPiece([body, reply](std::string_view piece, bool last) {
@@ -111,7 +111,7 @@ TEST(RequestBodyTest, AClientThatDoesNotReadHasToWait) {
     }
   });
   std::size_t most_unsent = 0;
-  // Until the two are stuck: the kernel's buffers are full on both ways, and nothing moves.
+  // Waits until the two are stuck: the kernel's buffers are full both ways, and nothing moves.
   EXPECT_TRUE(server.Await([&] {
     bool paused = false;
     server.GetLooper().ForEachConnection([&](Connection* connection) {
@@ -200,7 +200,7 @@ TEST(RequestBodyTest, WhatIsThrownBehindTheHeadOfTheReplyCutsIt) {
   EXPECT_EQ(reply.body, "begin,ok");
 }
 
-// Malformed, and answered by the session itself: the handler's Responder has nothing to say.
+// It is malformed, and the session itself responds: the handler's Responder has no effect.
 TEST(RequestBodyTest, ABodyThatIsNoneIsRefusedForTheHandler) {
   const test::CapturedStderr errors;
   RunningServer server([](HttpServer& http) {

@@ -1,4 +1,4 @@
-// Clients that go before their response is there: their handlers hear of it.
+// Clients that leave before their response is there: their handlers learn of it.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -31,10 +31,10 @@ auto TextOf(std::string_view text) -> ServerResponse {
   return std::move(ServerResponse().Text(text));
 }
 
-// A server whose "/" keeps each Responder, and counts the clients that have gone.
+// A server whose "/" keeps each Responder, and counts the clients that have left.
 class ResponderGoneTest : public testing::Test {
  protected:
-  // The Responder of the next request, which is handed over.
+  // Returns the Responder of the next request.
   auto Take() -> Responder {
     if (!server_->Await([this] { return !late_.empty(); })) {
       throw std::runtime_error("no handler was called");
@@ -50,7 +50,7 @@ class ResponderGoneTest : public testing::Test {
     };
   }
 
-  // True once no client is left, and all that follows from it is done.
+  // True once no client is left, and everything that follows from it is done.
   auto AllHaveLeft() -> bool {
     const bool left =
         server_->Await([this] { return server_->GetLooper().ConnectionCount() == 0; });
@@ -101,7 +101,7 @@ TEST_F(ResponderGoneTest, IsCalledOnceWhenTheClientResets) {
   EXPECT_EQ(gone_, 1);
 }
 
-// It sends a FIN, as if it only sent no more; and a reset for whatever still comes.
+// It sends a FIN, as if it only stopped sending; and a reset for any later bytes.
 TEST_F(ResponderGoneTest, IsCalledWhenTheClientCloses) {
   std::optional<Responder> responder;
   {
@@ -294,7 +294,7 @@ TEST_F(ResponderGoneTest, IsCalledAtOnceWhenTheServerHasEnded) {
   EXPECT_EQ(gone_, 1);
 }
 
-// With its own clock: a limit, and a server that waits for nobody.
+// It has its own clock: a limit, and a server that waits for nobody.
 TEST(ResponderGone, IsCalledWhenTheServerEndsOrTheLimitHasPassed) {
   std::vector<Responder> late;  // on the loop's thread
   std::atomic<int> gone{0};

@@ -21,7 +21,7 @@ constexpr std::size_t kLoops = 4;
 
 class ResponseCacheLoopsTest : public testing::Test {
  protected:
-  // A client of each loop: each new one goes to the loop that has the fewest.
+  // Returns a client of each loop: each new one goes to the loop that has the fewest.
   auto OneOfEach() -> std::vector<HttpClient> {
     std::vector<HttpClient> clients;
     for (std::size_t i = 0; i < kLoops; ++i) {
@@ -106,8 +106,8 @@ TEST(ResponseCacheCrowdTest, AHundredClientsOfAllLoopsHaveOneReplyMade) {
   EXPECT_EQ(calls, 1);
 }
 
-// Readers, refreshers and changers at once: what they get was made, and is never older than what
-// the same client had before. Under ThreadSanitizer it says more.
+// Readers, refreshers and changers at once: each response was really made, and is never older than
+// the previous one of the same client. ThreadSanitizer checks more.
 TEST_F(ResponseCacheLoopsTest, ManyThingsAtOnceAreNoHarm) {
   std::vector<std::thread> threads;
   for (int worker = 0; worker < 4; ++worker) {

@@ -1,4 +1,4 @@
-// Requests that wait for the response that another one has begun, and what may come between.
+// Requests that wait for the response that another one has begun, and what may happen before it.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -18,10 +18,10 @@ using test::Get;
 using test::HttpClient;
 using test::Waiting;
 
-// The handler keeps every exchange open until the test answers it.
+// The handler keeps every exchange open until the test responds.
 class ResponseCacheWaitersTest : public testing::Test {
  protected:
-  // Clients that have asked for "/": the first one's request is with the handler, the others wait.
+  // Returns clients that have requested "/": the handler has the first request, the others wait.
   auto Ask(std::size_t count) -> std::vector<HttpClient> {
     std::vector<HttpClient> clients;
     for (std::size_t i = 0; i < count; ++i) {
@@ -186,7 +186,7 @@ TEST_F(ResponseCacheWaitersTest, AReplyThatVariesIsForThoseWhoAreAlike) {
   EXPECT_EQ(server_.Calls(), 2);
 }
 
-// As soon as nothing more may be written to the client whose reply it is, nobody waits for it.
+// When no more may be written to the client whose response it is, nobody waits for it.
 TEST_F(ResponseCacheWaitersTest, AClientThatDoesNotReadHoldsUpNobody) {
   HttpClient slow(server_.Port());
   const int small = 4096;

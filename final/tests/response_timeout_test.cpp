@@ -1,4 +1,4 @@
-// The time limit of a route whose handler answers later.
+// The time limit of a route whose handler responds later.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -38,7 +38,7 @@ auto TextOf(std::string_view text) -> ServerResponse {
   return std::move(ServerResponse().Text(text));
 }
 
-// A server whose routes keep their Responders, and half a second for each.
+// A server whose routes keep their Responders, and allow half a second for each.
 class ResponseTimeoutTest : public testing::Test {
  protected:
   void AddRoutes() {
@@ -68,7 +68,7 @@ class ResponseTimeoutTest : public testing::Test {
     };
   }
 
-  // The Responder of the next request, which is handed over.
+  // Returns the Responder of the next request.
   auto Take() -> Responder {
     if (!server_.Loop().Await([this] { return !late_.empty(); })) {
       throw std::runtime_error("no handler was called");

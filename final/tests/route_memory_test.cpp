@@ -23,7 +23,7 @@ using test::RunningServer;
 using test::StopFailing;
 
 TEST(RouteMemoryTest, ARequestWithParametersAllocatesNothing) {
-  constexpr std::size_t kFar = 1'000'000;  // no allocation comes to that
+  constexpr std::size_t kFar = 1'000'000;  // no count of allocations gets that far
   constexpr std::size_t kWarm = 10;
   std::vector<std::size_t> allocations;  // on the loop's thread, from one call to the next
   allocations.reserve(100);
@@ -57,8 +57,8 @@ TEST(RouteMemoryTest, ARequestWithParametersAllocatesNothing) {
   EXPECT_EQ(allocations.size(), 49U);
 }
 
-// Wherever memory runs out, in a handler, in a body or in a late response: the client gets a whole
-// response or an end, and the next client is served.
+// Wherever memory runs out, in a handler, in a body or in a late response: the client gets a
+// complete response or an end, and the next client is served.
 TEST(RouteMemoryTest, WithoutMemoryAReplyIsWholeOrNone) {
   const test::CapturedStderr errors;
   const std::string text(std::size_t{20} * 1024, 'x');
@@ -98,7 +98,7 @@ TEST(RouteMemoryTest, WithoutMemoryAReplyIsWholeOrNone) {
   }
 }
 
-// The end of the connection is all that tells a client of HTTP/1.0 where a body ends.
+// Only the end of the connection tells a client of HTTP/1.0 where a body ends.
 TEST(RouteMemoryTest, AStreamWithAMissingPieceIsNotTakenForAWhole) {
   const test::CapturedStderr errors;
   const std::string piece(std::size_t{20} * 1024, 'x');

@@ -1,4 +1,4 @@
-// `turtle serve` as its user meets it: the program itself, its lines and its exit codes.
+// `turtle serve` as its users see it: the program itself, its output and its exit codes.
 #include "app/serve_command.h"
 
 #include <gtest/gtest.h>
@@ -155,7 +155,7 @@ TEST(ServeCommandTest, WhatCanNotBeServedIsOneLine) {
     EXPECT_TRUE(IsOneLine(errors.str())) << errors.str();
     return errors.str();
   };
-  ServeOptions gone = options;  // since the command line was read
+  ServeOptions gone = options;  // it has disappeared since the command line was read
   gone.directory = folder.Path("gone");
   EXPECT_NE(fail(gone).find(gone.directory), std::string::npos);
   gone = options;

@@ -1,4 +1,4 @@
-// `turtle -f site.json`, as its administrator meets it.
+// `turtle -f site.json`, as its administrator sees it.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -217,7 +217,7 @@ TEST_F(ServeConfigTest, WhoIsLetInMayChange) {
 }
 
 #ifdef __linux__
-// It would compete with its own loop for one CPU, while others are free.
+// It would compete with its own loop for one CPU, while others are idle.
 TEST_F(ServeConfigTest, AProgramIsNotHeldOnItsLoopsCpu) {
   folder_.Write(
       "cgi/cpus",

@@ -1,5 +1,5 @@
-// `turtle serve` under a limit on the size of files (ulimit -f): the kernel kills who writes beyond
-// it, unless that signal is ignored.
+// `turtle serve` under a limit on the size of files (ulimit -f): the kernel kills a process that
+// writes beyond it, unless it ignores that signal.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -13,7 +13,7 @@
 namespace TURTLE_SERVER {
 namespace {
 
-// Limits the files of the programs that are started as long as it lives.
+// Limits the files of programs that start while it lives.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t bytes) {

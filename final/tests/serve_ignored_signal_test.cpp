@@ -20,7 +20,7 @@ using test::HttpClient;
 using test::HttpReply;
 using test::ProgramFolder;
 
-// Ignores a signal for as long as it lives, and so do the programs that are started meanwhile.
+// Ignores a signal for as long as it lives, and so do programs that start in the meantime.
 class Ignoring {
  public:
   explicit Ignoring(int number) : number_(number), before_(std::signal(number, SIG_IGN)) {}

@@ -23,7 +23,7 @@ namespace {
 using test::FailAllocations;
 using test::StopFailing;
 
-// A text that takes no memory. A server that says something is asked to end.
+// A text that takes no memory. A server that prints something is asked to end.
 class Page : public std::streambuf {
  public:
   explicit Page(int signal = 0) : signal_(signal) {
@@ -40,7 +40,7 @@ class Page : public std::streambuf {
   std::array<char, 1000> text_{};
 };
 
-// Ends a server that says nothing and does not end.
+// Ends a server that prints nothing and does not end.
 class Patience {
  public:
   Patience()

@@ -1,4 +1,4 @@
-// The example that says nothing, against the server that does not wait for ever.
+// The example that says nothing, against the server that does not wait forever.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// The things that only a file can be: locked, broken, missing. And how it is opened.
+// Conditions that only a file can be in: locked, broken, missing. And how it is opened.
 #include "db/sqlite_database.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using test::Failure;
 
-// The compiler decides which text a statement can be made of.
+// The compiler decides which text can become a statement.
 static_assert(std::is_convertible_v<const char (&)[9], Sql>);
 static_assert(!std::is_convertible_v<char (&)[9], Sql>, "a buffer");
 static_assert(!std::is_convertible_v<std::string, Sql>, "put together while the program runs");
@@ -75,8 +75,8 @@ TEST_F(SqliteTest, AFileThatIsNoneIsNamed) {
             DbErrorKind::kUnavailable);
 }
 
-// The reader's snapshot is from before the write: if it could write now, it would write over what
-// it has not seen. BEGIN IMMEDIATE lets it wait at its beginning instead.
+// The reader's snapshot is from before the write: if it could write now, it would overwrite data
+// that it has not seen. BEGIN IMMEDIATE makes it wait at its beginning instead.
 TEST_F(SqliteTest, ATransactionThatReadsFirstMayWrite) {
   const auto one = SqliteDatabase(Options())->Open();
   const auto other = SqliteDatabase(Options())->Open();
@@ -122,7 +122,7 @@ TEST_F(SqliteTest, ACommentAfterAStatementIsNoSecondOne) {
   }
 }
 
-// A trigger's rows have ids of their own, and so have the rows of other tables.
+// A trigger's rows have their own ids, and so have the rows of other tables.
 TEST_F(SqliteTest, OnlyTheRowThatAStatementInsertsHasTheLastId) {
   const auto connection = SqliteDatabase(Options())->Open();
   connection->Execute("CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT UNIQUE, n INTEGER)");
@@ -227,7 +227,7 @@ TEST_F(SqliteTest, NoTimeLimitIsNoTimeOut) {
   EXPECT_EQ(connection->Query(long_one).Next()->Get<int>(0), 100'000);
 }
 
-// sqlite3_step() of a statement that has failed would start it again.
+// sqlite3_step() of a statement that has failed would restart it.
 TEST_F(SqliteTest, RowsThatHaveFailedAreOver) {
   SqliteOptions options = Options();
   options.timeout = std::chrono::milliseconds(100);
@@ -254,7 +254,7 @@ TEST_F(SqliteTest, AFileWithoutANameIsRefused) {
       << "SQLite would make one that is gone afterwards";
 }
 
-// All of them want to bring it into WAL mode.
+// All of them try to switch it to WAL mode.
 TEST_F(SqliteTest, AFreshFileIsOpenedByManyAtOnce) {
   for (int round = 0; round < 10; ++round) {
     SqliteOptions options;

@@ -1,4 +1,4 @@
-// SQLite returns null for a text or a name when there is no memory for it. That is no NULL.
+// SQLite returns null for a text or a name if there is no memory for it. That is not NULL.
 // https://www.sqlite.org/c3ref/column_blob.html
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ class SqliteMemoryTest : public testing::Test {
   std::unique_ptr<DbConnection> connection_;
 };
 
-// The row is there, in UTF-16: to give it in UTF-8, SQLite needs memory.
+// The row is there, in UTF-16: to return it in UTF-8, SQLite needs memory.
 TEST_F(SqliteMemoryTest, ATextWithoutMemoryIsAnError) {
   connection_->Execute("PRAGMA encoding = 'UTF-16'");
   connection_->Execute("CREATE TABLE t (text TEXT) STRICT");

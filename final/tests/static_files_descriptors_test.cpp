@@ -22,7 +22,7 @@ using test::RunningServer;
 
 constexpr int kRequests = 40;  // in one read, and in one call of the session
 
-// Those of this process, which has few.
+// Returns the open descriptors of this process, which has few.
 auto OpenDescriptors() -> int {
   int count = 0;
   for (int fd = 0; fd < 1024; ++fd) {
@@ -31,7 +31,7 @@ auto OpenDescriptors() -> int {
   return count;
 }
 
-// A site that counts the descriptors that are open after each response, before anything is sent.
+// A site that counts the open descriptors after each response, before anything is sent.
 class CountingSite {
  public:
   explicit CountingSite(StaticFilesOptions options)
@@ -49,10 +49,10 @@ class CountingSite {
     folder_.Write("large.bin", content);
   }
 
-  // Sends `kRequests` at once, and expects `body` as often.
-  // @return how many descriptors they held at most
+  // Sends `kRequests` at once, and expects `body` for each. @return the most descriptors that they
+  // held
   auto Hold(const std::string& range, const std::string& body) -> int {
-    // The one before has gone, and its descriptor with it.
+    // The previous client is gone, and its descriptor with it.
     EXPECT_TRUE(server_.Await([&] { return server_.GetLooper().ConnectionCount() == 0; }));
     HttpClient client(server_.Port());
     EXPECT_EQ(client.Ask(Get("/large.bin", range)).status, range.empty() ? 200 : 206);
@@ -82,7 +82,7 @@ class CountingSite {
   RunningServer server_;
 };
 
-// Each used to hold one, and hardly any of the bytes after which a connection is paused.
+// Each used to hold one, and added hardly any of the bytes at which a connection is paused.
 TEST(StaticFilesDescriptors, ShortPartsOfALargeFileHoldNone) {
   CountingSite site({});
   EXPECT_EQ(site.Hold("Range: bytes=7-7\r\n", site.content.substr(7, 1)), 0);
@@ -101,7 +101,7 @@ TEST(StaticFilesDescriptors, WhatIsSentFromTheFileHoldsAFew) {
   EXPECT_LE(uncopied.Hold("Range: bytes=7-7\r\n", uncopied.content.substr(7, 1)), most);
 }
 
-// One file, and more parts than a connection may hold: they go out, and the connection goes on.
+// One file, and more parts than a connection may hold: they are sent, and the connection goes on.
 TEST(StaticFilesDescriptors, ManyLargePartsOfOneReplyArrive) {
   CountingSite site({});
   std::string parts = "0-9999";

@@ -26,7 +26,7 @@ TEST(StaticFilesLarge, EveryByteArrives) {
   site.Folder().Write("large.bin", content);
   HttpClient slow(site.Port());
   ASSERT_TRUE(slow.Send(Get("/large.bin") + Get("/large.bin", "Range: bytes=-100000\r\n")));
-  // Meanwhile the loop has time for others.
+  // In the meantime, the loop has time for others.
   ASSERT_TRUE(slow.HasInput(test::kPatience));
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(site.Ask("/none").status, 404);
@@ -64,7 +64,7 @@ TEST(StaticFilesLarge, AReplacedFileIsSentAsItWas) {
 }
 
 TEST(StaticFilesLarge, AFileThatShrinksCutsTheConnection) {
-  const test::CapturedStderr captured;  // for what a server may say about it
+  const test::CapturedStderr captured;  // captures what a server may log about it
   StaticSite site;
   const std::string content = test::Pattern(kLarge);
   site.Folder().Write("large.bin", content);

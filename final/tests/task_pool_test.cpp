@@ -1,4 +1,4 @@
-// Tasks that wait for a thread: who goes first, who has to go, and what each of them is told.
+// Tasks that wait for a thread: which goes first, which must go, and what each of them is told.
 #include "task/task_pool.h"
 
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ auto Leave(TaskPool& pool, const std::shared_ptr<PoolTask>& task,
   return pool.Submit(task, options) == SubmitResult::kAccepted;
 }
 
-// Lets its threads go, and waits until they have run `count` tasks besides those that held them.
+// Lets its threads run, and waits until they have run `count` tasks besides those that held them.
 auto RunAll(HeldPool& pool, std::uint64_t count) -> bool {
   pool.Release();
   return pool.IsHeld() && Await([&] { return pool.Figures().ran == count + pool.Threads(); });
@@ -105,7 +105,7 @@ TEST(TaskPoolTest, AHigherPriorityGoesFirst) {
   EXPECT_EQ(pool.Figures().queued, 0U);
 }
 
-// By `overtake` for each step, and not by more.
+// By `overtake` for each step, and not more.
 TEST(TaskPoolTest, WhoHasWaitedIsNotOvertakenAnyMore) {
   TaskPoolOptions options = Threads(1);
   options.overtake = milliseconds(1000);
@@ -132,7 +132,7 @@ TEST(TaskPoolTest, WhoHasWaitedIsNotOvertakenAnyMore) {
   }
 }
 
-// There is always somebody of a higher priority, and more of them than can be run.
+// There is always a task of a higher priority, and more of them than can be run.
 TEST(TaskPoolTest, NobodyStarves) {
   HandClock clock;
   Notes notes;
@@ -320,7 +320,7 @@ TEST(TaskPoolTest, WithoutANumberTheFirstTaskStartsTheThreads) {
   EXPECT_TRUE(gate.AwaitArrivals(2));  // one does not wait for the other
 }
 
-// Nobody is there to say that Start() was forgotten: its clients would wait for ever.
+// Nobody reports that Start() was forgotten: its clients would wait forever.
 TEST(TaskPoolTest, WithANumberTheFirstTaskStartsTheThreadsToo) {
   Gate gate;
   TaskPool pool({2});

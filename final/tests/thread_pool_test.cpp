@@ -1,4 +1,4 @@
-// Threads that run what they are given.
+// Threads that run the tasks they are given.
 #include "task/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST(ThreadPool, ATaskWakesAThreadThatSleeps) {
   }
 }
 
-// The constructor's caller may still be making what the tasks use.
+// The constructor's caller may still be making objects that the tasks use.
 TEST(ThreadPool, NothingRunsBeforeStart) {
   std::thread::id thread;
   std::promise<void> ran;

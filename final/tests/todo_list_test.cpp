@@ -1,5 +1,5 @@
 // The to-do list in a database: as a class, after a SIGKILL of its service, and while its server is
-// away.
+// down.
 #include "../examples/todo_list.h"
 
 #include <gtest/gtest.h>
@@ -125,8 +125,8 @@ TEST_F(TodoListTest, RemembersAndGivesNoIdTwice) {
   EXPECT_GT(todos.Add("jam", false).value().id, last);
 }
 
-// Four clients add while the server is killed. An entry that was acknowledged to a client is there
-// afterwards.
+// Four clients add entries while the server is killed. Afterwards, every entry that was
+// acknowledged is there.
 TEST_F(TodoListTest, WhatWasAcknowledgedSurvivesAKill) {
   constexpr int kClients = 4;
   std::vector<std::vector<std::string>> acknowledged(kClients);

@@ -36,14 +36,14 @@ class TodoTest : public testing::Test {
 
   auto Read(const std::string& target) -> json { return json::parse(Ask("GET", target).body); }
 
-  // That it is an error of this status, as JSON, whose text is `why`.
+  // Expects an error of this status, as JSON, with the text `why`.
   static void ExpectError(const HttpReply& reply, int status, const std::string& why) {
     EXPECT_EQ(reply.status, status) << reply.body;
     EXPECT_EQ(reply.Field("Content-Type"), kJson);
     EXPECT_EQ(reply.body, json({{"error", why}}).dump());
   }
 
-  // That POST and PATCH of this body are 400, and change nothing.
+  // Expects 400 for POST and PATCH with this body, and no change.
   void ExpectRefused(const std::string& body, const std::string& why) {
     ExpectError(Ask("POST", "/api/todos", body), 400, why);
     ExpectError(Ask("PATCH", "/api/todos/1", body), 400, why);
@@ -53,7 +53,7 @@ class TodoTest : public testing::Test {
   [[nodiscard]] auto Program() -> test::ExampleServer& { return program_; }
 
  private:
-  const test::OwnFolder folder_;  // a later chapter's service remembers what is to be done, there
+  const test::OwnFolder folder_;  // a later chapter's service keeps its list there
   test::ExampleServer program_{"todo"};
   test::HttpClient client_{program_.Port()};
 };

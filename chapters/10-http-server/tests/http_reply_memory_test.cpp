@@ -1,4 +1,4 @@
-// Wherever memory runs out in a response: it is whole and right, an error page, or visibly cut.
+// Wherever memory runs out in a response: it is complete and right, an error page, or visibly cut.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -58,7 +58,7 @@ TEST(HttpServer, AMountIsAPath) {
   }
 }
 
-// The rest of a longer one would never be read, and its client would wait for a 408.
+// The rest of a longer head would never be read, and its client would wait for a 408.
 TEST(HttpServer, AHeadHasToFitIntoAConnection) {
   HttpOptions options;
   options.parser.max_head_bytes = Connection::kInputLimit + 1;
@@ -116,7 +116,7 @@ TEST(HttpServer, ManyLoopsServeManyClients) {
 TEST(HttpServer, ListensOnSeveralAddresses) {
   int second = 0;
   RunningServer server([&](HttpServer& http) {
-    Socket probe;  // to find a port that is free
+    Socket probe;  // finds a free port
     probe.Bind(NetAddress("127.0.0.1", 0));
     second = probe.LocalAddress().Port();
     probe = Socket();

@@ -18,7 +18,7 @@ void ReplyWithPath(Exchange& exchange) {
   exchange.Reply(TextResponse(200, exchange.GetRequest().uri.Path()));
 }
 
-// Sends while the loop stands still, then has the server stop before its loop can look.
+// Sends while the loop stands still, then makes the server stop before its loop can look.
 void SendAndStop(RunningServer& server, HttpClient& client, const std::string& bytes) {
   server.Ask([&] {
     EXPECT_TRUE(client.Send(bytes));

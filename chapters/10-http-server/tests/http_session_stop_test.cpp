@@ -1,4 +1,4 @@
-// A server that is asked to stop finishes what it has begun, and nothing else.
+// A server that is asked to stop finishes the requests that it has begun, and nothing else.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -38,7 +38,7 @@ TEST(HttpSessionStop, TheReplyUnderWayIsFinishedAndIsTheLast) {
   server.Join();
 }
 
-// They used to be dropped: the response before them said close.
+// They used to be dropped: the response before them announced the close.
 TEST(HttpSessionStop, RequestsThatWereReadBeforeItAreAnswered) {
   Waiting waiting;
   RunningServer server([&](Exchange& exchange) {
@@ -96,7 +96,7 @@ TEST(HttpSessionStop, AFreshConnectionIsAnswered) {
     go_on.get_future().wait_for(kPatience);
   }));
   stands.get_future().wait();
-  // One for each loop, of which only the first runs.
+  // One client for each loop; only the first loop runs.
   HttpClient one(server.Port());
   HttpClient two(server.Port());
   ASSERT_TRUE(one.Send(Get("/")));

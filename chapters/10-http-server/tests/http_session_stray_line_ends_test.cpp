@@ -1,5 +1,5 @@
-// Line ends after a request, which old clients send, count for nothing: they are neither the
-// beginning of a head that then never ends nor a part of the next one (RFC 9112, section 2.2).
+// Line ends after a request, which old clients send, are ignored: they are neither the beginning of
+// a head that never ends nor a part of the next one (RFC 9112, section 2.2).
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -30,7 +30,7 @@ auto ShortHeads() -> HttpOptions {
   return options;
 }
 
-// Until all that the head timeout may cause has been done.
+// Waits until everything that the head timeout may cause is done.
 void AwaitHeadTimeout(RunningServer& server) {
   std::promise<void> over;
   server.Ask([&] { server.GetLooper().RunAfter(2 * kHeadTimeout, [&] { over.set_value(); }); });

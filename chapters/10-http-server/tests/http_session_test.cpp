@@ -1,4 +1,4 @@
-// Requests in, replies out, in order: what one connection may expect of a server.
+// Requests in, responses out, in order: what one connection may expect of a server.
 #include "web/http_session.h"
 
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST(HttpSession, ARequestMayBeCutAnywhere) {
   }
 }
 
-// Old clients end a body by a line end that nobody counts (RFC 9112, section 2.2).
+// Old clients end a body by a line end that they do not count (RFC 9112, section 2.2).
 TEST(HttpSession, LineEndsBetweenRequestsAreNothing) {
   RunningServer server(ReplyWithPath);
   HttpClient client(server.Port());
@@ -119,7 +119,7 @@ TEST(HttpSession, ALateReplyHoldsBackThoseBehindIt) {
   for (int round = 0; round < 2; ++round) {
     ASSERT_TRUE(server.Await([&] { return waiting.Count() == 1; }));
     EXPECT_EQ(client.ReadReply().body, "/" + std::to_string(round + 1));
-    // From a timer, as of a handler that has waited for something.
+    // From a timer, as if a handler had waited for something.
     server.Ask([&] {
       server.GetLooper().RunAfter(std::chrono::milliseconds(1),
                                   [&] { ReplyWithPath(*waiting.Last()); });
@@ -215,7 +215,7 @@ TEST(HttpSession, AReplyToHeadHasNoBody) {
   EXPECT_EQ(head.status, 200);
   EXPECT_EQ(head.Field("Content-Length"), "12");
   EXPECT_EQ(client.Ask("HEAD /bad" + fields, Asked::kHead).status, 403);
-  EXPECT_EQ(client.Ask("GET /good" + fields).body, "twelve bytes");  // no byte lay in between
+  EXPECT_EQ(client.Ask("GET /good" + fields).body, "twelve bytes");  // there was no byte in between
 }
 
 TEST(HttpSession, AHeadThatIsRefusedGetsNoBodyEither) {
@@ -234,7 +234,7 @@ TEST(HttpSession, EveryReplyHasADate) {
   EXPECT_EQ(client.Ask("bad\r\n\r\n").Field("Date").size(), 29U);
 }
 
-// A body is nobody's request, whether it is read (chapter 13) or not.
+// A body is never a request, whether it is read (chapter 13) or not.
 TEST(HttpSession, ABodyIsNeverTakenForTheNextRequest) {
   const std::string smuggled = Get("/smuggled");
   const std::string length = "Content-Length: " + std::to_string(smuggled.size()) + "\r\n\r\n";

@@ -82,7 +82,7 @@ TEST_P(OpenBeneathTest, TheDescriptorIsNotInheritedAndDoesNotBlock) {
   EXPECT_NE(fcntl(file.Get(), F_GETFD) & FD_CLOEXEC, 0);
   EXPECT_NE(fcntl(file.Get(), F_GETFL) & O_NONBLOCK, 0);
   ASSERT_EQ(mkfifo(site_.Path("root/pipe").c_str(), 0644), 0);
-  EXPECT_TRUE(Open("pipe"));  // without O_NONBLOCK this would wait for a writer, for ever
+  EXPECT_TRUE(Open("pipe"));  // without O_NONBLOCK this would wait for a writer forever
 }
 
 TEST_P(OpenBeneathTest, LeavesNoDescriptorBehind) {

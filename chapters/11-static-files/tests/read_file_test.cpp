@@ -1,4 +1,4 @@
-// All of it or nothing.
+// A file is read completely or not at all.
 #include "files/read_file.h"
 
 #include <fcntl.h>

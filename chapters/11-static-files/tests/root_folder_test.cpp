@@ -1,4 +1,4 @@
-// A directory that is looked up again by its name.
+// A directory whose name is looked up again.
 #include "files/root_folder.h"
 
 #include <fcntl.h>

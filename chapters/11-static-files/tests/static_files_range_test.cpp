@@ -72,7 +72,7 @@ TEST_F(StaticFilesRangeTest, WhatIsNotThereIs416) {
   const HttpReply reply = Ask("/digits.txt", "bytes=10-");
   EXPECT_EQ(reply.status, 416);
   EXPECT_EQ(reply.Field("Content-Range"), "bytes */10");
-  EXPECT_EQ(Ask("/empty.txt", "bytes=0-0").status, 200);  // of nothing there are no parts
+  EXPECT_EQ(Ask("/empty.txt", "bytes=0-0").status, 200);  // an empty file has no parts
 }
 
 TEST_F(StaticFilesRangeTest, WhatMakesNoSenseIsIgnored) {

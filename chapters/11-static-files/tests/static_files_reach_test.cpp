@@ -171,7 +171,7 @@ TEST_F(StaticFilesReachTest, WhatMayNotBeReadIsForbidden) {
   std::filesystem::permissions(folder_.Path("root/locked.txt"), std::filesystem::perms(0));
   std::filesystem::permissions(Root(), std::filesystem::perms(0755));
   if (::geteuid() == 0) {
-    server_.Ask([] { ::setfsuid(65534); });  // the administrator may read everything
+    server_.Ask([] { ::setfsuid(65534); });  // root may read everything
   }
   EXPECT_EQ(Ask("/locked.txt").status, 403);
   EXPECT_EQ(Ask("/index.html").status, 200);
@@ -190,7 +190,7 @@ TEST_F(StaticFilesReachTest, AFolderThatMayNotBeListedIsServed) {
 }
 #endif
 
-// A site is deployed by its name.
+// The name of a site leads to its release.
 TEST(StaticFilesRoot, ALinkThatIsTurnedLeadsToTheNewRelease) {
   const test::SiteFolder folder;
   folder.Write("1/page", "old");

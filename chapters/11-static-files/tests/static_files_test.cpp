@@ -1,4 +1,4 @@
-// Files over the wire: their types, their validators, and where directories lead.
+// Files over the wire: their types, their validators, and the responses for directories.
 #include "files/static_files.h"
 
 #include <gtest/gtest.h>
@@ -156,7 +156,7 @@ TEST(StaticFiles, NotModifiedHasTheTagAndNothingThatDescribesABody) {
   for (const char* field : {"Content-Type", "Content-Length", "Last-Modified"}) {
     EXPECT_EQ(reply.Field(field), "") << field;
   }
-  EXPECT_EQ(client.Ask(Get("/a.txt")).body, "0123456789");  // no byte lay in between
+  EXPECT_EQ(client.Ask(Get("/a.txt")).body, "0123456789");  // there was no byte in between
 }
 
 TEST(StaticFiles, AConditionDoesNotMakeAPageOfNothing) {

@@ -1,4 +1,4 @@
-// Bodies that are too much, too slow, malformed, or never end.
+// Bodies that are too large, too slow, malformed, or endless.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -58,7 +58,7 @@ TEST_P(HttpBodyBadTest, IsAnsweredAndIsTheLast) {
   EXPECT_EQ(reply.status, GetParam().status);
   EXPECT_TRUE(reply.complete);
   EXPECT_EQ(reply.Field("Connection"), "close");
-  // Neither the rest of the body nor what looks like a request is answered, and nothing is reset.
+  // Neither the rest of the body nor a seeming request is answered, and nothing is reset.
   EXPECT_TRUE(client.Send(std::string(200'000, 'x') + test::Get("/")));
   EXPECT_TRUE(client.IsClosedByServer());
 }

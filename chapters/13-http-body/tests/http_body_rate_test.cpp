@@ -1,4 +1,4 @@
-// Clients that send their bodies slowly, by a clock that only the test turns.
+// Clients that send their bodies slowly, on a clock that only the test turns.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -36,14 +36,14 @@ class Counting : public ClockedServer {
                      })(looper));
         }) {}
 
-  // Is there a connection that has not been told to go?
+  // True if there is a connection that has not been told to close.
   auto IsWaiting() -> bool {
     bool waiting = false;
     Loop().Ask([&] { Loop().Get().ForEachConnection([&](Connection*) { waiting = true; }); });
     return waiting;
   }
 
-  // Sends, and waits until it has arrived.
+  // Sends a piece, and waits until it has arrived.
   void Send(HttpClient& client, std::string_view piece, const std::size_t& received) {
     const std::size_t before = Loop().Ask([&] { return received; });
     ASSERT_TRUE(client.Send(piece));
@@ -101,7 +101,7 @@ TEST(HttpBodyRate, ABodyThatIsOnlyToBeDroppedIsNotWaitedForEither) {
   EXPECT_TRUE(client.IsClosedByServer());
 }
 
-// A request that arrived along with an ignored body is still answered when the server stops.
+// A request that arrived with an ignored body is still answered when the server stops.
 TEST(HttpBodyRate, ARequestThatWasReadBehindABodyIsAnsweredThoughTheServerStops) {
   test::Waiting waiting;
   test::RunningServer server([&](Exchange& exchange) {

@@ -20,7 +20,7 @@ using test::HttpReply;
 using test::RunningServer;
 using test::Waiting;
 
-// Replies with the body.
+// Responds with the body.
 void Collect(Exchange& exchange) {
   exchange.OnBody([&exchange, text = std::string()](std::string_view piece, bool last) mutable {
     text += piece;

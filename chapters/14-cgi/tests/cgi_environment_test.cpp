@@ -26,7 +26,7 @@ auto PlainRequest() -> CgiRequestInfo {
   return info;
 }
 
-// Reads what a program would see.
+// Reads the environment as a program would.
 auto Read(const CgiEnvironment& environment) -> Variables {
   Variables variables;
   for (char* const* entry = environment.Envp(); *entry != nullptr; ++entry) {
@@ -96,7 +96,7 @@ TEST(CgiEnvironmentTest, HeadersBecomeVariables) {
   EXPECT_EQ(variables.at("HTTP_CONTENT_ENCODING"), "gzip");
 }
 
-// CVE-2016-5385 and its family: programs take HTTP_PROXY for their own proxy.
+// CVE-2016-5385 and similar: programs take HTTP_PROXY for their own proxy.
 TEST(CgiEnvironmentTest, ProxyNeverBecomesHttpProxy) {
   for (const std::string_view name : {"Proxy", "proxy", "PROXY", "pRoXy"}) {
     CgiRequestInfo info = PlainRequest();

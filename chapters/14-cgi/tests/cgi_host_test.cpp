@@ -1,4 +1,4 @@
-// By which name a program is told that its server was called.
+// The server name that a program is given.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -24,7 +24,7 @@ constexpr const char* kShowNames =
     "printf 'Content-Type: text/plain\\n\\n'\n"
     "echo \"[$SERVER_NAME] [$HTTP_HOST] [$SERVER_PORT]\"\n";
 
-// A target with a host in it beats the Host field (RFC 9112, section 3.2.2).
+// A host in the target overrides the Host field (RFC 9112, section 3.2.2).
 TEST(CgiHostTest, TheHostOfAnAbsoluteTargetIsTheOneThatCounts) {
   const ProgramFolder programs;
   programs.Program("show", kShowNames);
@@ -39,7 +39,7 @@ TEST(CgiHostTest, TheHostOfAnAbsoluteTargetIsTheOneThatCounts) {
   EXPECT_EQ(client.Ask(Get("/cgi-bin/show")).body, "[t] [t]" + port);
 }
 
-// An address in the place of a name has its brackets (RFC 3875, section 4.1.14).
+// An address instead of a name has brackets (RFC 3875, section 4.1.14).
 TEST(CgiHostTest, WithoutANameAnIpv6AddressHasBrackets) {
   const ProgramFolder programs;
   programs.Program("show", kShowNames);
@@ -49,7 +49,7 @@ TEST(CgiHostTest, WithoutANameAnIpv6AddressHasBrackets) {
     options.directory = programs.Path();
     http.Mount("/cgi-bin",
                [options](Looper& looper) { return std::make_unique<Cgi>(looper, options); });
-    Socket probe;  // to find a port that is free
+    Socket probe;  // finds a free port
     try {
       probe.Bind(NetAddress("::1", 0));
     } catch (const std::system_error&) {

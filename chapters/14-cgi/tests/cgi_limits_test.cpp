@@ -26,10 +26,10 @@ using test::LifeLine;
 using test::ProgramFolder;
 
 constexpr const char* kText = "printf 'Content-Type: text/plain\\n\\n'\n";
-// Has its own child, and reports it.
+// Starts its own child, and reports it.
 constexpr const char* kForEver = "sleep 1000 & echo >&9; exec sleep 1000\n";
 
-// Has every child of this process been reaped?
+// True if every child of this process has been reaped.
 auto NoChildIsLeft() -> bool {
   siginfo_t info{};
   return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
@@ -102,7 +102,7 @@ TEST(CgiLimitsTest, AProgramThatIsThereButCannotRunIsNot404) {
 }
 
 #ifdef __linux__
-// One argument has 128 KiB at most (execve(2): MAX_ARG_STRLEN).
+// One argument has at most 128 KiB (execve(2): MAX_ARG_STRLEN).
 TEST(CgiLimitsTest, ARequestThatDoesNotFitIntoArgumentsIs431) {
   const ProgramFolder programs;
   programs.Program("list", std::string(kText));
@@ -208,7 +208,7 @@ TEST(CgiLimitsTest, AReplyThatDoesNotEndIsCut) {
   EXPECT_TRUE(AwaitNoChild(server));
 }
 
-// It may answer first and write down afterwards what it has promised.
+// It may respond first and then write down what it has promised.
 TEST(CgiLimitsTest, AServerThatStopsWaitsForAProgramThatHasAnswered) {
   const ProgramFolder programs;
   programs.Program("late",
@@ -306,7 +306,7 @@ TEST(CgiLimitsTest, AWholeReplyDoesNotWaitForItsProgram) {
   }
 }
 
-// It may have more to do than to print, and SIGPIPE would end it in the middle.
+// It may have more to do than print, and SIGPIPE would end it halfway.
 TEST(CgiLimitsTest, WhatAProgramPrintsAfterItsReplyIsDropped) {
   const ProgramFolder programs;
   programs.Program("program",

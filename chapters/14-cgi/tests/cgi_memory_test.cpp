@@ -1,4 +1,4 @@
-// Wherever memory runs out: a program's reply is whole, or the client sees that it is not.
+// Wherever memory runs out, a program's response is complete, or the client sees that it is not.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -20,7 +20,7 @@ using test::HttpReply;
 using test::ProgramFolder;
 using test::StopFailing;
 
-// How many allocations failed while a program was asked for.
+// Returns how many allocations failed during a request for a program.
 auto AskWhileFailing(CgiServer& server, std::size_t first, std::size_t count,
                      const std::string& whole) -> std::size_t {
   const test::CapturedStderr errors;

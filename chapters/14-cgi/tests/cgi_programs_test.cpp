@@ -79,7 +79,7 @@ auto RunProgram(const std::string& program, std::vector<std::string> arguments,
   return text;
 }
 
-// The body of an output that must begin with a header block.
+// Returns the body of an output that must begin with a header block.
 auto BodyOf(const std::string& output, CgiHeader& header) -> std::string {
   const CgiHeaderResult result = CgiHeaderParser().Parse(output, header);
   EXPECT_EQ(result.state, CgiHeaderState::kDone) << result.reason << "\n" << output;
@@ -116,7 +116,7 @@ TEST(CgiProgramsTest, EnvironmentShowsWhatItWasGivenAndNothingElse) {
   EXPECT_EQ(shown, lines);
 }
 
-// All that a program sees of the server's own environment is PATH, TZ and LANG (SECURITY.md).
+// Of the server's own environment, a program sees only PATH, TZ and LANG (SECURITY.md).
 class CgiInheritedTest : public testing::Test {
  protected:
   CgiInheritedTest() {
@@ -136,7 +136,7 @@ class CgiInheritedTest : public testing::Test {
     }
   }
 
-  // The lines that `environment` shows, in order, and those that have to be there.
+  // Compares the lines that `environment` prints, in order, with the expected ones.
   static void Compare(const std::vector<std::string>& inherited) {
     CgiOptions options;
     options.directory = test::ExamplePath("cgi-bin");

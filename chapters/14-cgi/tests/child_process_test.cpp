@@ -21,7 +21,7 @@ namespace TURTLE_SERVER {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// Programs that are there to be killed are `sleep 100`: idle, and gone some day even if a test
+// Programs that exist to be killed are `sleep 100`: idle, and gone some day even if a test
 // fails.
 constexpr auto kPatience = std::chrono::seconds(10);  // a bound for failures, never waited out
 
@@ -53,7 +53,7 @@ class ShellCommand {
     return static_cast<bool>(result);
   }
 
-  // Everything until the last holder of the pipe has gone, or until `enough` has been read.
+  // Returns everything until the last holder of the pipe is gone, or until `enough` has been read.
   auto ReadOutput(std::size_t enough = std::string::npos) const -> std::string {
     std::string text;
     const auto deadline = Clock::now() + kPatience;
@@ -177,8 +177,8 @@ TEST(ChildProcessTest, NoOtherDescriptorLeaks) {
             "0 1 2 ");
 }
 
-// Programs that are started at the same moment by different loops must not get each other's pipes:
-// each output would then end only with the last program.
+// Programs that different loops start at the same time must not get each other's pipes: otherwise
+// each output would end only with the last program.
 TEST(ChildProcessTest, ManyThreadsStartPrograms) {
   std::array<std::string, 4> outputs;
   std::vector<std::thread> threads;
@@ -394,7 +394,7 @@ TEST(ChildProcessTest, WorksWithTheStandardDescriptorsClosed) {
   EXPECT_EQ(command.ReadOutput(), "in end\n");
 }
 
-// Closes some of the three standard descriptors for a while. Print nothing meanwhile.
+// Closes some of the three standard descriptors for a while. Print nothing in the meantime.
 class StandardClosed {
  public:
   explicit StandardClosed(int mask) {
@@ -442,7 +442,7 @@ TEST(ChildProcessTest, AProgramHasAllThreeWhicheverAreClosedHere) {
       options.arguments = {"-c", kScript};
       options.stdout_fd = output.write_end.Get();
       result = child.Start(options);
-      // Out of the way of the saved descriptors.
+      // Moves them out of the way of the saved descriptors.
       for (UniqueFd* const each : {&output.read_end, &output.write_end}) {
         each->Reset(fcntl(each->Get(), F_DUPFD_CLOEXEC, 20));
       }

@@ -62,7 +62,7 @@ TEST(PipeIoTest, AFullPipeTakesAPartAndThenNothing) {
   EXPECT_EQ(WritePipe(pipe.write_end.Get(), "").status, IoStatus::kBytes);
 }
 
-// Without care this test doesn't fail but dies.
+// Without precautions this test doesn't fail but dies.
 TEST(PipeIoTest, AReaderThatHasGoneIsAnErrorAndNoSignal) {
   for (void (*disposition)(int) : {SIG_DFL, SIG_IGN}) {
     ASSERT_NE(signal(SIGPIPE, disposition), SIG_ERR);

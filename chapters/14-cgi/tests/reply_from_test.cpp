@@ -1,4 +1,4 @@
-// A request that another path of the server answers: what is left of its body is dropped.
+// A request that another path of the server answers: the rest of its body is dropped.
 #include <gtest/gtest.h>
 
 #include <string>

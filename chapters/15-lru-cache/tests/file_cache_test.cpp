@@ -1,4 +1,4 @@
-// Pages from memory: never stale, never of a wrong length, never more than allowed.
+// Pages from memory: never stale, never of the wrong length, never more than allowed.
 #include "files/file_cache.h"
 
 #include <fcntl.h>
@@ -134,8 +134,8 @@ TEST_P(NeverStale, AfterAFolderIsExchanged) {
   EXPECT_EQ(Page(), "new");
 }
 
-// A watch follows its directory, whatever its name becomes. It hears nothing of a directory above
-// it.
+// A watch follows its directory, whatever its name becomes. It reports nothing about a directory
+// above.
 TEST_P(NeverStale, InAFolderThatIsNewUnderAnOldName) {
   fs::rename(site_.Path("a"), site_.Path("was"));
   site_.Write("a/b/page", "new");
@@ -161,7 +161,7 @@ TEST_P(NeverStale, AfterAChangeOfItsMode) {
   EXPECT_EQ(Page(), "old");
   fs::permissions(site_.Path("a/b/page"), fs::perms(0000));
 #ifdef __linux__
-  if (::geteuid() == 0) {  // the administrator is refused nothing
+  if (::geteuid() == 0) {  // root is refused nothing
     site_.Server().Loop().Ask([] { ::setfsuid(65534); });
   }
 #else
@@ -373,7 +373,7 @@ TEST(FileCacheTest, ARootThatIsMadeAnewIsServedAtOnce) {
 }
 
 #ifdef __linux__
-// A mount raises no event, and the watch of the directory beneath it hears nothing any more.
+// A mount raises no event, and the watch of the directory beneath it reports nothing any more.
 TEST(FileCacheTest, WhatIsMountedOverAFolderIsWatched) {
   if (::unshare(CLONE_NEWNS) != 0 ||
       ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
@@ -443,7 +443,7 @@ TEST(FileCacheTest, KeepsNoMoreThanItsLimit) {
   EXPECT_EQ(site.Stats().hits, stats.hits + 1);
 }
 
-// A large file is kept open. Nothing else about it may differ.
+// A large file is kept open. Nothing else may differ for it.
 TEST(FileCacheTest, KeepsALargeFileOpen) {
   CachedSite site;
   const std::string before(300'000, 'x');

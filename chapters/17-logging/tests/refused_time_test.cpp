@@ -1,4 +1,4 @@
-// How long it took to refuse what is no request: not from the end of the one before.
+// How long it took to refuse a bad request: not counted from the end of the previous one.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -18,7 +18,7 @@ using std::chrono::seconds;
 using test::ClockedServer;
 using test::HttpClient;
 
-// How long each exchange took, by the loop's clock.
+// Records how long each exchange took, by the loop's clock.
 class Times : public ExchangeObserver {
  public:
   Times(Looper& looper, std::vector<Clock::duration>& all) : looper_(looper), all_(all) {}

@@ -1,4 +1,4 @@
-// The logs of `turtle serve`, as its administrator meets them.
+// The logs of `turtle serve`, as its administrator sees them.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -21,7 +21,7 @@ using test::HttpClient;
 using test::LogFolder;
 using test::Turtle;
 
-// Waits until there is such a text in the file.
+// Waits until the file contains this text.
 auto AwaitText(const LogFolder& folder, const char* file, const std::string& text) -> bool {
   const auto end = std::chrono::steady_clock::now() + test::kPatience;
   while (folder.Read(file).find(text) == std::string::npos) {
@@ -104,7 +104,7 @@ TEST(ServeLogTest, LogsOnlyWhatItIsToldTo) {
 
 TEST(ServeLogTest, EndsEvenIfALogThatBlocksIsReadByNobody) {
   const test::ProgramFolder programs;
-  // Fills stderr, through its own description, and fails: that makes a line in the log.
+  // Fills stderr, through its own description, and fails: that logs a line.
   programs.Program(
       "fills",
       "exec 3>&2 2> /dev/null\n"

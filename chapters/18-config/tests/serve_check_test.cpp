@@ -43,7 +43,7 @@ class ServeCheckTest : public testing::Test {
     return names;
   }
 
-  // The only fault, which begins with a key and a value.
+  // Expects a single fault, which begins with a key and a value.
   void ExpectFault(const std::string& begin, const std::string& reason) {
     const Lines faults = ServeFaults(options_);
     ASSERT_EQ(faults.size(), 1U) << begin;
@@ -104,7 +104,7 @@ TEST_F(ServeCheckTest, PlacesThatTheKernelTakesTogetherAreNoFault) {
   options_.address += ",127.0.0.2";
 #endif
   EXPECT_EQ(ServeFaults(options_), Lines());
-  options_.port = 0;  // each has another one
+  options_.port = 0;  // each one has a different port
   options_.address = "127.0.0.1,127.0.0.1";
   EXPECT_EQ(ServeFaults(options_), Lines());
 }

@@ -18,7 +18,7 @@ using std::chrono::seconds;
 
 constexpr TimePoint kNow{};
 
-// Two loops, of which nobody is ever served here.
+// Two loops, neither of which serves anybody here.
 class ReplyTableJoinTest : public testing::Test {
  protected:
   static auto Made(const std::string& key) -> std::unique_ptr<KeptReply> {

@@ -1,5 +1,5 @@
-// A response cache that runs out of memory: it may keep nothing and refuse a client, but nobody
-// waits for ever, and nothing is left behind.
+// A response cache that runs out of memory: it may keep nothing and refuse a client, but no client
+// waits forever, and nothing is left behind.
 #include <gtest/gtest.h>
 
 #include <chrono>

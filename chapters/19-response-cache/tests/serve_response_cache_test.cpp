@@ -1,4 +1,4 @@
-// `turtle serve --response-cache on`: programs whose replies are kept.
+// `turtle serve --response-cache on`: programs whose responses are kept.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -21,7 +21,7 @@ using test::Turtle;
 
 class ServeResponseCacheTest : public testing::Test {
  protected:
-  // A program that says how often it has run.
+  // Makes a program that prints how often it has run.
   ServeResponseCacheTest() {
     const std::string count = "echo >> .runs\nruns=$(wc -l < .runs)\n";
     folder_.Program("cgi-bin/count", count + "printf 'Content-Type: text/plain\\n\\n%d' $runs\n");

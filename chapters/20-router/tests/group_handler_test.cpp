@@ -1,4 +1,4 @@
-// Middleware around handlers that are mounted.
+// Middleware around mounted handlers.
 #include "web/group_handler.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ auto Named(const std::string& name) -> Middleware {
   return middleware;
 }
 
-// By the last segment of the path, each way of responding.
+// Responds in the way that the last segment of the path names.
 void Respond(Exchange& exchange) {
   const std::string_view way = exchange.SubPath();
   if (way == "/whole") {
@@ -115,7 +115,7 @@ class GroupHandlerTest : public testing::Test {
     return HttpClient(server_.Port()).Ask(request);
   }
 
-  // The response has gone through both, and has this body.
+  // Expects a response that has passed both, with this body.
   void Expect(const std::string& path, const std::string& body) {
     for (int i = 0; i < 2; ++i) {  // the second time from a cache, if there is one
       const HttpReply reply = Ask(Get(path));
@@ -240,7 +240,7 @@ TEST_F(GroupHandlerTest, AnotherHandlersResponseIsItsOwn) {
   EXPECT_EQ(reply.Field("X-Way"), "");
 }
 
-// Else middleware would be around it twice when it is sent again.
+// Otherwise middleware would run twice around it when it is sent again.
 TEST(GroupHandlerCache, KeepsTheHandlersOwnResponse) {
   std::atomic<int> calls{0};
   RunningServer server([&](HttpServer& http) {
@@ -286,7 +286,7 @@ TEST(GroupHandlerCache, KeepsNoResponseOfAHandlerThatHasThrown) {
   }
 }
 
-// As a route may, with middleware and without.
+// As in a route, with middleware and without.
 TEST(GroupHandler, AMountMayThrowAnHttpError) {
   RunningServer server([](HttpServer& http) {
     http.Mount("/", test::Answering([](Exchange&) { throw HttpError(410, "gone for good"); }));

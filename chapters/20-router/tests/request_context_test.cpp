@@ -1,4 +1,4 @@
-// The typed context of a request: what middleware sets, handlers read.
+// The typed context of a request: middleware sets values, handlers read them.
 #include "web/request_context.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ struct Visits {
   int count = 0;
 };
 
-// Writes down when it is destroyed.
+// Records when it is destroyed.
 class Witness {
  public:
   Witness(std::vector<int>& gone, int number) : gone_(&gone), number_(number) {}
@@ -134,7 +134,7 @@ TEST(RequestContextTest, AnEmptyOneAllocatesNothing) {
   EXPECT_EQ(with_one, before + 1);
 }
 
-// Sets the user of ?user=; the way out reports the user that it finds.
+// Sets the user of ?user=; on the way out, reports the user that it finds.
 auto Login() -> Middleware {
   Middleware login;
   login.before = [](const ServerRequest& req) -> std::optional<ServerResponse> {

@@ -26,7 +26,7 @@ auto Bare(const std::string& method, const std::string& target, const std::strin
   return method + " " + target + " HTTP/1.1\r\nHost: t\r\n" + fields + "\r\n";
 }
 
-// Each writes its name into the response on the way out, and says on the way in that it was there.
+// Each writes its name into the response on the way out, and records it on the way in.
 auto Named(const std::string& name) -> Middleware {
   Middleware middleware;
   middleware.before = [name](const ServerRequest& req) -> std::optional<ServerResponse> {

@@ -21,7 +21,7 @@ using test::RunningServer;
 using test::StopFailing;
 
 TEST(RouteMemoryTest, ARequestWithParametersAllocatesNothing) {
-  constexpr std::size_t kFar = 1'000'000;  // no allocation comes to that
+  constexpr std::size_t kFar = 1'000'000;  // no count of allocations gets that far
   constexpr std::size_t kWarm = 10;
   std::vector<std::size_t> allocations;  // on the loop's thread, from one call to the next
   allocations.reserve(100);
@@ -55,8 +55,8 @@ TEST(RouteMemoryTest, ARequestWithParametersAllocatesNothing) {
   EXPECT_EQ(allocations.size(), 49U);
 }
 
-// Wherever memory runs out, in a handler or in a body: the client gets a whole response or an end,
-// and the next client is served.
+// Wherever memory runs out, in a handler or in a body: the client gets a complete response or an
+// end, and the next client is served.
 TEST(RouteMemoryTest, WithoutMemoryAReplyIsWholeOrNone) {
   const test::CapturedStderr errors;
   const std::string text(std::size_t{20} * 1024, 'x');

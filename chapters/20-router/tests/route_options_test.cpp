@@ -32,7 +32,7 @@ void CountBytes(const ServerRequest& req, ServerResponse& res) {
   res.Text(std::to_string(req.Body().size()));
 }
 
-// Each route has its own limit, and the one without has the server's, which is 100 here.
+// Each route has its own limit, and the one without it has the server's, which is 100 here.
 class BodyLimitTest : public testing::Test {
  protected:
   BodyLimitTest()

@@ -1,4 +1,4 @@
-// A directory that the server serves by one call.
+// A directory that the server serves after one call.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@ using test::Get;
 using test::HttpClient;
 using test::RunningServer;
 
-// Does this process have the file open?
+// True if this process has the file open.
 auto IsOpen(const std::string& name) -> bool {
   struct stat file {};
   struct stat open {};
@@ -63,7 +63,7 @@ TEST(ServerFilesTest, OptionsCount) {
   EXPECT_EQ(client.Ask(Get("/.hidden")).body, "seen");
 }
 
-// The cache keeps a large file open, so that shows whether there is one.
+// The cache keeps a large file open, which shows whether there is a cache.
 TEST(ServerFilesTest, OptionsThatSayNothingOfTheCacheKeepIt) {
   test::SiteFolder site;
   site.Write("large", std::string(std::size_t{100} * 1024, 'x'));

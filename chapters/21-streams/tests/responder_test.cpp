@@ -1,4 +1,4 @@
-// Answers that come later, from other threads, for clients that may have gone.
+// Responses that come later, from other threads, for clients that may have left.
 #include "web/responder.h"
 
 #include <gtest/gtest.h>
@@ -218,8 +218,8 @@ TEST(ResponderTest, MiddlewareThatThrowsIsA500) {
   EXPECT_EQ(HttpClient(server.Port()).Ask(Get("/")).status, 500);
 }
 
-// Answers, resets and the end of the server in each other's way: nothing is asserted but that
-// nothing is used after it has gone, which the sanitizers see.
+// Responses, resets and the end of the server race with each other: nothing is asserted except that
+// nothing is used after it is gone, which the sanitizers check.
 TEST(ResponderTest, SurvivesClientsThatLeaveInTheMiddle) {
   ThreadPool pool(2);
   pool.Start();

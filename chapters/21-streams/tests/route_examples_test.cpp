@@ -94,8 +94,8 @@ TEST(RouteExamplesTest, WhoListensHearsWhatIsSaid) {
   EXPECT_EQ(program.Wait(), 0);
 }
 
-// 32 clients, each of which waits for leave: none of them may be left to give up waiting, as
-// clients do after a second.
+// 32 clients, each of which waits for permission: none may be left to give up waiting, as clients
+// do after a second.
 TEST(RouteExamplesTest, ManyClientsThatWaitForLeaveGetItAtOnce) {
   Child program(test::ExamplePath("query_daemon"), {"0"});
   const int port = PortOf(program);

@@ -42,7 +42,7 @@ void CountPieces(const ServerRequest&, const RequestBody& body, const Responder&
   });
 }
 
-// Each route has its own limit, and the one without has the server's, which is 100 here.
+// Each route has its own limit, and the one without it has the server's, which is 100 here.
 class BodyLimitTest : public testing::TestWithParam<const char*> {
  protected:
   BodyLimitTest()

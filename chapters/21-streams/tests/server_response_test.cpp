@@ -1,4 +1,4 @@
-// Bodies that a response is given to keep, and how they are sent.
+// Bodies that a response keeps, and how they are sent.
 #include "web/server_response.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST(ServerResponse, TheWholeHasThePageOrTheBody) {
   EXPECT_EQ(whole.ErrorDetail(), "detail");
 }
 
-// A body of each size, the client reading late, and a second request after the first.
+// A body of each size, with a client that reads late, and a second request after the first.
 TEST(ServerResponse, LargeBodiesArriveWhole) {
   const auto text = [](std::size_t size) {
     std::string made(size, '.');

@@ -1,4 +1,4 @@
-// A connection that changes to another protocol, and how an exchange probes its client.
+// A connection that switches to another protocol, and how an exchange probes its client.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -115,7 +115,7 @@ TEST_F(UploadTest, FilesShareTheMemoryAndGiveItBack) {
   EXPECT_FALSE(upload.Find("c")->IsOnDisk());
   EXPECT_TRUE(upload.Find("d")->IsOnDisk());
   EXPECT_EQ(ContentOf(upload.Find("b")), "x");
-  // A file that moves to the disk in its middle leaves its room to the next.
+  // A file that moves to the disk halfway leaves its room to the next.
   Upload again("b", options_);
   ASSERT_EQ(WriteAll(again, File("a", "12345678901") + File("b", "1234567890"), 1), 0);
   EXPECT_TRUE(again.Find("a")->IsOnDisk());

@@ -19,7 +19,7 @@ using test::ExampleServer;
 using test::Get;
 using test::HttpClient;
 
-// With the two threads of the pool, and without any.
+// Runs with the two threads of the pool, and without any.
 class CalcTest : public testing::TestWithParam<const char*> {
  protected:
   ExampleServer calc{"calc", {"0", GetParam()}};
@@ -63,7 +63,7 @@ TEST(CalcManyTest, EachOfManyGetsItsOwnNumber) {
           std::snprintf(expected.data(), expected.size(), "%.6f", std::log1p(x))));
       HttpClient client(calc.Port());
       EXPECT_TRUE(client.Send(Get("/calc?value=" + std::to_string(x))));
-      // 160 million terms in all keep every processor busy, for long where each branch is counted.
+      // 160 million terms in all keep every processor busy, for long where branches are counted.
       EXPECT_TRUE(client.HasInput(std::chrono::minutes(2)));
       EXPECT_EQ(client.ReadReply().body, expected) << x;
     });

@@ -1,4 +1,4 @@
-// The two ends of a connection: which calls ask the kernel for them, and how often.
+// The two ends of a connection: which calls query the kernel for them, and how often.
 #include "web/connection_ends.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ namespace {
 struct Questions {
   std::atomic<int> source{0};
   std::atomic<int> destination{0};
-  std::atomic<int> failing{0};  // so many of the next ones fail
+  std::atomic<int> failing{0};  // this many of the next ones fail
 };
 
 Questions questions;
@@ -100,7 +100,7 @@ class ConnectionEndsTest : public testing::Test {
   ConnectionEndsTable ends_;
 };
 
-// A socket of the server's, its client's, over `address`.
+// The server's socket and its client's, over `address`.
 struct Pair {
   Socket server;
   Socket client;
@@ -168,7 +168,7 @@ TEST_F(ConnectionEndsTest, Ipv6HasEndsToo) {
   }
 }
 
-// Its ends have no names, which is something else than to be unknown.
+// Its ends have no names, which is not the same as unknown ones.
 TEST_F(ConnectionEndsTest, AUnixSocketIsAskedOnceAsWell) {
   std::array<int, 2> fds{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, fds.data()), 0);
@@ -199,7 +199,7 @@ TEST_F(ConnectionEndsTest, WhatTheKernelDoesNotTellIsEmptyAndAskedAgain) {
   EXPECT_EQ(ends_.DestinationOf(connection), server);
 }
 
-// Each request of a connection was two calls of the system more.
+// Each request of a connection used to make two more system calls.
 TEST_F(ConnectionEndsTest, OffloadedRequestsOfOneConnectionAskOnce) {
   TaskPoolOptions options;
   options.threads = 1;

@@ -1,4 +1,4 @@
-// Tasks and offloaded requests when memory runs out: a response is whole or absent, and nothing
+// Tasks and offloaded requests when memory runs out: a response is complete or absent, and nothing
 // hangs.
 #include <gtest/gtest.h>
 
@@ -55,8 +55,8 @@ TEST(OffloadMemoryTest, ATaskIsOneAllocation) {
   EXPECT_EQ(allocations, 1U);
 }
 
-// On the loop, while the request is copied and left; and on the pool's thread, while it is
-// answered.
+// Memory runs out on the loop, while the request is copied and queued; and on the pool's thread,
+// while the response is made.
 TEST(OffloadMemoryTest, WithoutMemoryAReplyIsWholeOrNone) {
   const test::CapturedStderr errors;
   const std::string text(std::size_t{20} * 1024, 'x');

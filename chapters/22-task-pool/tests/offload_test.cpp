@@ -1,4 +1,5 @@
-// Handlers on a pool's threads: what they see, what their clients get, and when a client is let go.
+// Handlers on a pool's threads: what they see, what their clients get, and when clients are
+// dropped.
 #include "web/offload.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +51,7 @@ auto PostOf(const std::string& target, const std::string& body, const std::strin
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-// A pool, and a server with one route that waits before a gate, and one that does not.
+// A pool, and a server with one route that waits at a gate, and one that does not.
 struct GatedServer {
   explicit GatedServer(std::size_t max_queued = 1024, OffloadOptions options = {})
       : pool(Threads(1, max_queued)) {
@@ -71,7 +72,7 @@ struct GatedServer {
   auto operator=(const GatedServer&) -> GatedServer& = delete;
   ~GatedServer() { gate.Open(); }
 
-  // Asks for what can't be had before the gate is open.
+  // Requests the route that waits for the gate.
   auto Occupy(HttpClient& client) -> bool {
     return client.Send(Get("/gate")) && gate.AwaitArrivals(1);
   }
@@ -155,7 +156,7 @@ TEST(OffloadTest, NeighboursDoNotWait) {
   EXPECT_EQ(patient.ReadReply().body, "passed");
 }
 
-// All that a handler may ask, as text.
+// Returns everything that a handler may query, as text.
 auto Everything(const ServerRequest& req) -> std::string {
   std::string text = std::string(req.Head().method_text) + ' ' + std::string(req.Target()) + ' ' +
                      std::string(req.Path()) + " q=" + std::string(req.Query("q").value_or("-")) +
@@ -166,8 +167,8 @@ auto Everything(const ServerRequest& req) -> std::string {
   return text.append(" body=").append(req.Body());
 }
 
-// While the handler waits, the client goes on sending over the memory that its request was read
-// into, leaves, and the server ends with its routers and loops.
+// While the handler waits, the client sends more over the memory that its request was read into,
+// leaves, and the server ends with its routers and loops.
 TEST(OffloadTest, TheRequestIsTheHandlersOwn) {
   Gate gate;
   TaskPool pool(Threads(1));
@@ -213,7 +214,7 @@ TEST(OffloadTest, TheRequestIsTheHandlersOwn) {
                 from + " to=" + to + " body=a=some+text&b=2 name=ada b id=7 form=some text");
 }
 
-// Bodies of all sizes: in the string itself, and outside of it; in pieces, and whole.
+// Bodies of all sizes: within the string object, and outside of it; in pieces, and whole.
 TEST(OffloadTest, BodiesComeWhole) {
   TaskPool pool(Threads(2));
   pool.Start();
@@ -238,7 +239,7 @@ TEST(OffloadTest, BodiesComeWhole) {
   EXPECT_EQ(client.Ask("2\r\n2]\r\n0\r\n\r\n").body, R"({"sent":[1,2],"word":"word"})");
 }
 
-// After a program's local redirect the target is no part of the head that the client sent.
+// After a program's local redirect, the target is not part of the head that the client sent.
 TEST(OffloadTest, ARedirectedRequestIsCopiedAsItIs) {
   TaskPool pool(Threads(1));
   pool.Start();
@@ -292,7 +293,7 @@ TEST(OffloadTest, AClientThatGoesTakesItsRequestAlong) {
   EXPECT_EQ(all.calls, 0);
 }
 
-// A browser whose page is closed sends no reset, but a FIN; and then a reset for what still comes.
+// A browser whose page is closed sends no reset, but a FIN; and then a reset for later bytes.
 TEST(OffloadTest, AClientThatClosesHasGone) {
   GatedServer all;
   HttpClient first(all.server->Port());
@@ -352,10 +353,10 @@ TEST(OffloadTest, AHandlerCanAskWhetherItsClientIsStillThere) {
   EXPECT_TRUE(told);
 }
 
-// The pool's only thread does not come by to see that the time is up.
+// The pool's only thread does not get to check that the time is up.
 TEST(OffloadTest, WhoseTurnDoesNotComeInTimeIsTold) {
   Gate gate;
-  test::ManualClock clock;  // the pool's never turns: it is the loop that knows
+  test::ManualClock clock;  // the pool's never turns: the loop notices
   TaskPool pool(Threads(1), clock.Source());
   const OpensAtEnd opens(gate);
   pool.Start();
@@ -385,7 +386,7 @@ TEST(OffloadTest, WhoseTurnDoesNotComeInTimeIsTold) {
   EXPECT_EQ(reply.Field("Retry-After"), "3");
 }
 
-// The loop is late, and a thread of the pool sees it first.
+// The loop is late, and a thread of the pool notices first.
 TEST(OffloadTest, ThePoolLooksAtTheDeadlineAsWell) {
   test::ManualClock clock;
   test::HeldPool pool(Threads(1), clock.Source());
@@ -552,7 +553,7 @@ TEST(OffloadTest, APoolThatStopsTellsThoseWhoWait) {
   EXPECT_EQ(all.calls, 0);
 }
 
-// The server has gone, and its clients with it, while requests wait and one is worked on.
+// The server is gone, and its clients with it, while requests wait and one is being handled.
 TEST(OffloadTest, AServerThatHasEndedLeavesNothingWaiting) {
   GatedServer all;
   {
@@ -578,8 +579,8 @@ TEST(OffloadTest, AServerThatHasEndedLeavesNothingWaiting) {
   EXPECT_EQ(all.calls, 0);
 }
 
-// Resets in the middle: nothing is asserted but that nothing is used after it has gone, which the
-// sanitizers see.
+// Resets in the middle: nothing is asserted except that nothing is used after it is gone, which the
+// sanitizers check.
 TEST(OffloadTest, SurvivesClientsThatLeaveInTheMiddle) {
   TaskPool pool(Threads(2, 8));
   pool.Start();
@@ -621,7 +622,7 @@ TEST(RouteParametersTest, ACopyOutlivesRouterAndPath) {
   EXPECT_EQ(parameters.Find("other"), std::nullopt);
 }
 
-// A group that took no part in the match has a value that lies nowhere.
+// A group that took no part in the match has a value that points nowhere.
 TEST(RouteParametersTest, AnUnsetValueStaysUnset) {
   std::vector<std::string> names;
   Router router;

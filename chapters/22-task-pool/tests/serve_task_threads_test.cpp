@@ -41,7 +41,7 @@ class ServeTaskThreadsTest : public testing::Test {
   test::LogFolder folder_;
 };
 
-// The file is a pipe: who opens it waits until somebody has written it.
+// The file is a pipe: opening it waits until another process has written it.
 TEST_F(ServeTaskThreadsTest, ClientsDoNotWaitForTheFile) {
   folder_.Write("site/index.html", "hello");
   folder_.Write("site.json", Configuration(1, 10));

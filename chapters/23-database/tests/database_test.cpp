@@ -24,7 +24,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// One for each test program, started when the first test needs it.
+// Each test program has one, which starts when the first test needs it.
 auto Server() -> test::MariaDbServer& {
   static test::MariaDbServer server;
   return server;
@@ -486,7 +486,7 @@ TEST_P(DatabaseTest, AStatementWithoutEndIsEnded) {
 }
 
 // SQLite has rolled back all of it; a server perhaps all, perhaps only the last statement. A
-// statement that came now would count alone.
+// statement that followed would take effect alone.
 TEST_P(DatabaseTest, NothingCountsAfterAnErrorHasEndedTheTransaction) {
   const auto connection = MakeDatabase(milliseconds(200))->Open();
   MakeTable(*connection);

@@ -1,4 +1,4 @@
-// The statsd format, what a sink keeps of it, and the sink itself.
+// The statsd format, the statistics that a sink keeps, and the sink itself.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -111,7 +111,7 @@ TEST(StatsdLine, WhatIsWrongIsNamed) {
   EXPECT_EQ(FaultOf("a:" + std::string(200, 'm') + "|s"), LineFault::kNone);
 }
 
-// Each beginning of a good line is either good or refused, and no byte after it is looked at.
+// Each beginning of a good line is either good or refused, and no byte after it is read.
 TEST(StatsdLine, EveryCut) {
   for (const std::string line :
        {"requests:12.5|c|@0.25|#a:b", "queue:-3|g", "render:1e-2|ms|@1", "users:ada|s"}) {
@@ -267,7 +267,7 @@ TEST(StatsdExample, WhatTheKernelHasAtTheEndIsCounted) {
   Sink sink("3600");
   test::UdpClient client(sink.Address());
   ASSERT_TRUE(client.Send("requests:1|c"));
-  sink.Program().Signal(SIGSTOP);  // as one that has much to do: the kernel goes on without it
+  sink.Program().Signal(SIGSTOP);  // like one that is busy: the kernel goes on without it
   constexpr int kLate = 300;
   for (int i = 0; i < kLate; ++i) {
     ASSERT_TRUE(client.Send("requests:1|c"));
@@ -364,8 +364,8 @@ TEST(UdpEchoExample, Echoes) {
   }
 }
 
-// A stranger sends a datagram with another server's address as its sender: the two would talk for
-// ever, and about nothing.
+// A stranger sends a datagram with another server's address as its sender: otherwise the two would
+// talk forever, about nothing.
 TEST(UdpEchoExample, DoesNotAnswerWhoMayAnswerToo) {
   test::ExampleServer echo("udp_echo", {"0"});
   const NetAddress address("127.0.0.1", echo.Port());

@@ -1,4 +1,4 @@
-// A datagram costs no allocation: neither to receive, nor to answer, nor to count.
+// A datagram costs no allocation: neither receiving, nor responding, nor counting.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// How a UDP server deals with calls that fail. The program of `turtle serve` has no UDP, so this
-// does for these two calls what tests/faults does for the others.
+// How a UDP server handles failing calls. The program of `turtle serve` has no UDP, so this does
+// for these two calls what tests/faults does for the others.
 #ifdef __linux__
 
 #include "support/udp_faults.h"
@@ -70,7 +70,7 @@ class UdpFaults : public testing::Test {
   UdpServer server_;
 };
 
-// To ask again whether there is more would be a third call: the poller knows.
+// To check again for more would be a third call: the poller knows.
 TEST_F(UdpFaults, ALoneDatagramIsOneCallInAndOneOut) {
   test::UdpClient client(server_.LocalAddress());
   for (int i = 0; i < 10; ++i) {
@@ -105,7 +105,7 @@ TEST_F(UdpFaults, ManyAfterFewComeInOneRoundAndThenByOneCall) {
   EXPECT_LE(receive_slots, 16U) << "it has fallen again";
 }
 
-// Exactly as many as were asked for, one more, and one less.
+// Exactly as many as were requested, one more, and one less.
 TEST_F(UdpFaults, NumbersAroundTheFirstQuestionComeWhole) {
   test::UdpClient client(server_.LocalAddress());
   std::uint64_t all = 0;
@@ -129,7 +129,7 @@ TEST_F(UdpFaults, OneFailureToReceiveCostsNoDatagram) {
   EXPECT_EQ(log_.Text(), "") << "the clock stands still, so nothing has rested";
 }
 
-// A wrong checksum, or somebody else who has the same socket and was faster.
+// A wrong checksum, or another process with the same socket that was faster.
 TEST_F(UdpFaults, ReadyForNothingIsNoError) {
   test::UdpClient client(server_.LocalAddress());
   receive_faults.Fail(EAGAIN, 3);

@@ -121,7 +121,7 @@ TEST_P(UdpServerTest, AReplyLeavesFromTheAddressThatWasAsked) {
   EXPECT_EQ(client.Ask("hello"), "hello");
 #ifdef __linux__
   if (!v6) {
-    UdpClient other(NetAddress("127.0.0.2", port));  // takes a response from there alone
+    UdpClient other(NetAddress("127.0.0.2", port));  // takes a response only from there
     EXPECT_EQ(other.Ask("hello"), "hello");
   }
 #endif
@@ -146,7 +146,7 @@ TEST(UdpServer, ABatchIsARound) {
     ASSERT_EQ(client.Receive(), std::to_string(i));
   }
   served.Loop().RunRounds(1);
-  // The responses to four datagrams wait for one call; those of the fourth and the fifth are never
+  // The responses to four datagrams wait for one call; those of the fourth and the fifth never go
   // together.
   EXPECT_EQ(queued, (std::vector<std::size_t>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1}));
 }
@@ -261,8 +261,8 @@ TEST(UdpServer, IcmpIsNotTheEndOfAConnectedOne) {
   EXPECT_EQ(back.ReceiveMany(batch).count, 1U);
 }
 
-// A connected socket tells what ICMP said of one datagram when it is given the next, which has then
-// not left.
+// A connected socket reports what ICMP said about one datagram when it is given the next, which is
+// then not sent.
 TEST(UdpServer, NewsOfAnEarlierDatagramCostsNoneThatFollows) {
   UdpSocket peer;
   peer.Bind(kLocal);
@@ -289,7 +289,7 @@ TEST(UdpServer, NewsOfAnEarlierDatagramCostsNoneThatFollows) {
   EXPECT_EQ(served.Figures().errors, 1U);
 }
 
-// A socket that was shut down from outside is readable for ever, and nothing is to be had.
+// A socket that was shut down from outside is readable forever, and yields nothing.
 TEST(UdpServer, ASocketThatWasShutDownIsRestedOnAndLogged) {
   const test::CapturedStderr captured;
   std::atomic<int> rounds{0};
@@ -342,7 +342,7 @@ TEST(UdpServer, WhoIsLateAtASharedSocketFindsNothing) {
   });
 }
 
-// A pair of Unix sockets: unlike the network, the kernel lets its sender know that there is no
+// A pair of Unix sockets: unlike the network, the kernel lets the sender know that there is no
 // room.
 class Refusing {
  public:
@@ -361,13 +361,13 @@ class Refusing {
   /// The server's end, which takes nothing more.
   auto Take() -> UdpSocket { return std::move(ours_); }
 
-  /// Reads what was sent before the server had it.
+  /// Reads datagrams that were sent before the server had it.
   void MakeRoom() {
     DatagramBatch batch(before_, 16);
     EXPECT_EQ(theirs_.ReceiveMany(batch).count, before_);
   }
 
-  /// The next datagram, "" if none comes.
+  /// Returns the next datagram, "" if none comes.
   auto Read() -> std::string {
     std::array<char, 64> bytes;
     NetAddress peer;
@@ -520,7 +520,7 @@ TEST(UdpServer, StopInACallbackIsTheLastCall) {
 TEST(UdpServer, DrainGivesWhatTheKernelHasUpToABound) {
   UdpOptions options;
   options.batch = 10;
-  Served served(options);  // not started: nobody else reads
+  Served served(options);  // not started: nothing else reads
   std::vector<std::string> given;
   served.Get().OnDatagram([&](const Datagram& told) {
     given.emplace_back(told.payload);

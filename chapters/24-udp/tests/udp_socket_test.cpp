@@ -29,7 +29,7 @@ auto BoundTo(const std::string& host, PortSharing sharing = PortSharing::kExclus
   return socket;
 }
 
-// The error's text, without the reason, which the C library words.
+// Returns the error's text, without the reason, which the C library words.
 template <typename Action>
 auto ErrorOf(Action action) -> std::string {
   try {
@@ -41,7 +41,7 @@ auto ErrorOf(Action action) -> std::string {
   return "no error";
 }
 
-// Everything is done with both families.
+// Everything is tested with both families.
 class UdpSocketTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -154,7 +154,7 @@ TEST_P(UdpSocketTest, WhatDoesNotFitIsCutAndSaysSo) {
 TEST_P(UdpSocketTest, ABatchTakesWhatFitsAndLeavesTheRest) {
   UdpSocket server = BoundTo(GetParam());
   UdpClient client(server.LocalAddress());
-  // 64 of them are one system call, so these are several: all of a batch, and a few more.
+  // 64 of them are one system call, so these are several: full batches, and a few more.
   constexpr std::size_t kBatch = 130;
   for (std::size_t i = 0; i < kBatch + 3; ++i) {
     ASSERT_TRUE(client.Send(std::to_string(i)));
@@ -352,7 +352,7 @@ TEST(UdpSocket, RepliesFromTheAddressThatItIsTold) {
 }
 
 TEST(UdpSocket, AScopeComesWithALinkLocalAddress) {
-  // Loopback has no link-local address, so this is about the spelling: what a name says is kept.
+  // Loopback has no link-local address, so this is about the spelling: the scope of a name is kept.
   UdpSocket socket;
   const std::string text = ErrorOf([&] { socket.Bind(NetAddress("fe80::1%lo", 0)); });
   EXPECT_TRUE(text == "bind [fe80::1%lo]:0" || text == "no error") << text;

@@ -51,11 +51,11 @@ TEST(ProcessFiguresTest, MemoryAndTheStartAreKnown) {
   EXPECT_GT(*figures.start_time, static_cast<double>(std::time(nullptr)) - 3600);
   constexpr std::size_t kMuch = std::size_t{32} << 20;
   const std::vector<char> memory(kMuch, 'x');
-  const char* const volatile used = memory.data();  // or an optimiser would do without all of it
+  const char* const volatile used = memory.data();  // otherwise an optimiser would remove all of it
   EXPECT_GE(*ReadProcessFigures().resident_bytes, *figures.resident_bytes + kMuch / 2) << *used;
 }
 
-// /proc/stat is not there for a service that may see processes only.
+// /proc/stat is missing for a service that may see only processes.
 TEST(ProcessFiguresTest, TheStartIsWhatTheSystemSaysAndStaysTheSame) {
   const ProcessFigures figures = ReadProcessFigures();
   ASSERT_TRUE(figures.start_time);

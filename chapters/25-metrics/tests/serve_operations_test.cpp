@@ -29,7 +29,7 @@ auto Parse(const std::vector<const char*>& words) -> CommandLine {
   return ParseCommandLine(static_cast<int>(words.size()), words.data());
 }
 
-// Where a program says that its operations are.
+// Returns the port of the operations that a program reports.
 auto PortOf(const std::string& line) -> int {
   const std::size_t colon = line.rfind(':');
   return line.rfind("Operations at http://", 0) == 0 ? std::stoi(line.substr(colon + 1)) : -1;

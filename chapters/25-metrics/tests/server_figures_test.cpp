@@ -33,7 +33,7 @@ auto Count(const RequestTotals& totals, int status) -> std::uint64_t {
   return found == totals.statuses.end() ? 0 : found->count;
 }
 
-// The sum of the counters of all loops.
+// Returns the sum of the counters of all loops.
 auto Together(const FiguresNow& now) -> RequestTotals {
   RequestTotals all;
   all.took.resize(RequestFigures::kBounds.size() + 1);
@@ -197,7 +197,7 @@ TEST(ServerFiguresTest, ARequestThatTookExactlyABoundIsBelowIt) {
   constexpr int kLast = static_cast<int>(RequestFigures::kBounds.size());
   test::ManualClock clock;
   CountedServer server(Hello, 1, clock.Source());
-  // The loop's own clock is the real one, so here is only what the observer does with a record.
+  // The loop's own clock is the real one, so this tests only what the observer does with a record.
   RequestFigures figures;
   const std::unique_ptr<ExchangeObserver> observer = CountRequests(figures, clock.Source());
   HttpClient client(server.Port());
@@ -301,7 +301,7 @@ TEST(ServerFiguresTest, CachesOfAllLoopsAreReadWhileTheyWorkAndWhenTheyHaveGone)
   EXPECT_GE(sum("responses", &LruStats::hits), 1U);
   const std::uint64_t hits = sum("responses", &LruStats::hits);
   server->Get().Stop();
-  server->Join();  // its handlers have gone
+  server->Join();  // its handlers are gone
   EXPECT_EQ(sum("responses", &LruStats::hits), hits);
   EXPECT_EQ(sum("files", &LruStats::entries), 0U);
   figures->AddCache("none", *server->Get().Loopers().front(), nullptr);

@@ -1,5 +1,5 @@
-// Wherever memory runs out while a server begins, hands over or drains: it serves, one attempt to
-// hand over is given up at most, and a drain ends.
+// Wherever memory runs out while a server begins, hands over or drains: it serves, at most one
+// attempt to hand over is abandoned, and a drain ends.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -36,7 +36,7 @@ class HandOverMemoryTest : public testing::Test {
     listener_.Listen();
   }
 
-  // The options to run a script with /bin/sh in place of a successor.
+  // Returns the options to run a script with /bin/sh instead of a successor.
   auto Script(const std::string& text) -> HandOverOptions {
     folder_.Write("program", "#!/bin/sh\n" + text + "\n");
     ::chmod(folder_.Path("program").c_str(), 0755);
@@ -54,7 +54,7 @@ class HandOverMemoryTest : public testing::Test {
     return ::waitid(P_ALL, 0, &child, options) < 0 && errno == ECHILD;
   }
 
-  // Begins while memory runs out from allocation `first` on, and again when there is some, until
+  // Begins while memory runs out from allocation `first` on, and again once there is some, until
   // nothing is left of either. @return how many allocations failed
   auto BeginTwice(const HandOverOptions& options, std::size_t first, std::size_t count)
       -> std::size_t {
@@ -64,7 +64,7 @@ class HandOverMemoryTest : public testing::Test {
     bool again = false;
     HandOver hand_over(looper, options, [](pid_t) { FAIL(); });
     const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
-    // As long as memory fails, the timer itself may be what fails: so a watch looks.
+    // While memory fails, the timer itself may fail: so a watch checks.
     Wakeup wakeup;
     wakeup.Signal();
     const WatchId watch = looper.Watch(wakeup.Fd(), Interest::kRead, [&](const PollEvent&) {
@@ -105,7 +105,7 @@ TEST_F(HandOverMemoryTest, OneThatEndsIsReapedAndAnotherMayTry) {
   }
 }
 
-// The thread of a loop has no caller that it could report a failure to.
+// A loop's thread has no caller to which it could report a failure.
 TEST(TurtleServerMemoryTest, EveryLoopBeginsWithoutMemoryForItsThread) {
   const test::CapturedStderr errors;
   ServerOptions options;
@@ -131,8 +131,8 @@ TEST(TurtleServerMemoryTest, EveryLoopBeginsWithoutMemoryForItsThread) {
   EXPECT_EQ(errors.Text(), "");
 }
 
-// Drains a server of two loops, which has a client on each, while memory runs out on the first
-// loop's thread from allocation `first` on. @return how many allocations failed
+// Drains a server of two loops, with a client on each, while memory runs out on the first loop's
+// thread from allocation `first` on. @return how many allocations failed
 auto DrainOnce(std::size_t first, std::size_t count) -> std::size_t {
   ServerOptions options;
   options.threads = 2;

@@ -1,5 +1,5 @@
-// A server that drains turns nobody away who is there: in the kernel's queue, connected and silent,
-// or in the middle of something.
+// A server that drains turns away no client that is there: in the kernel's queue, connected and
+// silent, or in the middle of a request.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ void ReplyWithPath(Exchange& exchange) {
   exchange.Reply(TextResponse(200, exchange.GetRequest().uri.Path()));
 }
 
-// Options whose times never pass while a test runs, unless it asks for that.
+// Returns options whose times never pass while a test runs, unless it asks for that.
 auto Patient(std::size_t threads = 1) -> ServerOptions {
   ServerOptions options;
   options.threads = threads;
@@ -45,7 +45,7 @@ auto Patient(std::size_t threads = 1) -> ServerOptions {
   return options;
 }
 
-// Runs Begin() from its construction on. Clients go before it.
+// Runs Begin() from its construction on. Clients must be destroyed before it.
 template <typename Server>
 class Running {
  public:
@@ -269,7 +269,7 @@ TEST(Drain, AfterTheStopItIsNothingAndBeforeTheBeginningItWaits) {
   EXPECT_TRUE(running.Ends());
 }
 
-// The loops' tasks run when they go, and the drain is among them.
+// The loops' tasks run when they are destroyed, and the drain is among them.
 TEST(Drain, AServerThatCouldNotBeginGoesWithoutIt) {
   TurtleServer server(NetAddress("127.0.0.1", 0), Patient(2));
   server.OnHandle(test::Echo).AlsoListen(Socket(UniqueFd()));

@@ -1,4 +1,4 @@
-// The messages that a service manager receives, by a path and by a name without one.
+// The messages that a service manager receives, on a path and on an abstract name.
 #include "ops/service_notifier.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class Manager {
 
   [[nodiscard]] auto Bound() const -> bool { return bound_; }
 
-  // The next datagram, "" if there is none.
+  // Returns the next datagram, "" if there is none.
   [[nodiscard]] auto Hear() const -> std::string {
     std::array<char, 256> text{};
     const ssize_t count = ::recv(fd_.Get(), text.data(), text.size(), MSG_DONTWAIT);

@@ -25,7 +25,7 @@ using test::Get;
 using test::HttpClient;
 using test::Turtle;
 
-// How many sockets listen on a port, proc_net_tcp(5): the port is in hexadecimal, and 0A is
+// Returns how many sockets listen on a port, proc_net_tcp(5): the port is in hexadecimal, and 0A is
 // TCP_LISTEN.
 auto Listeners(int port) -> int {
   std::ostringstream address;
@@ -44,7 +44,7 @@ auto Listeners(int port) -> int {
   return count;
 }
 
-// How many sockets have a path and listen, /proc/net/unix: __SO_ACCEPTCON is 0x10000.
+// Returns how many sockets listen on a path, /proc/net/unix: __SO_ACCEPTCON is 0x10000.
 auto SocketsAt(const std::string& path) -> int {
   std::ifstream table("/proc/net/unix");
   int count = 0;

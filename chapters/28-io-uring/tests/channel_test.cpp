@@ -66,7 +66,7 @@ class ChannelTest : public testing::Test {
     return loop_.Await([this] { return loop_.Get().ConnectionCount() == 0; });
   }
 
-  // A client whose handshake is over.
+  // Connects a client and completes its handshake.
   auto Greeted(const ConnectionCallbacks& callbacks, ConnectionId* id = nullptr) -> Client {
     Client client = loop_.Connect(callbacks, id);
     EXPECT_TRUE(client.Send(LineChannel::kHello));
@@ -84,7 +84,7 @@ class ChannelTest : public testing::Test {
     });
   }
 
-  // The loop may call these until it ends, and they use the rest.
+  // The loop may call these until it ends, and they use the members below.
   const std::string words_ = test::Pattern(3 * kMegabyte);
   const ConnectionCallbacks echo_{SetChannel<Rot13Channel>, Echo};
   const ConnectionCallbacks lines_{SetChannel<LineChannel>, Echo};
@@ -131,7 +131,7 @@ TEST_F(ChannelTest, MegabytesPassByteForByte) {
   EXPECT_TRUE(AwaitEmpty());
 }
 
-// Most wire bytes bring no input here, and the last of a line brings more than one.
+// Here most wire bytes yield no input, and the last of a line yields several bytes.
 TEST_F(ChannelTest, WireBytesThatMeanNothingYetAreNoInput) {
   callbacks_ = {SetChannel<LineChannel>, [this](Connection* connection) {
                   const RecvResult result = connection->Recv();
@@ -276,7 +276,7 @@ TEST_F(ChannelTest, LastWordsReachASlowReaderBeforeTheEnd) {
   EXPECT_TRUE(AwaitEmpty());
 }
 
-// It is more than pauses a connection, and the handshake needs its input nonetheless.
+// It is more than enough to pause a connection, but the handshake needs its input anyway.
 TEST_F(ChannelTest, OutputWaitsForTheHandshake) {
   callbacks_ = {[this](Connection* connection) {
                   SetChannel<LineChannel>(connection);
@@ -294,7 +294,7 @@ TEST_F(ChannelTest, OutputWaitsForTheHandshake) {
   EXPECT_TRUE(client.Receive(expected.size()) == expected);
 }
 
-// A client that is refused in its first moment is told so after the handshake.
+// A client that is refused at once learns it after the handshake.
 TEST_F(ChannelTest, LastWordsWaitForTheHandshake) {
   callbacks_ = {[](Connection* connection) {
                   SetChannel<LineChannel>(connection);
@@ -350,7 +350,7 @@ TEST_F(ChannelTest, AnEndWithoutInputBeforeItIsReportedAtOnce) {
   EXPECT_TRUE(AwaitEmpty());
 }
 
-// As after a reset, but that the channel's own words reach the client, though it goes on sending.
+// As after a reset, except that the channel's own bytes reach the client, which keeps sending.
 TEST_F(ChannelTest, ABrokenChannelSendsItsAlertAndNothingElse) {
   callbacks_ = {SetChannel<LineChannel>, [this](Connection* connection) {
                   const bool exit = connection->Recv().exit;
@@ -488,7 +488,7 @@ class ChannelHttp : public testing::Test {
     return Rot13(test::Get(target, fields));
   }
 
-  // The body of the first response, if its status is `status`.
+  // Returns the body of the first response, if its status is `status`.
   static auto Body(const std::string& response, std::string_view status) -> std::string {
     EXPECT_EQ(response.substr(0, 12), "HTTP/1.1 " + std::string(status));
     const std::size_t end = response.find("\r\n\r\n");
