@@ -138,7 +138,7 @@ auto NetAddress::Ip() const -> std::string {
   if (Family() != AF_INET && Family() != AF_INET6) {
     return "";
   }
-  // This is getnameinfo, since inet_ntop loses the scope of fe80::1%eth0.
+  // getnameinfo is used because inet_ntop loses the scope of fe80::1%eth0.
   char text[NI_MAXHOST];
   const int code = getnameinfo(Data(), Size(), text, sizeof(text), nullptr, 0, NI_NUMERICHOST);
   return code == 0 ? text : "";
@@ -157,7 +157,7 @@ auto NetAddress::ToString() const -> std::string {
   }
 }
 
-// Compares field by field: the structures have padding and a flow label, which don't identify it.
+// Compares field by field: the structures' padding and flow label don't identify an address.
 auto NetAddress::operator==(const NetAddress& other) const -> bool {
   if (Family() != other.Family() || Port() != other.Port()) {
     return false;

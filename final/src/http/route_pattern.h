@@ -51,7 +51,7 @@ struct PatternSegment {
 /// @throws std::invalid_argument if it is not valid; the text says why, but not in which pattern
 [[nodiscard]] auto ParseRoutePattern(std::string_view pattern) -> std::vector<PatternSegment>;
 
-/// True if `segment`, of a decoded path, is of a kind other than kLiteral and kRest.
+/// True if `segment`, of a decoded path, fits `kind`, which is neither kLiteral nor kRest.
 [[nodiscard]] auto FitsSegment(SegmentKind kind, std::string_view segment) noexcept -> bool;
 
 }  // namespace TURTLE_SERVER

@@ -73,7 +73,7 @@ class LruCache {
   /// @return the value, valid until its entry is taken out; nullptr: not there.
   template <class Query>
   [[nodiscard]] auto Find(const Query& key) -> Value* {
-    // The key of the last hit is the likeliest to come next: it needs no hash.
+    // The youngest entry is the likeliest to be looked up next: that needs no hash.
     if (youngest_ != nullptr && Equal()(youngest_->key, key)) {
       ++stats_->hits;
       return &youngest_->value;
