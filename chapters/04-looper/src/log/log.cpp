@@ -49,7 +49,7 @@ void Log(LogLevel level, std::string_view text) noexcept {
   length += count;
   line[length++] = '\n';
   if (write(STDERR_FILENO, line.data(), length) < 0) {
-    return;  // there is nobody left to tell
+    return;  // stderr itself has failed
   }
 }
 

@@ -1,8 +1,8 @@
-// A line of log: when, how bad, what. To stderr, by one write(2), so that lines of several threads
-// never mix.
+// Logs lines with a time, a level and a text to stderr, by one write(2), so lines of several
+// threads never mix.
 //
 // Interface:
-//  * Log() writes one line; LogException() one about what was thrown.
+//  * Log() writes one line; LogException() writes one about an exception.
 //
 // Thread: any.
 #pragma once
@@ -13,12 +13,12 @@
 
 namespace TURTLE_SERVER {
 
-/// How bad it is: INFO, WARN, ERROR.
+/// The severity of a line: INFO, WARN, ERROR.
 enum class LogLevel { kInfo, kWarning, kError };
 
 /// Writes one line, `2026-01-31T23:59:59.123Z ERROR text`, in UTC. Control characters in `text`
-/// come out as `?`: what a client sent can't forge a second line. Never throws, and never waits
-/// for more than stderr does.
+/// become `?`, so a client's bytes can't forge a second line. Never throws, and waits only as long
+/// as stderr does.
 void Log(LogLevel level, std::string_view text) noexcept;
 
 /// Writes `ERROR what threw: why` about the exception being handled, or `ERROR what threw something

@@ -18,7 +18,7 @@ void Exchange::Reply(const Response& response) {
   }
   try {
     SendWhole(response);
-  } catch (...) {  // a part of it may be queued, and nothing can follow that
+  } catch (...) {  // a part of it may be queued, and no response can follow that
     GetLooper().DeleteConnection(GetConnection().GetFd());
     throw;
   }

@@ -64,13 +64,13 @@ class Exchange {
     return request_.uri.Path().substr(prefix_bytes_);
   }
 
-  /// Answers the request. The body is left out where HTTP wants none (HEAD, 304). A second response
-  /// sends nothing and throws std::logic_error. If that leaves the handler, a response that is
+  /// Sends the response. The body is left out where HTTP forbids one (HEAD, 304). A second call
+  /// sends nothing and throws std::logic_error. If that exception leaves the handler, a response
   /// still under way is cut.
   /// @param response with a final status; throws std::invalid_argument for one below 200
   void Reply(const Response& response);
 
-  /// True once the response is complete.
+  /// Returns true once the response is complete.
   [[nodiscard]] auto Replied() const noexcept -> bool { return replied_; }
 
   /// Keeps `state` until the exchange ends, in place of what was kept.

@@ -1,4 +1,4 @@
-// A web server: an address, and handlers mounted under paths.
+// A web server with an address, and handlers mounted under paths.
 //
 //   HttpServer server(NetAddress("0.0.0.0", 20080));
 //   server.Mount("/api", [](Looper&) { return std::make_unique<Api>(); });  // a RequestHandler
@@ -11,7 +11,7 @@
 // It puts HTTP on a TurtleServer: each connection has an HttpSession as its state, and each loop a
 // LoopHttp with its own handlers.
 //
-// Thread: Stop() from any thread and from signal handlers, the rest from the owner's.
+// Thread: Stop() on any thread and in signal handlers, the rest on the owner's.
 #pragma once
 
 #include <memory>
@@ -52,8 +52,8 @@ class HttpServer {
   /// Listens on one more address. Throws as the constructor does.
   auto AlsoListen(const NetAddress& local) -> HttpServer&;
 
-  /// Serves until Stop(). Throws what a factory throws, and std::system_error if the threads can't
-  /// be started. Runs once.
+  /// Serves until Stop(). May be called once. Throws the exceptions of a factory, and
+  /// std::system_error if the threads can't be started.
   void Begin();
 
   /// Ends Begin(): no client is accepted any more; requests under way get their responses within
@@ -63,7 +63,7 @@ class HttpServer {
   /// Returns the address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
 
-  /// The loops, of which the first accepts; for what must run on them besides.
+  /// Returns the loops, of which the first accepts, for other code that must run on them.
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
 
  private:

@@ -8,8 +8,8 @@
 // One exchange is open at a time. The next request is not parsed before the response is complete,
 // so responses stay in order without a queue.
 //
-// Every phase has its deadline: a head that does not end is answered by 408, an idle connection
-// and a client that does not read its response are closed.
+// Each phase has its deadline. A head that does not end gives a 408; an idle connection is closed,
+// and so is that of a client that does not read its response.
 //
 // Thread: the loop's.
 #pragma once

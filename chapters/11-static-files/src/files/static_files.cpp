@@ -32,14 +32,14 @@ auto IsHidden(std::string_view path) noexcept -> bool {
   return path.find("/.", well_known ? kWellKnown.size() : 0) != std::string_view::npos;
 }
 
-// The client learns whether a file exists only where it may: a path that leads out of the directory
-// looks like one that leads nowhere.
+// A client must not learn what exists outside the directory: a path that leads out of it looks like
+// one that leads nowhere.
 auto StatusOf(int error) noexcept -> int {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
     case ELOOP:
-    case EMLINK:  // of a link that is not followed, on FreeBSD
+    case EMLINK:  // for a link that is not followed, on FreeBSD
     case EXDEV:
     case ENAMETOOLONG:
     case ENXIO:
@@ -89,7 +89,7 @@ auto ChangedFile() -> Response {
 }
 
 // Appends a part of `file` to a body.
-// @return false: the file has no such part any more
+// @return false if the file no longer has that part
 auto AppendPart(int file, const ByteRange& range, std::string& body) -> bool {
   const auto bytes = ReadFile(file, range.offset, range.length);
   if (bytes) {
@@ -109,7 +109,7 @@ auto PartialResponse(const RangeSet& ranges, int file, std::uint64_t size, std::
     return AppendPart(file, ranges[0], text) ? std::move(response.Body(std::move(text)))
                                              : ChangedFile();
   }
-  // Nobody can have put the boundary into the file for this response: it is made of the time.
+  // No file can have been given this boundary for this response: it is made of the time.
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const std::string boundary =
@@ -135,8 +135,8 @@ void SetValidators(const Validators& validators, Response& response) {
   response.Set("Last-Modified", text);
 }
 
-// With a tag there is no need to say anything else about the file, and nothing that could be wrong
-// about the copy that the client has (RFC 9110, section 15.4.5).
+// With a tag, no other fact about the file is needed, and none that could be wrong about the
+// client's copy (RFC 9110, section 15.4.5).
 auto NotModified(const Validators& validators) -> Response {
   std::string tag;
   AppendEtag(validators, tag);

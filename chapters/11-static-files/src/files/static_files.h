@@ -13,7 +13,7 @@
 // Names that begin with a dot are not served (`/.env`, `/.git/config`), except beneath
 // `/.well-known/` (RFC 8615).
 //
-// A file is read as a whole, and leaves with its head by one send.
+// A file is read completely, and sent together with its head.
 //
 // Thread: the loop's.
 #pragma once

@@ -32,14 +32,14 @@ auto IsHidden(std::string_view path) noexcept -> bool {
   return path.find("/.", well_known ? kWellKnown.size() : 0) != std::string_view::npos;
 }
 
-// The client learns whether a file exists only where it may: a path that leads out of the directory
-// looks like one that leads nowhere.
+// A client must not learn what exists outside the directory: a path that leads out of it looks like
+// one that leads nowhere.
 auto StatusOf(int error) noexcept -> int {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
     case ELOOP:
-    case EMLINK:  // of a link that is not followed, on FreeBSD
+    case EMLINK:  // for a link that is not followed, on FreeBSD
     case EXDEV:
     case ENAMETOOLONG:
     case ENXIO:
@@ -97,7 +97,7 @@ auto LengthOf(const RangeSet& ranges) -> std::uint64_t {
 }
 
 // Adds a part of `file` to a body, either its bytes or the promise of them.
-// @return false: the file has no such part any more
+// @return false if the file no longer has that part
 auto AddPart(const FileSlice& file, const ByteRange& range, bool copied, Response& response)
     -> bool {
   if (!copied) {
@@ -120,7 +120,7 @@ auto PartialResponse(const RangeSet& ranges, const FileSlice& file, std::string_
     response.Set("Content-Range", text).Set("Content-Type", type);
     return AddPart(file, ranges[0], copied, response) ? std::move(response) : ChangedFile();
   }
-  // Nobody can have put the boundary into the file for this response: it is made of the time.
+  // No file can have been given this boundary for this response: it is made of the time.
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const std::string boundary =
@@ -149,8 +149,8 @@ void SetValidators(const Validators& validators, Response& response) {
   response.Set("Last-Modified", text);
 }
 
-// With a tag there is no need to say anything else about the file, and nothing that could be wrong
-// about the copy that the client has (RFC 9110, section 15.4.5).
+// With a tag, no other fact about the file is needed, and none that could be wrong about the
+// client's copy (RFC 9110, section 15.4.5).
 auto NotModified(const Validators& validators) -> Response {
   std::string tag;
   AppendEtag(validators, tag);

@@ -13,7 +13,7 @@
 // Names that begin with a dot are not served (`/.env`, `/.git/config`), except beneath
 // `/.well-known/` (RFC 8615).
 //
-// A small file is read, and leaves with its head by one send; a large one is sent by sendfile(2).
+// A small file is read, and sent together with its head; a large one is sent by sendfile(2).
 //
 // Thread: the loop's.
 #pragma once

@@ -81,7 +81,7 @@ class LoopHttp {
   /// @param reason for its text
   void RefuseBody(Exchange& exchange, int status, const std::string& reason);
 
-  /// Tells the handler of `exchange`, which is open, of room for output.
+  /// Informs the handler of `exchange`, which is open, that there is room for output.
   void GoOn(Exchange& exchange);
 
   /// Returns the current time as an HTTP date. Valid until the next call.

@@ -89,8 +89,8 @@ class Exchange {
     return request_.uri.Path().substr(prefix_bytes_);
   }
 
-  /// Answers the request. The body is left out where HTTP wants none (HEAD, 304). A second response
-  /// sends nothing and throws std::logic_error. If that leaves the handler, a response that is
+  /// Sends the response. The body is left out where HTTP forbids one (HEAD, 304). A second call
+  /// sends nothing and throws std::logic_error. If that exception leaves the handler, a response
   /// still under way is cut.
   /// @param response with a final status; throws std::invalid_argument for one below 200
   void Reply(const Response& response);
@@ -135,7 +135,7 @@ class Exchange {
   /// @param detail for its text
   void Abort(int status, std::string_view detail);
 
-  /// The same for a handler that has thrown, within the catch block: by 500, and a line in the log.
+  /// Does the same for an exception of the handler, within the catch block: a 500 and a log line.
   void AbortThrown();
 
   /// Responds as if the client had sent a GET (or HEAD) for `target`: a local redirect, RFC

@@ -39,7 +39,7 @@ auto main(int argc, char** argv) -> int try {
       break;
   }
   std::cerr << command.text;
-  return 2;  // a mistake in the command line: trying again would not help
+  return 2;  // a mistake in the command line: a retry would not help
 } catch (const std::bad_alloc&) {
   std::cerr << "turtle: out of memory\n";
   return 1;

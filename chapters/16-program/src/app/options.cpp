@@ -23,8 +23,8 @@ constexpr std::uint64_t kMaxSeconds = 86400;  // a day
 constexpr std::uint64_t kMaxRate = 1'000'000'000;
 constexpr std::uint64_t kMaxSize = std::numeric_limits<std::size_t>::max();
 
-// Everything arrives as text and is judged here. CLI11's own conversion would take "0x50" for a
-// port and "12.5" for a number of threads, and its messages don't say what would be right.
+// All values arrive as text and are checked here. CLI11's own conversion would take "0x50" for a
+// port and "12.5" for a number of threads, and its messages don't contain the permitted values.
 auto ParseNumber(const std::string& text) -> std::optional<std::uint64_t> {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -41,11 +41,11 @@ auto ParseNumber(const std::string& text) -> std::optional<std::uint64_t> {
 }
 
 auto IsDirectory(const std::string& path) -> bool {
-  std::error_code ignored;  // what can't be looked at is no directory for us
+  std::error_code ignored;  // a path that can't be checked is not a directory for us
   return std::filesystem::is_directory(path, ignored);
 }
 
-// Options of one command, with the checks that go with each kind of value. The checks run after
+// Options of one command, with the checks for each kind of value. The checks run after
 // the whole line is read: the 80 of "--prot 80" would be a bad DIR before "--prot" is a bad option.
 class OptionSet {
  public:

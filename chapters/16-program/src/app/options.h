@@ -1,11 +1,11 @@
 // The command line of `turtle`.
 //
 // Interface:
-//  * ParseCommandLine() reads it and says what to do: serve, or print a text and end.
+//  * ParseCommandLine() reads it and returns what to do: serve, or print a text and end.
 //
 // Nothing is opened, started or printed here: the caller decides, and tests can check that.
 //
-// Thread: pure, but for looking at the file system.
+// Thread: pure, except that it looks at the file system.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,7 @@ auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
 auto CgiOf(const ServeOptions& options) -> CgiOptions {
   CgiOptions cgi;
   cgi.directory = options.cgi_dir;
-  // The programs run in their own directory, so a relative path would mean another one to them.
+  // The programs run in their own directory, where a relative path would mean another one.
   cgi.document_root = AbsolutePath(options.directory);
   cgi.timeout = options.cgi_timeout;
   return cgi;

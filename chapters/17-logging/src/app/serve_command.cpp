@@ -51,7 +51,7 @@ auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
 auto CgiOf(const ServeOptions& options) -> CgiOptions {
   CgiOptions cgi;
   cgi.directory = options.cgi_dir;
-  // The programs run in their own directory, so a relative path would mean another one to them.
+  // The programs run in their own directory, where a relative path would mean another one.
   cgi.document_root = AbsolutePath(options.directory);
   cgi.timeout = options.cgi_timeout;
   return cgi;
@@ -69,8 +69,8 @@ auto HttpOf(const ServeOptions& options) -> HttpOptions {
   return http;
 }
 
-// Always by its own thread: the log of errors has a few lines a day, this one has one for each
-// request. Its errors are reported there: other programs read this one, line by line.
+// Always on its own thread: the error log has a few lines a day, this one has one for each request.
+// Its errors are reported there, because other programs read this one line by line.
 auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
   if (options.access_log.file.empty()) {
     return nullptr;
@@ -88,7 +88,7 @@ auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
 auto Serve(const ServeOptions& options, std::ostream& out, std::ostream& errors) -> int try {
   RaiseDescriptorLimit();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, the kernel would reap programs for us
-  std::signal(SIGUSR1, SIG_IGN);  // before and after there is a log to reopen
+  std::signal(SIGUSR1, SIG_IGN);  // while there is no log to reopen
   std::signal(SIGXFSZ, SIG_IGN);  // write(2) also reports a file that may not grow, by EFBIG
   IgnoreSigpipe();                // sendfile(2) has no flag against it
   Logging logging(options.log);

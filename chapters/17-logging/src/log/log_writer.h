@@ -127,7 +127,7 @@ class LogWriter {
   Mutex file_mutex_;
   std::optional<LogFile> file_ TURTLE_GUARDED_BY(file_mutex_);
   std::atomic<bool> reopen_{false};
-  std::atomic<Clock::rep> end_;  // nobody is waited for after it
+  std::atomic<Clock::rep> end_;  // no wait lasts longer than this
 
   mutable Mutex mutex_;
   Condition arrived_;  // an entry is in the queue, or the writer ends

@@ -8,7 +8,7 @@
 //
 // Nothing is opened, started or printed here: the caller decides, and tests can check that.
 //
-// Thread: pure, but for looking at the file system and at the environment: MIN_LOG_LEVEL.
+// Thread: pure, except that it looks at the file system and at MIN_LOG_LEVEL.
 #pragma once
 
 #include <cstdint>

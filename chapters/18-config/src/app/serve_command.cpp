@@ -58,7 +58,7 @@ void IgnoreSignals() {
 // top to bottom, filled by the constructor in the same order, and destroyed from bottom to
 // top:
 //  * signals first, because a watch needs the objects that it calls;
-//  * paths before the server: their files go while their listeners are still open;
+//  * paths before the server: their files are removed while their listeners are still open;
 //  * the log last: any other part may write to it until its own end.
 class ServeRun {
  public:
@@ -92,7 +92,7 @@ class ServeRun {
     return HttpServer(HttpOf(options), ServerOf(options));
   }
 
-  // Everywhere that the options say, which `places_` then lists as a client has to write it.
+  // Listens at all places of the options, and lists them in `places_` in the form that clients use.
   void Listen() {
     server_.Block(CidrSet(SplitList(options_.blocked)));
     for (const std::string& place : SplitList(options_.address)) {

@@ -1,4 +1,4 @@
-// `turtle serve`: a directory as a web site, until a signal. SIGHUP reloads the settings.
+// `turtle serve`: serves a directory as a web site, until a signal. SIGHUP reloads the settings.
 #pragma once
 
 #include <iosfwd>
@@ -8,7 +8,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Serves until SIGINT or SIGTERM. The first of them lets replies under way finish; a second one
+/// Serves until SIGINT or SIGTERM. The first of them lets responses under way finish; a second one
 /// ends the program at once.
 /// @param options checked
 /// @param out gets one line with the address as soon as clients can connect

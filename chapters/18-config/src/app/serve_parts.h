@@ -24,7 +24,7 @@ namespace TURTLE_SERVER {
 /// @param options checked; they are copied
 [[nodiscard]] auto FilesHandler(const ServeOptions& options) -> HandlerFactory;
 
-/// Returns what runs the CGI programs.
+/// Returns the factory of handlers for CGI programs.
 /// @param options checked, with a directory of programs; they are copied
 [[nodiscard]] auto ProgramsHandler(const ServeOptions& options) -> HandlerFactory;
 

@@ -25,7 +25,7 @@ namespace TURTLE_SERVER {
 enum class SettingType : std::uint8_t {
   kNumber,  ///< From `lowest` to `highest`, or one of `words`.
   kSize,    ///< Bytes, in the form of ParseByteSize(); in JSON a number, too.
-  kText,    ///< Anything but nothing.
+  kText,    ///< A text that is not empty.
   kList,    ///< Several that satisfy `fits`, with commas between them; in JSON an array, too.
   kFolder,  ///< An existing directory.
   kFile,    ///< The name of a file, which may not exist yet.
@@ -61,7 +61,7 @@ struct Setting {
   /// Stores a value. @return false, and nothing is stored, if it is not as in WantedBy().
   std::function<bool(const std::string&)> take;
 
-  /// The value that is stored, as take() would read it.
+  /// Returns the stored value in the form of take().
   std::function<std::string()> show;
 
   /// kList: returns true if this may be a part of it.

@@ -29,7 +29,7 @@ class SettingsReader {
                  Logging& logging)
       : running_(running), reread_(reread), server_(server), logging_(logging) {}
 
-  /// Reads the settings, and reports in the log how that went. Throws what `reread` throws.
+  /// Reloads the settings, and logs the result. Throws the exceptions of `reread`.
   void Read();
 
  private:

@@ -23,8 +23,8 @@
 // It puts HTTP on a TurtleServer: each connection has an HttpSession as its state, and each loop a
 // LoopHttp with its own handlers.
 //
-// Thread: Stop() from any thread and from signal handlers, SetMaxConnections() from any,
-// SetOptions() on a loop's, Block() on the first loop's, the rest from the owner's.
+// Thread: Stop() on any thread and in signal handlers, SetMaxConnections() on any, SetOptions() on
+// a loop's, Block() on the first loop's, the rest on the owner's.
 #pragma once
 
 #include <cstddef>
@@ -75,7 +75,7 @@ class HttpServer {
   /// @param pattern such as "/users/{id:int}", see http/route_pattern.h; or '~' and a regular
   ///     expression, see http/router.h
   /// @param action a function of (const ServerRequest&, ServerResponse&). Called when the request's
-  ///     body is complete, on the loops' threads, all at once.
+  ///     body is complete, on the threads of all loops at the same time.
   /// @param options limits of this route, such as {1 << 20} for bodies of at most 1 MiB
   /// @return this
   /// @throws std::invalid_argument if the pattern is invalid, or if the same paths already have a
@@ -180,8 +180,8 @@ class HttpServer {
   /// Refuses these addresses from now on, TurtleServer::Block().
   void Block(CidrSet addresses) { server_.Block(std::move(addresses)); }
 
-  /// Serves until Stop(). Throws what a factory throws, and std::system_error if the threads can't
-  /// be started. Runs once.
+  /// Serves until Stop(). May be called once. Throws the exceptions of a factory, and
+  /// std::system_error if the threads can't be started.
   void Begin();
 
   /// Ends Begin(): no client is accepted any more; requests under way get their responses within
@@ -197,7 +197,7 @@ class HttpServer {
   /// Returns the address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
 
-  /// The loops, of which the first accepts; for what must run on them besides.
+  /// Returns the loops, of which the first accepts, for other code that must run on them.
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
 
  private:

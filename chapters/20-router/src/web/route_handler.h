@@ -4,12 +4,12 @@
 // its path. If a route has it, the request stays here, whatever the method: a 405 then lists the
 // path's methods, and a file of the same name is ignored.
 //
-// A handler is called when the body is complete, which the session reads within its limit. The way
-// of a request without a body costs no allocation.
+// A handler is called when the body is complete, which the session reads within its limit. A
+// request without a body costs no allocation.
 //
 // Interface:
-//  * TryHandle() answers a request, or says that it has no route.
-//  * TryRefuse() answers one whose body can't be read.
+//  * TryHandle() handles a request, or returns that it has no route.
+//  * TryRefuse() refuses one whose body can't be read.
 //
 // Thread: the loop's.
 #pragma once
@@ -37,8 +37,8 @@ class RouteHandler {
   /// @param others methods of the mounted handlers, for "OPTIONS *"
   RouteHandler(const Routes& routes, const ErrorFormats& errors, MethodSet others);
 
-  /// Answers `exchange`, before this returns or when its body has come. @return false: no route has
-  /// its path, and nothing was done.
+  /// Handles `exchange`, before this returns or when its body is complete. @return false if no
+  /// route has its path, and nothing was done.
   auto TryHandle(Exchange& exchange) -> bool;
 
   /// Responds to `exchange`, whose body can't be read, with an error page, if it has a route.

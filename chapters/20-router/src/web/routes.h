@@ -1,7 +1,7 @@
 // The routes of a server and the middleware around them.
 //
 // Interface:
-//  * A RouteAction answers, by what it writes into the response.
+//  * A RouteAction responds by filling in the response.
 //  * RouteOptions are the limits of one route.
 //  * Middleware is called before each route, and sees each response and each exception.
 //  * Routes holds them for all loops.
@@ -89,7 +89,7 @@ class Routes {
     return groups_.size() - 1;
   }
 
-  /// Adds a route. Throws std::invalid_argument as Router::Add().
+  /// Adds a route. Throws std::invalid_argument as Router::Add() does.
   void Add(Method method, std::string pattern, RouteAction action, RouteOptions options = {},
            std::size_t group = kServer) {
     check_.Add(method, pattern);

@@ -130,10 +130,10 @@ class ServerRequest {
   /// keeps its values after the client is gone.
   [[nodiscard]] auto Context() const noexcept -> const RequestContext& { return context_; }
 
-  /// The client's address, asked of the kernel, getpeername(2); an empty one if it has gone.
+  /// Returns the client's address, by getpeername(2); it is empty if the client is gone.
   [[nodiscard]] auto Source() const -> NetAddress;
 
-  /// The address that the client has reached, getsockname(2).
+  /// Returns the server's address of the connection, by getsockname(2).
   [[nodiscard]] auto Destination() const -> NetAddress;
 
  private:

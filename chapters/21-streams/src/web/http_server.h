@@ -23,8 +23,8 @@
 // It puts HTTP on a TurtleServer: each connection has an HttpSession as its state, and each loop a
 // LoopHttp with its own handlers.
 //
-// Thread: Stop() from any thread and from signal handlers, SetMaxConnections() from any,
-// SetOptions() on a loop's, Block() on the first loop's, the rest from the owner's.
+// Thread: Stop() on any thread and in signal handlers, SetMaxConnections() on any, SetOptions() on
+// a loop's, Block() on the first loop's, the rest on the owner's.
 #pragma once
 
 #include <cstddef>
@@ -181,8 +181,8 @@ class HttpServer {
   /// Refuses these addresses from now on, TurtleServer::Block().
   void Block(CidrSet addresses) { server_.Block(std::move(addresses)); }
 
-  /// Serves until Stop(). Throws what a factory throws, and std::system_error if the threads can't
-  /// be started. Runs once.
+  /// Serves until Stop(). May be called once. Throws the exceptions of a factory, and
+  /// std::system_error if the threads can't be started.
   void Begin();
 
   /// Ends Begin(): no client is accepted any more; requests under way get their responses within
@@ -198,7 +198,7 @@ class HttpServer {
   /// Returns the address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
 
-  /// The loops, of which the first accepts; for what must run on them besides.
+  /// Returns the loops, of which the first accepts, for other code that must run on them.
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
 
  private:

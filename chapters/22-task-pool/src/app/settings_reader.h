@@ -34,8 +34,8 @@ class SettingsReader {
                  Logging& logging)
       : running_(running), reread_(reread), server_(server), logging_(logging) {}
 
-  /// Has the settings read, and reports in the log how that went. Throws what `reread` throws if
-  /// this thread has to read.
+  /// Reloads the settings, and logs the result. Throws the exceptions of `reread` if this thread
+  /// has to read.
   /// @param pool ends its threads before this object is destroyed
   void Read(TaskPool& pool);
 

@@ -61,7 +61,7 @@ void IgnoreSignals() {
 // top:
 //  * signals first, because a watch needs the objects that it calls;
 //  * the pool before the reader of settings, which its threads use;
-//  * paths before the server: their files go while their listeners are still open;
+//  * paths before the server: their files are removed while their listeners are still open;
 //  * the log last: any other part may write to it until its own end.
 class ServeRun {
  public:
@@ -105,7 +105,7 @@ class ServeRun {
     return tasks;
   }
 
-  // Everywhere that the options say, which `places_` then lists as a client has to write it.
+  // Listens at all places of the options, and lists them in `places_` in the form that clients use.
   void Listen() {
     server_.Block(CidrSet(SplitList(options_.blocked)));
     for (const std::string& place : SplitList(options_.address)) {

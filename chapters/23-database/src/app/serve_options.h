@@ -38,7 +38,7 @@ struct ServeOptions {
   std::string address = "127.0.0.1";     ///< --address: SplitList() of names, addresses, paths.
   std::uint16_t port = 20080;            ///< --port; 0: any free one.
   std::size_t threads = 1;               ///< --threads: loops, 1 or more. Default: one per core.
-  std::size_t task_threads = 0;          ///< --task-threads: for what takes long; 0: a loop does.
+  std::size_t task_threads = 0;          ///< --task-threads: for slow work; 0: on a loop.
   std::size_t max_connections = 0;       ///< --max-connections of each loop; 0: any number.
   std::string blocked;                   ///< --block: SplitList() of addresses and networks.
   bool cpu_affinity = false;             ///< --cpu-affinity: each loop has its own CPU.

@@ -1,4 +1,4 @@
-// Where a server of `turtle serve` listens.
+// The listeners of `turtle serve`.
 //
 // Interface:
 //  * AtPath() and At() open a listener.
@@ -17,7 +17,7 @@
 
 namespace TURTLE_SERVER {
 
-/// The listeners of one server. The files of its paths go with this object.
+/// The listeners of one server. It removes the files of its paths at its end.
 class Listening {
  public:
   /// @param server gets the listeners
@@ -26,7 +26,7 @@ class Listening {
   /// Listens at a path in the file system. Throws as UnixListener does.
   void AtPath(const std::string& path);
 
-  /// Listens at an address. Throws as Socket.
+  /// Listens at an address. Throws as Socket does.
   void At(const NetAddress& address);
 
   /// Returns all of them in the form that clients use.

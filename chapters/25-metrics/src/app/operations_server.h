@@ -28,7 +28,7 @@ inline constexpr std::size_t kMaxOperationsConnections = 64;
 /// Serves the routes of an Operations until it is destroyed.
 class OperationsServer {
  public:
-  /// Listens, and serves from now on. Throws std::system_error, which names the place, if it can't.
+  /// Listens, and serves from now on. Throws std::system_error, which names the place, on failure.
   /// @param places ServeOptions::operations, not empty
   /// @param operations outlives this object
   OperationsServer(const std::string& places, Operations& operations);

@@ -56,7 +56,7 @@ void IgnoreSignals() {
   IgnoreSigpipe();                // sendfile(2) has no flag against it
 }
 
-// At once: a reader of only the first line may have gone before there is a second.
+// Flushes at once: a reader of the first line only may be gone before the second.
 void Say(const std::string& lines, std::ostream& out) { out << lines << std::flush; }
 
 // One run of `turtle serve`. A member uses only members above it. So they are constructed from

@@ -24,9 +24,9 @@
 // It puts HTTP on a TurtleServer: each connection has an HttpSession as its state, and each loop a
 // LoopHttp with its own handlers.
 //
-// Thread: Stop() from any thread and from signal handlers; SetMaxConnections(), IsReady(),
-// IsLeaving() and GetRefusals() from any; SetOptions() on a loop's, Block() on the first loop's,
-// the rest from the owner's.
+// Thread: Stop() on any thread and in signal handlers; SetMaxConnections(), IsReady(), IsLeaving()
+// and GetRefusals() on any; SetOptions() on a loop's, Block() on the first loop's, the rest on the
+// owner's.
 #pragma once
 
 #include <cstddef>
@@ -183,18 +183,18 @@ class HttpServer {
   /// Refuses these addresses from now on, TurtleServer::Block().
   void Block(CidrSet addresses) { server_.Block(std::move(addresses)); }
 
-  /// Serves until Stop(). Throws what a factory throws, and std::system_error if the threads can't
-  /// be started. Runs once.
+  /// Serves until Stop(). May be called once. Throws the exceptions of a factory, and
+  /// std::system_error if the threads can't be started.
   void Begin();
 
   /// Ends Begin(): no client is accepted any more; requests under way get their responses within
   /// ServerOptions::stop_timeout. If called earlier, Begin() returns at once. Async-signal-safe.
   void Stop() noexcept { server_.Stop(); }
 
-  /// Should new clients be sent here? False before all loops run and from Stop() on. Any thread.
+  /// Returns true if new clients should be sent here: once all loops run, until Stop(). Any thread.
   [[nodiscard]] auto IsReady() const noexcept -> bool { return server_.IsReady(); }
 
-  /// Is it about to end? True from Stop() on. Any thread.
+  /// Returns true from Stop() on: the server is about to end. Any thread.
   [[nodiscard]] auto IsLeaving() const noexcept -> bool { return server_.IsLeaving(); }
 
   /// Makes SIGINT and SIGTERM call Stop(). After the first signal both are handled as before, so
@@ -206,7 +206,7 @@ class HttpServer {
   /// Returns the address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
 
-  /// The loops, of which the first accepts; for what must run on them besides.
+  /// Returns the loops, of which the first accepts, for other code that must run on them.
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
 
   /// Counts the clients that were refused. Any thread.

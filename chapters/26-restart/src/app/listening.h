@@ -1,7 +1,7 @@
 // The listeners of `turtle serve`: newly opened, or inherited.
 //
 // Interface:
-//  * AtPath() and At() find the listener among the inherited, or open one.
+//  * AtPath() and At() take an inherited listener, or open a new one.
 //  * Places() and Names() list all of them.
 //  * TakeFiles() and LeaveFiles() mark when we begin and cease to own their files.
 //
@@ -31,7 +31,7 @@ class Listening {
   /// Listens at a path in the file system. Throws as UnixListener does.
   void AtPath(const std::string& path);
 
-  /// Listens at an address. Throws as Socket.
+  /// Listens at an address. Throws as Socket does.
   void At(const NetAddress& address);
 
   /// Returns all of them in the form that clients use.

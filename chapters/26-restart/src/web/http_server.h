@@ -218,7 +218,7 @@ class HttpServer {
   /// Returns the address of the first listener, with the port that the kernel chose for port 0.
   [[nodiscard]] auto LocalAddress() const -> NetAddress { return server_.LocalAddress(); }
 
-  /// The loops, of which the first accepts; for what must run on them besides.
+  /// Returns the loops, of which the first accepts, for other code that must run on them.
   [[nodiscard]] auto Loopers() const -> std::vector<Looper*> { return server_.Loopers(); }
 
   /// Counts the clients that were refused. Any thread.
