@@ -130,7 +130,7 @@ TEST_F(HandOverTest, AProgramThatIsNotThereIsTold) {
   HandOver hand_over(looper_, With(folder_.Path("none")), [](pid_t) { FAIL(); });
   hand_over.Begin();
   RunUntil(HasSaid("hand-over: '" + folder_.Path("none") +
-                   "': No such file or directory; this process goes on serving"));
+                   "': No such file or directory; this process continues to serve"));
   EXPECT_TRUE(HasNoChildren());
 }
 
@@ -144,7 +144,7 @@ TEST_F(HandOverTest, AFileThatIsNoProgramIsTold) {
   folder_.Write("text", "not to be executed");
   HandOver hand_over(looper_, With(folder_.Path("text")), [](pid_t) { FAIL(); });
   hand_over.Begin();
-  RunUntil(HasSaid("Permission denied; this process goes on serving"));
+  RunUntil(HasSaid("Permission denied; this process continues to serve"));
   EXPECT_TRUE(HasNoChildren());
 }
 
@@ -153,7 +153,7 @@ TEST_F(HandOverTest, OneThatEndsIsToldAndAnotherMayTry) {
   hand_over.Begin();
   bool again = false;
   RunUntil([&] {
-    if (!again && HasSaid("ended with code 3; this process goes on serving")()) {
+    if (!again && HasSaid("ended with code 3; this process continues to serve")()) {
       again = true;
       Script("printf 'READY=1\\n' >&4\nexec sleep 60");
       hand_over.Begin();
@@ -169,7 +169,8 @@ TEST_F(HandOverTest, WhyOneHasFailedIsTold) {
   HandOver hand_over(looper_, With(Script("printf 'FAILED=a: bad\\nb: worse\\n' >&4\nexit 2")),
                      [](pid_t) { FAIL(); });
   hand_over.Begin();
-  RunUntil(HasSaid("ended with code 2; this process goes on serving. It said: a: bad; b: worse\n"));
+  RunUntil(
+      HasSaid("ended with code 2; this process continues to serve. It said: a: bad; b: worse\n"));
   EXPECT_TRUE(HasNoChildren());
 }
 
@@ -177,14 +178,14 @@ TEST_F(HandOverTest, AReasonOfAnyLengthIsALine) {
   HandOver hand_over(looper_, With(Script("printf 'FAILED=%05000d' 7 >&4\nexit 2")),
                      [](pid_t) { FAIL(); });
   hand_over.Begin();
-  RunUntil(HasSaid("ended with code 2; this process goes on serving. It said: 0000"));
+  RunUntil(HasSaid("ended with code 2; this process continues to serve. It said: 0000"));
   EXPECT_TRUE(HasNoChildren());
 }
 
 TEST_F(HandOverTest, OneThatIsKilledIsTold) {
   HandOver hand_over(looper_, With(Script("kill -TERM $$")), [](pid_t) { FAIL(); });
   hand_over.Begin();
-  RunUntil(HasSaid("was ended by signal 15; this process goes on serving"));
+  RunUntil(HasSaid("was ended by signal 15; this process continues to serve"));
   EXPECT_TRUE(HasNoChildren());
 }
 
@@ -193,7 +194,7 @@ TEST_F(HandOverTest, OneThatSaysNothingIsKilledWhenTheTimeIsUp) {
   options.time_limit = milliseconds(50);
   HandOver hand_over(looper_, options, [](pid_t) { FAIL(); });
   hand_over.Begin();
-  RunUntil(HasSaid("did not say within 50 ms that it serves; this process goes on serving"));
+  RunUntil(HasSaid("did not say within 50 ms that it serves; this process continues to serve"));
   EXPECT_TRUE(HasNoChildren());
 }
 
@@ -201,7 +202,7 @@ TEST_F(HandOverTest, SomethingElseIsNotTheWord) {
   HandOver hand_over(looper_, With(Script("printf 'READY=0\\nREADY=1\\n' >&4\nexit 4")),
                      [](pid_t) { FAIL(); });
   hand_over.Begin();
-  RunUntil(HasSaid("ended with code 4; this process goes on serving"));
+  RunUntil(HasSaid("ended with code 4; this process continues to serve"));
 }
 
 TEST_F(HandOverTest, ASecondBeginningMeanwhileIsNothingAndAbandonEndsTheFirst) {

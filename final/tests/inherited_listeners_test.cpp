@@ -178,8 +178,8 @@ TEST_F(InheritedListenersTest, WhatIsNoListenerIsRefused) {
     int fd;
     const char* why;
   } wrong[] = {{one.Get(), "inherited descriptor 200 (web) does not listen"},
-               {datagrams.Get(), "inherited descriptor 200 (web) is no stream socket"},
-               {file.Get(), "inherited descriptor 200 (web) is no stream socket"}};
+               {datagrams.Get(), "inherited descriptor 200 (web) is not a stream socket"},
+               {file.Get(), "inherited descriptor 200 (web) is not a stream socket"}};
   for (const auto& [fd, why] : wrong) {
     count_ = 0;
     Leave(fd);

@@ -58,7 +58,7 @@ TEST_F(OptionsResponseCacheTest, TheEnvironmentHasRepliesKeptOrNot) {
   ::setenv("USE_RESP_CACHE", "yes", 1);
   const CommandLine bad = Parse({"serve"});
   EXPECT_EQ(bad.action, CommandAction::kFail);
-  EXPECT_EQ(bad.text, "turtle: USE_RESP_CACHE: 'yes' is not 0 or 1 (turtle --help tells more)\n");
+  EXPECT_EQ(bad.text, "turtle: USE_RESP_CACHE: 'yes' is not 0 or 1 (see turtle --help)\n");
 }
 
 }  // namespace

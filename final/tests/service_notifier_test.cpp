@@ -88,8 +88,9 @@ TEST(ServiceNotifier, AManagerThatHasGoneCostsALineInTheLog) {
   const ServiceNotifier notifier(folder.Path("nobody"));
   const test::CapturedStderr errors;
   notifier.Ready();
-  EXPECT_NE(errors.Text().find("NOTIFY_SOCKET " + folder.Path("nobody") + " is not told: No such"),
-            std::string::npos)
+  EXPECT_NE(
+      errors.Text().find("NOTIFY_SOCKET " + folder.Path("nobody") + " can't be reached: No such"),
+      std::string::npos)
       << errors.Text();
 }
 

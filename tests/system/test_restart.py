@@ -241,7 +241,7 @@ def test_a_new_one_that_fails_changes_nothing(begin, site, tmp_path, fault):
     os.kill(turtle.pid, signal.SIGUSR2)
     expected = {"configuration": "ended with code 2", "program": "ended with code 3", "no program": "No such file"}
     await_condition(lambda: expected[fault] in turtle.said(), expected[fault])
-    assert "this process goes on serving" in turtle.said()
+    assert "this process continues to serve" in turtle.said()
     if fault == "configuration":
         assert re.search(r"hand-over: .* It said: turtle: .*turtle\.json:1:2: ", turtle.said())
     assert children_of(turtle.pid) == [], "nobody is left, not even a zombie"
@@ -289,7 +289,7 @@ def test_a_new_one_that_fails_leaves_the_file_of_a_path(begin, site, tmp_path):
         place = f"127.0.0.1:{taken.getsockname()[1]}"
         edit(config, json.dumps({**settings, "operations": {"address": place}}))
         os.kill(turtle.pid, signal.SIGUSR2)
-        await_condition(lambda: "this process goes on serving" in turtle.said(), "the failure")
+        await_condition(lambda: "this process continues to serve" in turtle.said(), "the failure")
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(path))
     assert turtle.restart() == 0
@@ -363,7 +363,7 @@ def test_a_signal_on_the_way_out_is_only_told(begin, site):
         os.kill(turtle.pid, signal.SIGTERM)
         await_condition(lambda: is_refused(turtle.port), "a listener that is closed")
         os.kill(turtle.pid, signal.SIGUSR2)
-        await_condition(lambda: "this process is on its way out" in turtle.said(), "the line")
+        await_condition(lambda: "this process is about to end" in turtle.said(), "the line")
         client.sendall(b"GET /style.css HTTP/1.1\r\nHost: t\r\n\r\n")
         assert b"200 OK" in client.makefile("rb").read(), "connected before, it has its last chance"
     assert turtle.wait(turtle.pid) == 0

@@ -76,7 +76,7 @@ TEST_F(OptionsConfigTest, ABadFileIsALineForEachMistakeAndCode2) {
     EXPECT_EQ(command.text, "turtle: " + file +
                                 ": port: 70000 is not a number from 0 to 65535\n"
                                 "turtle: " +
-                                file + ": \"threads\" is no key\n");
+                                file + ": \"threads\" is not a key\n");
   }
   const CommandLine none = Parse({"-f", "/no/such/file"});
   EXPECT_EQ(none.code, 2);
@@ -103,23 +103,25 @@ TEST_F(OptionsConfigTest, WhatWasMeantIsSuggested) {
     std::string text;
   };
   for (const Case& each : std::vector<Case>{
-           {{"serve", "--prot", "80"}, "'--prot' is no option; did you mean --port?"},
-           {{"serve", "--prot=80"}, "'--prot' is no option; did you mean --port?"},
-           {{"serve", "-port", "80"}, "'-port' is no option; did you mean --port?"},
-           {{"serve", "--max_body", "1M"}, "'--max_body' is no option; did you mean --max-body?"},
-           {{"serve", "--root", "/"}, "'--root' is no option"},
-           {{"serve", "--schema"}, "'--schema' is no option; did you mean turtle --schema?"},
+           {{"serve", "--prot", "80"}, "'--prot' is not an option; did you mean --port?"},
+           {{"serve", "--prot=80"}, "'--prot' is not an option; did you mean --port?"},
+           {{"serve", "-port", "80"}, "'-port' is not an option; did you mean --port?"},
+           {{"serve", "--max_body", "1M"},
+            "'--max_body' is not an option; did you mean --max-body?"},
+           {{"serve", "--root", "/"}, "'--root' is not an option"},
+           {{"serve", "--schema"}, "'--schema' is not an option; did you mean turtle --schema?"},
            {{"serve", "/", "/tmp"}, "'/tmp' is one word too many"},
-           {{"srve"}, "'srve' is no command; did you mean serve?"},
-           {{"sevre", "--port", "80"}, "'sevre' is no command; did you mean serve?"},
-           {{"start"}, "'start' is no command"},
+           {{"srve"}, "'srve' is not a command; did you mean serve?"},
+           {{"sevre", "--port", "80"}, "'sevre' is not a command; did you mean serve?"},
+           {{"start"}, "'start' is not a command"},
            {{"--port", "80"},
-            "'--port' is no option without a command; did you mean serve --port?"},
-           {{"--shcema"}, "'--shcema' is no option without a command; did you mean --schema?"}}) {
+            "'--port' is not an option without a command; did you mean serve --port?"},
+           {{"--shcema"},
+            "'--shcema' is not an option without a command; did you mean --schema?"}}) {
     const CommandLine command = Parse(each.line);
     EXPECT_EQ(command.action, CommandAction::kFail);
     EXPECT_EQ(command.code, 2);
-    EXPECT_EQ(command.text, "turtle: " + each.text + " (turtle --help tells more)\n");
+    EXPECT_EQ(command.text, "turtle: " + each.text + " (see turtle --help)\n");
   }
 }
 

@@ -110,7 +110,7 @@ TEST_F(ServeConfigTest, ABadFileChangesNothing) {
   ASSERT_GT(port, 0) << turtle.ReadErrors();
   Configure(Http(", \"max_body_size\": 11, \"max_fields\": 0"));
   turtle.Signal(SIGHUP);
-  ASSERT_TRUE(AwaitLog(" ERROR the settings stay as they were\n"));
+  ASSERT_TRUE(AwaitLog(" ERROR the settings are unchanged\n"));
   const std::string log = folder_.Read("turtle.log");
   EXPECT_NE(log.find("site.json: http.max_fields: 0 is not a number from 1 to 65534\n"),
             std::string::npos)
@@ -242,8 +242,8 @@ TEST_F(ServeConfigTest, ABadFileIsNoServer) {
   test::Child turtle(test::ExamplePath("../turtle"), Arguments());
   EXPECT_EQ(turtle.ReadLine(), "");
   EXPECT_EQ(turtle.Wait(), 2);
-  EXPECT_EQ(turtle.ReadErrors(),
-            "turtle: " + folder_.Path("site.json") + ": \"prot\" is no key; did you mean port?\n");
+  EXPECT_EQ(turtle.ReadErrors(), "turtle: " + folder_.Path("site.json") +
+                                     ": \"prot\" is not a key; did you mean port?\n");
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ TEST(ErrorFormats, OfTheRootAreForEverything) {
   {
     HttpClient client(server.Port());
     EXPECT_EQ(client.Ask(Get("/nothing")).body, "404 ");
-    EXPECT_EQ(HttpClient(server.Port()).Ask(Get("/")).body, "503 Too many clients are here.");
+    EXPECT_EQ(HttpClient(server.Port()).Ask(Get("/")).body, "503 There are too many clients.");
   }
   server.Get().SetMaxConnections(100);
   EXPECT_EQ(HttpClient(server.Port()).Ask("\x16\x03\x01\r\n\r\n").body.substr(0, 4), "400 ");

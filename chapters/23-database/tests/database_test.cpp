@@ -289,9 +289,10 @@ TEST_P(DatabaseTest, EachQuestionMarkGetsAValue) {
   const auto connection = Open();
   MakeTable(*connection);
   Statement statement = connection->Prepare("SELECT id FROM things WHERE id = ? OR whole = ?");
-  EXPECT_EQ(TextOf([&] { statement.Execute(1); }),
-            "database, type: SELECT id FROM things WHERE id = ? OR whole = ?: 2 values are wanted, "
-            "1 were given");
+  EXPECT_EQ(
+      TextOf([&] { statement.Execute(1); }),
+      "database, type: SELECT id FROM things WHERE id = ? OR whole = ?: 2 values are required, "
+      "1 were given");
   EXPECT_EQ(KindOf([&] { statement.Execute(1, 2, 3); }), DbErrorKind::kType);
   statement.Execute(1, 2);
 }

@@ -347,7 +347,7 @@ TEST_F(DbPoolDeathTest, ALeaseThatOutlivesItsPoolEndsTheProgram) {
         const DbLease lease = pool->Acquire();
         pool.reset();
       },
-      "a connection is lent by a pool that goes");
+      "a connection is lent by a pool that is destroyed");
 }
 
 }  // namespace

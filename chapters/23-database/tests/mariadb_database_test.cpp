@@ -241,7 +241,7 @@ TEST(NonblockingQueryTest, WhatFailsIsSaid) {
 
 TEST(MariaDbErrorTest, TheServersQuotesAreNotHandedOn) {
   EXPECT_EQ(MariaDbReason(1062, "Duplicate entry 'x for key 'y'' for key 'PRIMARY'"),
-            "there is such an entry for key 'PRIMARY'");
+            "such an entry exists for key 'PRIMARY'");
   EXPECT_EQ(MariaDbReason(1366, "Incorrect string value: 'secret' for column"), "error 1366");
   EXPECT_EQ(MariaDbReason(1146, "Table 't.x' doesn't exist"), "Table 't.x' doesn't exist");
   EXPECT_EQ(MariaDbErrorKind(1213), DbErrorKind::kBusy);

@@ -65,7 +65,7 @@ inline constexpr bool kIsCharacter =
 ///     infinite, or NaN
 template <class Type>
 [[nodiscard]] auto ToDbValue(const Type& value) -> DbValue {
-  static_assert(!db_value_detail::kIsCharacter<Type>, "a character is no number: give a text");
+  static_assert(!db_value_detail::kIsCharacter<Type>, "a character is not a number: pass a text");
   if constexpr (std::is_same_v<Type, DbValue> || std::is_same_v<Type, std::nullptr_t> ||
                 std::is_same_v<Type, Blob>) {
     return value;

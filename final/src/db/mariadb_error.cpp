@@ -119,7 +119,7 @@ auto MariaDbReason(unsigned code, std::string_view text) -> std::string {
   }
   if (code == kDuplicateEntry) {  // in "Duplicate entry '…' for key 'name'", after the value
     const std::size_t key = text.rfind(" for key ");
-    return "there is such an entry" +
+    return "such an entry exists" +
            (key == std::string_view::npos ? std::string() : std::string(text.substr(key)));
   }
   return "error " + std::to_string(code);

@@ -126,7 +126,7 @@ auto InheritedListeners::Inspect(int fd, std::string name) -> Entry {
     throw std::runtime_error(what + " is not open");
   }
   if (OptionOf(fd, SO_TYPE) != SOCK_STREAM) {
-    throw std::runtime_error(what + " is no stream socket");
+    throw std::runtime_error(what + " is not a stream socket");
   }
   if (OptionOf(fd, SO_ACCEPTCONN) != 1) {
     throw std::runtime_error(what + " does not listen");

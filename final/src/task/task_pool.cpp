@@ -28,7 +28,7 @@ TaskPool::~TaskPool() { Stop(); }
 
 void TaskPool::Start() {
   if (count_ == 0) {
-    Log(LogLevel::kInfo, "task_processes 0: what is offloaded runs on the loops");
+    Log(LogLevel::kInfo, "task_processes 0: slow work runs on the loops");
   }
   try {
     const MutexLock lock(mutex_);
@@ -72,7 +72,7 @@ auto TaskPool::Submit(std::shared_ptr<PoolTask> task, const TaskOptions& options
       return SubmitResult::kFull;
     }
     if (task->self_ != nullptr) {
-      Log(LogLevel::kFatal, "a task was left twice");
+      Log(LogLevel::kFatal, "a task was submitted twice");
       std::abort();
     }
     task->priority_ = options.priority;

@@ -38,7 +38,7 @@ UdpServer::UdpServer(Looper& looper, UdpSocket socket, const UdpOptions& options
   }
   if (options.report_destination && !socket_.ReportDestination()) {
     Log(LogLevel::kWarning, "datagrams to " + local_.ToString() +
-                                " don't tell their destination here: replies leave from the "
+                                " don't report their destination here: replies leave from the "
                                 "address that the system chooses");
   }
   socket_.ReportDrops();

@@ -181,7 +181,7 @@ constexpr const char* kExitCodes =
 // Puts a usage error on one line, because a script's errors go to a log.
 auto OneLine(std::string text) -> std::string {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return "turtle: " + text + " (turtle --help tells more)\n";
+  return "turtle: " + text + " (see turtle --help)\n";
 }
 
 }  // namespace

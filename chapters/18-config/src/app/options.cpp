@@ -54,7 +54,7 @@ constexpr const char* kExitCodes =
 // Puts a usage error on one line, because a script's errors go to a log.
 auto OneLine(std::string text) -> std::string {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return "turtle: " + text + " (turtle --help tells more)\n";
+  return "turtle: " + text + " (see turtle --help)\n";
 }
 
 // `turtle -f site.json` is short for `turtle serve -f site.json`.
@@ -99,13 +99,13 @@ auto Unexpected(const std::string& word, bool serves, const std::vector<Setting>
     -> std::string {
   if (word.size() > 1 && word.front() == '-') {
     const std::string option = word.substr(0, word.find('='));
-    return "'" + option + "' is no option" + (serves ? "" : " without a command") +
+    return "'" + option + "' is not an option" + (serves ? "" : " without a command") +
            SuggestedOption(option, serves, settings);
   }
   if (serves) {
     return "'" + word + "' is one word too many";
   }
-  return "'" + word + "' is no command" +
+  return "'" + word + "' is not a command" +
          (NearestName(word, {"serve"}) ? "; did you mean serve?" : "");
 }
 
@@ -191,8 +191,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
   CLI::App& serve = *app.add_subcommand("serve", "Serve the files of a directory");
   AddFlags(serve, ServeSettings(result.serve).All(), result.flags);
   bool only_checks = false;
-  serve
-      .add_option("-f", result.file, "configuration; port 4507, 4 threads, if it does not say else")
+  serve.add_option("-f", result.file, "configuration; its defaults are port 4507 and 4 threads")
       ->type_name("FILE");
   serve.add_flag("-t", only_checks, "check the configuration, and no more");
   try {

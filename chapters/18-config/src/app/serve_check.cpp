@@ -86,7 +86,7 @@ auto WhyNoSocket(const std::string& path) -> std::string {
   }
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) {
-    return S_ISSOCK(status.st_mode) ? "" : "it exists and is no socket";
+    return S_ISSOCK(status.st_mode) ? "" : "it exists and is not a socket";
   }
   return errno == ENOENT || errno == ENOTDIR ? WhyNotMade(path) : TextOf(errno);
 }

@@ -49,7 +49,7 @@ void SettingsReader::Read() {
 void SettingsReader::Take(const CommandLine& line) {
   if (line.action != CommandAction::kServe) {
     LogLines(LogLevel::kError, line.text);
-    Log(LogLevel::kError, "the settings stay as they were");
+    Log(LogLevel::kError, "the settings are unchanged");
     return;
   }
   CidrSet blocked(SplitList(line.serve.blocked));  // before any other setting, since it may throw

@@ -96,7 +96,7 @@ void HttpServer::Begin() {
 // Responds before the request has come: its content does not matter.
 void HttpServer::RefuseForWantOfRoom(Connection* connection) {
   HttpSession::SendLast(*connection, PartsOf(connection->GetLooper()).http1,
-                        ErrorResponse(503, "Too many clients are here.").Set("Retry-After", "1"));
+                        ErrorResponse(503, "There are too many clients.").Set("Retry-After", "1"));
 }
 
 auto HttpServer::PartsOf(const Looper* looper) noexcept -> LoopParts& {

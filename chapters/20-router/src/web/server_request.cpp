@@ -47,7 +47,7 @@ auto ServerRequest::Integer(std::string_view name) const -> std::int64_t {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw std::out_of_range("parameter \"" + std::string(name) + "\" is no number of 64 bits");
+    throw std::out_of_range("parameter \"" + std::string(name) + "\" is not a 64-bit integer");
   }
   return value;
 }
@@ -72,7 +72,7 @@ auto ServerRequest::Form() const -> const TURTLE_SERVER::Form& {
   if (!fields_.form_read) {
     constexpr std::string_view kType = "application/x-www-form-urlencoded";
     if (!ascii::EqualIgnoreCase(MediaType(Header("Content-Type").value_or("")), kType)) {
-      throw HttpError(415, "A form is wanted here, application/x-www-form-urlencoded.");
+      throw HttpError(415, "A form is required here, application/x-www-form-urlencoded.");
     }
     Require(fields_.form.Parse(Body()));
     fields_.form_read = true;

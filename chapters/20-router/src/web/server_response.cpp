@@ -14,7 +14,7 @@ namespace TURTLE_SERVER {
 auto ServerResponse::Status(int status) -> ServerResponse& {
   if (status < 200) {
     throw std::invalid_argument("response status " + std::to_string(status) +
-                                ": not the last word on a request");
+                                ": not a final status");
   }
   head_.SetStatus(status);
   return *this;

@@ -150,11 +150,11 @@ class Reader {
       if (const Setting* setting = Find(key)) {
         Take(*setting, key, value);
       } else if (!IsGroup(key)) {
-        faults_.push_back(Shown(key) + " is no key" + Suggestion(key, settings_));
+        faults_.push_back(Shown(key) + " is not a key" + Suggestion(key, settings_));
       } else if (value.is_object()) {
         ReadKeys(value, key + ".");
       } else {
-        faults_.push_back(key + ": " + Shown(value) + " is not an object with keys of its own");
+        faults_.push_back(key + ": " + Shown(value) + " is not an object with its own keys");
       }
     }
   }

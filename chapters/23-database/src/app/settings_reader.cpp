@@ -37,7 +37,7 @@ void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
     }
   }
   if (running.mysql.password != wanted.mysql.password) {  // the values must not be shown
-    Log(LogLevel::kWarning, "mysql.password is another one from the next start on");
+    Log(LogLevel::kWarning, "mysql.password changes at the next start");
   }
 }
 
@@ -67,7 +67,7 @@ void SettingsReader::Read(TaskPool& pool) {
 void SettingsReader::Take(const CommandLine& line) {
   if (line.action != CommandAction::kServe) {
     LogLines(LogLevel::kError, line.text);
-    Log(LogLevel::kError, "the settings stay as they were");
+    Log(LogLevel::kError, "the settings are unchanged");
     return;
   }
   CidrSet blocked(SplitList(line.serve.blocked));  // before any other setting, since it may throw

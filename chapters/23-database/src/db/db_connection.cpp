@@ -36,7 +36,7 @@ class PreparedSql {
   // Returns the driver's statement. Throws DbError kMisuse if it was taken away.
   [[nodiscard]] auto Driver() const -> DbDriverStatement& {
     if (!statement_) {
-      throw DbError(DbErrorKind::kMisuse, sql_, "its connection has gone");
+      throw DbError(DbErrorKind::kMisuse, sql_, "its connection is gone");
     }
     return *statement_;
   }
@@ -50,7 +50,7 @@ class PreparedSql {
     }
     if (values.size() != driver.ParameterCount()) {
       throw DbError(DbErrorKind::kType, sql_,
-                    std::to_string(driver.ParameterCount()) + " values are wanted, " +
+                    std::to_string(driver.ParameterCount()) + " values are required, " +
                         std::to_string(values.size()) + " were given");
     }
     Try([&] { driver.Start(values); });

@@ -22,7 +22,7 @@ DbPool::DbPool(std::unique_ptr<Database> database, DbPoolOptions options, DbCloc
 // Without the lock: no other thread may use it any more.
 DbPool::~DbPool() {
   if (stats_.in_use != 0) {
-    Log(LogLevel::kFatal, "a connection is lent by a pool that goes");
+    Log(LogLevel::kFatal, "a connection is lent by a pool that is destroyed");
     std::abort();
   }
 }

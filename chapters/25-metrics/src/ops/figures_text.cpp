@@ -50,14 +50,14 @@ void AddLoops(const FiguresNow& now, MetricsText& text) {
       "Time that the loop was waiting for events.",
       [](const LoopNow& loop) { return Seconds(loop.times.waited); });
   add("turtle_loop_round_seconds", MetricType::kGauge,
-      "How long the round has lasted that the loop is in; 0 while it waits.",
+      "Duration of the loop's current round; 0 while it waits.",
       [](const LoopNow& loop) { return Seconds(loop.times.round); });
   add("turtle_loop_rounds_total", MetricType::kCounter, "Rounds of the loop.",
       [](const LoopNow& loop) { return loop.times.rounds; });
   add("turtle_connections", MetricType::kGauge, "Connections of the loop.",
       [](const LoopNow& loop) { return std::uint64_t{loop.connections}; });
   add("turtle_connections_accepted_total", MetricType::kCounter,
-      "Connections that the loop was given, those among them that it refused.",
+      "Connections that the loop was given, including refused ones.",
       [](const LoopNow& loop) { return loop.accepted; });
   add("turtle_connections_refused_total", MetricType::kCounter,
       "Connections that the loop refused, because it had no room for more.",
@@ -70,10 +70,10 @@ void AddLoops(const FiguresNow& now, MetricsText& text) {
 void AddRequests(const FiguresNow& now, MetricsText& text) {
   const auto add = [&](std::string_view name, MetricType type, std::string_view help,
                        const auto& number) { AddByLoop(now, name, type, help, number, text); };
-  add("turtle_http_requests_open", MetricType::kGauge, "Requests that are being answered.",
+  add("turtle_http_requests_open", MetricType::kGauge, "Requests without a complete response.",
       [](const LoopNow& loop) { return loop.requests.open; });
   text.Begin("turtle_http_requests_total", MetricType::kCounter,
-             "Requests that were answered, by the status of the response.");
+             "Requests that got a response, by its status.");
   for (std::size_t i = 0; i < now.loops.size(); ++i) {
     const std::string loop = std::to_string(i);
     for (const auto& [code, count] : CountsByCode(now.loops[i].requests)) {
@@ -81,7 +81,7 @@ void AddRequests(const FiguresNow& now, MetricsText& text) {
     }
   }
   add("turtle_http_requests_unanswered_total", MetricType::kCounter,
-      "Requests whose clients had gone before there was a response.",
+      "Requests whose clients were gone before there was a response.",
       [](const LoopNow& loop) { return loop.requests.unanswered; });
   add("turtle_http_replies_cut_total", MetricType::kCounter,
       "Responses that were cut short; they count as answered, too.",
@@ -133,7 +133,7 @@ void AddPool(const FiguresNow& now, MetricsText& text) {
   gauge("turtle_pool_threads", "Threads of the task pool.", now.pool_threads);
   gauge("turtle_pool_queued_tasks", "Tasks that wait for a thread.", now.pool->queued);
   gauge("turtle_pool_running_tasks", "Tasks that run.", now.pool->running);
-  text.Begin("turtle_pool_tasks_total", MetricType::kCounter, "Tasks, by what became of them.");
+  text.Begin("turtle_pool_tasks_total", MetricType::kCounter, "Tasks, by their outcome.");
   text.Add({{"outcome", "ran"}}, now.pool->ran);
   text.Add({{"outcome", "refused"}}, now.pool->refused);
   text.Add({{"outcome", "cancelled"}}, now.pool->cancelled);
@@ -146,7 +146,7 @@ void AddLogs(const FiguresNow& now, MetricsText& text) {
     return;
   }
   text.Begin("turtle_log_dropped_lines_total", MetricType::kCounter,
-             "Lines that are missing in a log, because nobody took them in time.");
+             "Lines that a log has dropped.");
   for (const LogNow& log : now.logs) {
     text.Add({{"log", log.name}}, log.dropped);
   }
@@ -160,13 +160,13 @@ void AddProcess(const ProcessFigures& process, MetricsText& text) {
       text.Add({}, *number);
     }
   };
-  add("process_cpu_seconds_total", MetricType::kCounter,
-      "Time of processors, the kernel's for us among it.", process.cpu_seconds);
-  add("process_start_time_seconds", MetricType::kGauge, "When it was started, since 1970.",
+  add("process_cpu_seconds_total", MetricType::kCounter, "Processor time, including the kernel's.",
+      process.cpu_seconds);
+  add("process_start_time_seconds", MetricType::kGauge, "Start time, since 1970.",
       process.start_time);
-  add("process_resident_memory_bytes", MetricType::kGauge, "Memory that is really there.",
+  add("process_resident_memory_bytes", MetricType::kGauge, "Memory that is in RAM.",
       process.resident_bytes);
-  add("process_virtual_memory_bytes", MetricType::kGauge, "Addresses that were given out.",
+  add("process_virtual_memory_bytes", MetricType::kGauge, "Address space that is in use.",
       process.virtual_bytes);
   add("process_open_fds", MetricType::kGauge, "Open descriptors.", process.open_descriptors);
   add("process_max_fds", MetricType::kGauge, "Descriptors that may be open.",

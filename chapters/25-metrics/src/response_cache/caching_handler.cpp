@@ -183,7 +183,7 @@ void CachingHandler::Serve(Exchange& exchange, int waits) {
   if (local && local->Kept().Answers(ask, looper_.Now())) {
     Answer(exchange, local);
   } else if (ask.only_if_cached) {
-    exchange.Reply(ErrorResponse(504, "There is no kept reply."));
+    exchange.Reply(ErrorResponse(504, "There is no stored response."));
   } else if (request.method == Method::kHead) {
     inner_->Handle(exchange);
   } else if (local || ask.use == CacheUse::kAlone || waits >= kMaxWaits) {

@@ -275,7 +275,7 @@ void HandOver::Begin() try {
 } catch (const std::exception& error) {
   Kill();
   std::array<char, LogLine::kMaxBytes> text{};  // logged without memory, which may be missing
-  std::snprintf(text.data(), text.size(), "hand-over: %s; this process goes on serving",
+  std::snprintf(text.data(), text.size(), "hand-over: %s; this process continues to serve",
                 error.what());
   Log(LogLevel::kError, text.data());
 }
@@ -325,7 +325,7 @@ void HandOver::LookWhetherDead() {
   const LogLevel level = abandoned_ ? LogLevel::kInfo : LogLevel::kError;
   const char* const meaning = abandoned_ ? ", as it was asked to"
                               : ready_   ? ", having taken over"
-                                         : "; this process goes on serving";
+                                         : "; this process continues to serve";
   LogText(level, [&] {
     const std::string not_executed = WhyNotExecuted(said_);
     const std::string what =

@@ -67,7 +67,7 @@ OperationsServer::OperationsServer(const std::string& places, InheritedListeners
     }
     const auto parsed = ParseHostAndPort(place);
     if (!parsed) {
-      throw std::invalid_argument("operations: '" + place + "' is no address with a port");
+      throw std::invalid_argument("operations: '" + place + "' is not an address with a port");
     }
     listening_.At(NetAddress(parsed->first, parsed->second));
   }

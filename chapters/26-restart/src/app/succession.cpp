@@ -73,7 +73,7 @@ void Succession::Begin() {
   if (hand_over_.UnderWay()) {
     Log(LogLevel::kWarning, "SIGUSR2: a hand-over is under way");
   } else if (server_.IsLeaving()) {
-    Log(LogLevel::kWarning, "SIGUSR2: this process is on its way out");
+    Log(LogLevel::kWarning, "SIGUSR2: this process is about to end");
   } else {
     hand_over_.Begin();
   }

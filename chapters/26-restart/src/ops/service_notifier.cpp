@@ -23,7 +23,7 @@ namespace {
 
 void LogTrouble(const std::string& name, int error) noexcept try {
   Log(LogLevel::kWarning,
-      "NOTIFY_SOCKET " + name + " is not told: " + std::generic_category().message(error));
+      "NOTIFY_SOCKET " + name + " can't be reached: " + std::generic_category().message(error));
 } catch (...) {
   LogException("NOTIFY_SOCKET");
 }

@@ -133,7 +133,7 @@ void HttpServer::Begin() {
 // Responds before the request has come: its content does not matter.
 void HttpServer::RefuseForWantOfRoom(Connection* connection) {
   Http1Shared& http1 = PartsOf(connection->GetLooper()).http1;
-  const Response page = ErrorResponse(503, "Too many clients are here.").Set("Retry-After", "1");
+  const Response page = ErrorResponse(503, "There are too many clients.").Set("Retry-After", "1");
   HttpSession::SendLast(*connection, http1, http1.Http().Formatted("", page));
 }
 
