@@ -2,11 +2,11 @@
 //
 //   floor_epoll --port 20080 --root DIR [--deferred] [--fin] [--sendfile] [--threads N]
 //
-// It counts blank lines and answers with canned replies: no parsing, no files, no deadlines, no
+// It counts blank lines and sends prepared responses: no parsing, no files, no deadlines, no
 // limits. The rest is system calls, as few as epoll allows:
-//  * a client is read straight after accept(), and registered only if it stays;
-//  * a read that leaves room in the buffer took everything, so none is done to see EAGAIN;
-//  * all requests that one read brought are answered by one write.
+//  * a client is read right after accept(), and registered only if it stays;
+//  * a read that leaves room in the buffer took everything, so none is made just to get EAGAIN;
+//  * all requests in one read get their responses by one write.
 //
 // Not a model for a server: the bytes owed to a client that does not read have no bound.
 #include <sys/epoll.h>
@@ -40,7 +40,7 @@ constexpr int kAcceptsPerEvent = 256;
 
 struct Client {
   const CannedReply* reply = nullptr;
-  std::size_t owed = 0;  // bytes of replies that are not sent yet
+  std::size_t owed = 0;  // bytes of responses that are not sent yet
   RequestCount requests;
   bool closing = false;
   bool registered = false;

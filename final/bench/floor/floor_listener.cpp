@@ -16,7 +16,7 @@ namespace TURTLE_SERVER {
 namespace {
 
 constexpr int kBacklog = 65535;      // the kernel lowers it to net.core.somaxconn
-constexpr int kDeferredSeconds = 1;  // then a silent client is accepted all the same
+constexpr int kDeferredSeconds = 1;  // then even a silent client is accepted
 
 void Check(int result, const std::string& what) {
   if (result < 0) {

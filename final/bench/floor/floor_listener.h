@@ -13,10 +13,10 @@
 
 namespace TURTLE_SERVER {
 
-/// Listens on 127.0.0.1 as the options say, prints "listening on 127.0.0.1:PORT", raises the limit
-/// of descriptors to what is allowed and makes SIGPIPE harmless.
-/// @return one blocking or non-blocking listener for each thread, as `socket_flags` says.
-/// Throws std::system_error that names what failed.
+/// Listens on 127.0.0.1 with these options, prints "listening on 127.0.0.1:PORT", raises the limit
+/// of descriptors to its maximum and ignores SIGPIPE.
+/// @return one blocking or non-blocking listener for each thread, depending on `socket_flags`.
+/// Throws std::system_error that names the failed call.
 [[nodiscard]] auto OpenListeners(const FloorOptions& options, int socket_flags)
     -> std::vector<UniqueFd>;
 

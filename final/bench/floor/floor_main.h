@@ -11,10 +11,10 @@
 
 namespace TURTLE_SERVER {
 
-/// Serves the clients of one listener for ever, on its own thread; throws when it can't.
+/// Serves the clients of one listener forever, on its own thread; throws on failure.
 using ServeFloor = void (*)(const FloorOptions& options, const Replies& replies, int listener);
 
-/// Reads the command line and the pages, opens a listener for each thread and has it served.
+/// Reads the command line and the pages, opens a listener for each thread and serves it.
 /// @param argc as of main()
 /// @param argv as of main()
 /// @param name of the program, for its messages

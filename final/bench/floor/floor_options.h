@@ -1,8 +1,8 @@
 // The command line of the floors.
 //
 // Interface:
-//  * ParseFloorOptions() reads it; throws std::invalid_argument, which names the argument that it
-//    can't read.
+//  * ParseFloorOptions() reads it; throws std::invalid_argument, which names the unreadable
+//    argument.
 //
 // Thread: pure.
 #pragma once
@@ -15,10 +15,10 @@ namespace TURTLE_SERVER {
 /// The options of a floor.
 struct FloorOptions {
   std::uint16_t port = 20080;  ///< --port N, on 127.0.0.1; 0: any free one.
-  std::string root = ".";      ///< --root DIR: has small.html and big.html.
+  std::string root = ".";      ///< --root DIR: contains small.html and big.html.
   unsigned threads = 1;        ///< --threads N, each with its own listener.
   bool deferred = false;       ///< --deferred: accept a client only when its request is there.
-  bool fin = false;            ///< --fin: the end of the connection rides on the last reply.
+  bool fin = false;            ///< --fin: the FIN is sent with the last response.
   bool sendfile = false;       ///< --sendfile: the big page from a file; floor_epoll only.
   bool help = false;           ///< --help: print kFloorUsage and end.
 };

@@ -35,7 +35,7 @@ enum class Act : std::uint8_t { kAccept, kReceive, kSend, kClose, kCancel };
 
 struct Client {
   const CannedReply* reply = nullptr;
-  std::size_t owed = 0;  // bytes of replies that are not sent yet
+  std::size_t owed = 0;  // bytes of responses that are not sent yet
   RequestCount requests;
   std::uint16_t generation = 0;  // of the slot: a completion of an earlier client misses
   bool receiving = false;

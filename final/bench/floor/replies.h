@@ -1,11 +1,11 @@
-// The responses of a floor: whole, and made before the first client comes.
+// The responses of a floor: complete, and made before the first client comes.
 //
 // Interface:
 //  * Replies reads small.html and big.html from a directory; ForRequest() chooses by the target's
 //    first letter, which is all that a floor looks at.
-//  * CannedReply::Rest() says what to send next for a number of bytes that are still owed.
+//  * CannedReply::Rest() returns the next bytes to send for a number of bytes still owed.
 //
-// Thread: unchanging once made, so any.
+// Thread: any; constant once made.
 #pragma once
 
 #include <cstddef>
@@ -29,27 +29,27 @@ struct CannedReply {
   }
 };
 
-/// All that is ever sent.
+/// All responses that are ever sent.
 class Replies {
  public:
   /// Reads the two pages of `root`; throws std::system_error that names the one that failed.
   explicit Replies(const std::string& root);
 
-  /// The response that keeps the connection, for a request that starts with `head`.
+  /// Returns the response that keeps the connection, for a request that starts with `head`.
   [[nodiscard]] auto ForRequest(std::string_view head) const -> const CannedReply& {
     return WantsBig(head) ? big_ : small_;
   }
 
-  /// The response that announces the end of the connection.
+  /// Returns the response that announces the end of the connection.
   [[nodiscard]] auto LastForRequest(std::string_view head) const -> const CannedReply& {
     return WantsBig(head) ? big_last_ : small_last_;
   }
 
-  /// A file in memory that holds `big`, the response of ForRequest() with the big page, for
-  /// sendfile().
+  /// Returns a file in memory that contains `big`, the response of ForRequest() with the big page,
+  /// for sendfile().
   [[nodiscard]] auto BigFile() const -> int { return big_file_.Get(); }
 
-  /// Whether `reply` is what BigFile() holds.
+  /// Returns true if `reply` is the one in BigFile().
   [[nodiscard]] auto IsInFile(const CannedReply& reply) const -> bool { return &reply == &big_; }
 
  private:

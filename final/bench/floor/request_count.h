@@ -1,4 +1,4 @@
-// How many requests a client has sent, seen from the bytes that arrive.
+// Counts a client's requests in its bytes.
 //
 // Interface:
 //  * Feed() counts the blank lines that a piece of input ends. It parses nothing else: requests

@@ -1,10 +1,10 @@
 // An io_uring(7) by its system calls: a queue of submissions, a queue of completions, sockets by
-// slot instead of by descriptor, and buffers that the kernel takes from when data arrives.
+// slot instead of by descriptor, and buffers that the kernel takes when data arrives.
 //
 // Interface:
-//  * Next() is an empty submission to fill in; SubmitAndWait() hands all of them over.
-//  * ForEachCompletion() visits what has come in.
-//  * Buffer() returns the bytes of a receive; GiveBack() lets the kernel use the buffer again.
+//  * Next() returns an empty submission to fill in; SubmitAndWait() submits all of them.
+//  * ForEachCompletion() visits the completions.
+//  * Buffer() returns the data of a receive; GiveBack() lets the kernel reuse the memory.
 //
 // Thread: the one that made it.
 #pragma once
@@ -20,10 +20,10 @@
 
 namespace TURTLE_SERVER {
 
-/// Memory that is shared with the kernel.
+/// Memory shared with the kernel.
 class Mapping {
  public:
-  /// Nothing.
+  /// Maps nothing.
   Mapping() = default;
   /// Maps `size` bytes of `fd` from `offset`, or new memory where `fd` is -1. Throws
   /// std::system_error.
@@ -53,10 +53,10 @@ class Ring {
   /// Throws std::system_error that says which call the kernel refused.
   Ring();
 
-  /// The next submission, zeroed. Hands over the earlier ones when there is no room.
+  /// Returns the next submission, zeroed. Submits the earlier ones if there is no room.
   auto Next() -> io_uring_sqe&;
 
-  /// Hands over and waits for at least one completion. Throws std::system_error.
+  /// Submits and waits for at least one completion. Throws std::system_error.
   void SubmitAndWait() { Enter(1); }
 
   /// Calls `visit(const io_uring_cqe&)` for each completion that is there.
@@ -71,12 +71,12 @@ class Ring {
     __atomic_store_n(&buffers_->tail, buffer_tail_, __ATOMIC_RELEASE);
   }
 
-  /// The first `size` bytes of a buffer.
+  /// Returns the first `size` bytes of a buffer.
   [[nodiscard]] auto Buffer(unsigned id, std::size_t size) const -> std::string_view {
     return {memory_.data() + id * kBufferSize, size};
   }
 
-  /// The kernel may use the buffer again, after the round of ForEachCompletion().
+  /// Lets the kernel use the buffer again, after the round of ForEachCompletion().
   void GiveBack(unsigned id);
 
  private:

@@ -25,7 +25,7 @@ struct Malloc {
   static void Give(void* block) { std::free(block); }
 };
 
-// A block that nobody writes to may not even be there.
+// The kernel may not even provide a block without a write.
 void Use(void* block, std::size_t bytes) {
   std::memset(block, 'x', bytes);
   benchmark::DoNotOptimize(block);
@@ -45,7 +45,7 @@ BENCHMARK(OneAtATime<Malloc>);
 BENCHMARK(OneAtATime<Pool>)->Threads(2);
 BENCHMARK(OneAtATime<Malloc>)->Threads(2);
 
-// `range` blocks are taken, then all are given back; time is per burst, items are blocks.
+// Takes `range` blocks, then frees all of them; time is per burst, items are blocks.
 template <class Source>
 void Burst(benchmark::State& state) {
   std::vector<void*> blocks(static_cast<std::size_t>(state.range(0)));
@@ -63,7 +63,7 @@ void Burst(benchmark::State& state) {
 BENCHMARK(Burst<Pool>)->Arg(8)->Arg(64)->Arg(512);
 BENCHMARK(Burst<Malloc>)->Arg(8)->Arg(64)->Arg(512);
 
-// Between two blocks small things come and go, as in a real program: the heap is not a stack.
+// Between two blocks there are small allocations, as in a real program: the heap is not a stack.
 template <class Source>
 void BesideSmallObjects(benchmark::State& state) {
   std::vector<void*> small(64);

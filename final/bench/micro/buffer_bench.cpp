@@ -1,4 +1,4 @@
-// Buffer: bytes in at the back, out at the front, and how that grows with what is in it.
+// Buffer: bytes in at the back, out at the front, and how the cost grows with its content.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace TURTLE_SERVER::bench {
 namespace {
 
-// All input is used up at once: a block is taken and given back each time.
+// All input is used up at once: a block is taken and released each time.
 void AppendAndConsumeAll(benchmark::State& state) {
   const std::string bytes(static_cast<std::size_t>(state.range(0)), 'x');
   Buffer buffer;

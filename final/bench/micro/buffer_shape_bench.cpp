@@ -52,7 +52,7 @@ void StreamOfRequests(benchmark::State& state) {
 BENCHMARK(StreamOfRequests<Linear>)->Arg(45)->Arg(700)->Arg(5000);
 BENCHMARK(StreamOfRequests<CyclicBuffer>)->Arg(45)->Arg(700)->Arg(5000);
 
-// Nobody asks for one piece: the best case of a ring.
+// No reader needs one piece: the best case of a ring.
 template <class Shape>
 void LongQueue(benchmark::State& state) {
   const std::string piece(1000, 'x');

@@ -1,7 +1,7 @@
 // The buffer that Turtle does not have: bytes in a ring. For buffer_shape_bench.
 //
 // Taking and adding never move the remaining bytes, but these may be in two parts: a parser, which
-// needs one piece, has to have them straightened.
+// needs one piece, has to straighten them.
 //
 // Interface: Append() and Consume() as in Buffer; Straight() gives all bytes in one piece.
 //
@@ -19,7 +19,7 @@ namespace TURTLE_SERVER::bench {
 /// A ring of bytes that grows and keeps its memory.
 class CyclicBuffer {
  public:
-  /// How many bytes are there.
+  /// Returns how many bytes there are.
   [[nodiscard]] auto Size() const -> std::size_t { return end_ - begin_; }
 
   /// Copies `bytes` to the back.
@@ -34,7 +34,7 @@ class CyclicBuffer {
     end_ += bytes.size();
   }
 
-  /// All bytes in one piece; moves them if they are in two.
+  /// Returns all bytes in one piece; moves them if they are in two.
   [[nodiscard]] auto Straight() -> std::string_view {
     const std::size_t at = begin_ & (ring_.size() - 1);
     if (ring_.size() - at < Size()) {
@@ -76,7 +76,7 @@ class CyclicBuffer {
   }
 
   std::vector<char> ring_;  // its size is a power of two
-  std::size_t begin_ = 0;   // both count on for ever; the lowest bits are the place in the ring
+  std::size_t begin_ = 0;   // both count forever; the lowest bits are the place in the ring
   std::size_t end_ = 0;
 };
 

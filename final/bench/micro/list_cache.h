@@ -1,6 +1,6 @@
-// LruCache as one would write it first: a std::list by age, and a std::unordered_map into it.
+// LruCache in its obvious form: a std::list by age, and a std::unordered_map into it.
 //
-// Here to be measured, so it has what is measured and no more.
+// It exists to be measured, so it only has the measured functions.
 //
 // Thread: none of its own, as LruCache.
 #pragma once
@@ -28,7 +28,7 @@ class ListCache {
     return sizeof(Entry) + sizeof(std::pair<std::string_view, void*>) + 7 * sizeof(void*);
   }
 
-  /// As LruCache::Find().
+  /// Does the same as LruCache::Find().
   [[nodiscard]] auto Find(std::string_view key) -> int* {
     if (!list_.empty() && list_.front().key == key) {
       return &list_.front().value;
@@ -41,7 +41,7 @@ class ListCache {
     return &found->second->value;
   }
 
-  /// As LruCache::Insert().
+  /// Does the same as LruCache::Insert().
   auto Insert(std::string key, int value, std::size_t weight) -> int* {
     if (const auto old = table_.find(key); old != table_.end()) {
       Remove(old->second);

@@ -1,4 +1,4 @@
-// TimerQueue and DeadlineHeap: what a timer costs beside many others.
+// TimerQueue and DeadlineHeap: the cost of a timer beside many others.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -57,8 +57,8 @@ void TimerQueueRunDue(benchmark::State& state) {
 }
 BENCHMARK(TimerQueueRunDue)->RangeMultiplier(8)->Range(64, 1 << 15)->Complexity(benchmark::oN);
 
-// The loop's work for one connection whose deadline has moved: the old entry comes up, and one for
-// the later time takes its place.
+// The loop's work for one connection whose deadline has moved: the old entry expires, and one for
+// the later time replaces it.
 void DeadlineHeapPopAndPush(benchmark::State& state) {
   Deadlines deadlines;
   DeadlineHeap heap;

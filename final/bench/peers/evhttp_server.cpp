@@ -2,8 +2,8 @@
 //
 //   evhttp_server PORT ROOT THREADS
 //
-// It answers /small.html and /big.html of ROOT. Each thread has its own event loop and its own
-// listener. evhttp looks at no file: it is measured at its best.
+// It serves /small.html and /big.html of ROOT. Each thread has its own event loop and its own
+// listener. evhttp opens no file: it is measured at its best.
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>

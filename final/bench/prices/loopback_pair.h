@@ -2,7 +2,7 @@
 //
 // Interface:
 //  * LoopbackPair connects them; Server() and Client() are their descriptors.
-//  * Drain() takes what has arrived at the client.
+//  * Drain() reads the data that has arrived at the client.
 //
 // Thread: one thread uses a pair.
 #pragma once
@@ -17,16 +17,16 @@ namespace TURTLE_SERVER::bench {
 /// A connection whose two ends don't block. Closing it leaves no state in the kernel.
 class LoopbackPair {
  public:
-  /// @throws std::system_error when the connection can't be made
+  /// @throws std::system_error if the connection can't be made
   LoopbackPair();
 
-  /// The end that a server would have.
+  /// Returns the end that a server would have.
   [[nodiscard]] auto Server() const -> int { return server_.Get(); }
 
-  /// The end that a client would have.
+  /// Returns the end that a client would have.
   [[nodiscard]] auto Client() const -> int { return client_.Get(); }
 
-  /// The socket that accepted the server's end; nobody else waits there.
+  /// Returns the socket that accepted the server's end; no other client waits there.
   [[nodiscard]] auto Listener() const -> int { return listener_.Get(); }
 
   /// Reads at the client until it has this many bytes. On loopback they are there after send(2).

@@ -1,5 +1,5 @@
-// The prices of single steps of a server: the calls that `final` leaves out, and pairs of ways to
-// do the same. The numbers are those of one thread that is server and client, over loopback.
+// The prices of single steps of a server: the calls that `final` avoids, and pairs of ways to do
+// the same. The numbers are for one thread that is server and client, over loopback.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -32,7 +32,7 @@ auto Now() -> HttpTime {
 
 // --- calls ---------------------------------------------------------------------------------------
 
-// The read that only sees that there is nothing left.
+// The read that only finds that there is nothing left.
 void EmptyReceive(benchmark::State& state) {
   const LoopbackPair pair;
   std::array<char, 4096> bytes{};
@@ -51,7 +51,7 @@ void EmptyAccept(benchmark::State& state) {
 }
 BENCHMARK(EmptyAccept);
 
-// To the poller and out of it; who is closed leaves without a call, but not without the work.
+// Into the poller and out of it; a closed socket leaves without a call, but not without work.
 void RegisterAndRemove(benchmark::State& state) {
   const LoopbackPair pair;
   const UniqueFd poller(::epoll_create1(EPOLL_CLOEXEC));

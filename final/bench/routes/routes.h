@@ -4,7 +4,7 @@
 //    GET  /users/{user}/posts/{post}   two parameters, as JSON
 //    POST /sum                         {"items": [{"price": 3, "count": 2}, …]}; the sum, as JSON
 //    GET  /rows/{id}                   a row of a table of SQLite, as JSON
-//    GET  /worker                      the text, by another thread than the loop's
+//    GET  /worker                      the text, from a thread other than the loop's
 //
 // All use the same JSON and the same SQLite, so what differs is the library around them.
 #pragma once
@@ -28,7 +28,7 @@ namespace routes {
 constexpr const char* kText = "Hello, world\n";
 constexpr int kRows = 1000;
 
-// Threads for what may not be done on a loop.
+// Threads for work that must not run on a loop.
 constexpr int kWorkers = 2;
 
 inline auto Number(std::string_view text) -> std::int64_t {
@@ -56,7 +56,7 @@ inline auto RowJson(std::int64_t id, std::string_view name) -> nlohmann::json {
   return {{"id", id}, {"name", name}};
 }
 
-// Throws what SQLite says unless `code` is SQLITE_OK.
+// Throws SQLite's error unless `code` is SQLITE_OK.
 inline void Check(int code, sqlite3* database) {
   if (code != SQLITE_OK) {
     throw std::runtime_error(sqlite3_errmsg(database));

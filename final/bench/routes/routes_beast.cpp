@@ -1,4 +1,4 @@
-// The routes by Boost.Beast: one thread for the connections, a pool of them for what may wait.
+// The routes by Boost.Beast: one thread for the connections, and a pool for blocking work.
 // Beast has no router; the paths are compared by hand.
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>

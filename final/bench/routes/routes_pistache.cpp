@@ -13,7 +13,7 @@ using Pistache::Http::ResponseWriter;
 using Pistache::Rest::Request;
 using Pistache::Rest::Route;
 
-// Of itself it says "close" to HTTP/1.1, and keeps the connection open.
+// By default it sends "close" to HTTP/1.1, and keeps the connection open.
 auto Sent(ResponseWriter& writer, const std::string& body, const char* subtype) {
   writer.headers().remove<Pistache::Http::Header::Connection>();
   writer.headers().add<Pistache::Http::Header::Connection>(

@@ -2,10 +2,10 @@
 // buffers that the kernel uses when data arrives.
 //
 // Interface:
-//  * Next() returns an empty submission to fill in; Enter() submits all of them, and waits.
-//  * Reap() visits the completions.
-//  * Buffer() returns the bytes of a receive; GiveBack() lets the kernel use the buffer again.
-//  * Withdraw() takes back a submission that has not been submitted yet.
+//  * Next() is an empty submission to fill in; Enter() hands all of them over, and waits.
+//  * Reap() visits what has come in.
+//  * Buffer() returns the data of a receive; GiveBack() lets the kernel reuse the memory.
+//  * Withdraw() takes back a submission that was not handed over yet.
 //
 // Both queues are in memory shared with the kernel. In each, one side writes the entries and the
 // tail, and the other the head. So a releasing store and an acquiring load are all it takes; no

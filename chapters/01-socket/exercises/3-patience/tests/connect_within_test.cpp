@@ -23,8 +23,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A listener that nobody accepts from, and whose queue is full: further handshakes are not
-// answered.
+// A listener without accept, whose queue is full: further handshakes get no
+// response.
 class FullServer {
  public:
   FullServer() {

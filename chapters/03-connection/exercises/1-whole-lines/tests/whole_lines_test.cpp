@@ -13,7 +13,7 @@ TEST(WholeLines, AHalfLineWaitsForItsOtherHalf) {
   test::Client client(server.Port());
   ASSERT_TRUE(client.Send("one\ntw"));
   EXPECT_EQ(client.Receive(4), "one\n");
-  // If the half were sent back, it would be in front of what comes now.
+  // If the half line were sent back, it would precede the next bytes.
   test::Client other(server.Port());
   ASSERT_TRUE(other.Send("other\n"));
   EXPECT_EQ(other.Receive(6), "other\n");

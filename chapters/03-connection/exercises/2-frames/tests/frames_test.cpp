@@ -82,7 +82,7 @@ TEST(Frames, WhatIsWrittenIsTaken) {
 
 TEST(Frames, ALengthThatDoesNotFitIsRefusedAndNothingIsQueued) {
   constexpr std::size_t kSize = std::size_t{std::numeric_limits<std::uint32_t>::max()} + 1;
-  // Addresses without memory: nobody may look at them.
+  // Addresses without memory: they must not be read.
   void* const place = ::mmap(nullptr, kSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(place, MAP_FAILED);
   test::TcpPair pair = test::MakeTcpPair();

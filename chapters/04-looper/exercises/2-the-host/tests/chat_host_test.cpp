@@ -72,7 +72,7 @@ TEST(ChatHost, WithoutAnInputThatCanBeWatchedThereIsNone) {
   }
 }
 
-// A terminal is often the standard input of several programs: who changes it changes it for all.
+// A terminal is often shared as standard input: a change of its mode affects all programs.
 TEST(ChatHost, TheInputIsLeftAsItWas) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);

@@ -50,7 +50,7 @@ auto ListenOn(NetAddress address, int backlog = 16) -> Socket {
 
 auto Anywhere() -> NetAddress { return {"127.0.0.1", 0}; }
 
-// An address of which nobody is the server any more.
+// An address without a server.
 auto NobodysAddress() -> NetAddress { return ListenOn(Anywhere()).LocalAddress(); }
 
 // The number that the next descriptor will have.

@@ -42,7 +42,7 @@ using Seconds = std::vector<std::int64_t>;
 TEST(Repeating, RunsOncePerPeriod) {
   ManualClock clock;
   Times ran(clock);
-  std::optional<Repeating> repeating;  // before the loop: it goes on the loop's thread
+  std::optional<Repeating> repeating;  // before the loop: destroyed on its thread
   LoopThread loop(clock.Source());
   loop.Ask([&] { repeating.emplace(loop.Get(), seconds(10), [&] { ran.Note(); }); });
   clock.Advance(milliseconds(9'999), loop);

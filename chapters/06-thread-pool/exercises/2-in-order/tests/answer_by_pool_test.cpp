@@ -24,7 +24,7 @@ namespace {
 using std::chrono::milliseconds;
 using test::Client;
 
-// Long enough for lines that must not be taken to be taken; who waits is never accused.
+// Long enough for a wrong line to be taken; a slow machine causes no failure.
 constexpr milliseconds kAWhile{100};
 
 std::atomic<std::thread::id> loop_thread{};  // no response may be made there

@@ -17,7 +17,7 @@ namespace {
 
 using Mutexes = std::initializer_list<CheckedMutex*>;
 
-// Takes them one after the other, and lets go of what it got.
+// Takes them one after the other, and releases those that it got.
 // @return why one was refused; "" when none was.
 auto Take(Mutexes mutexes) -> std::string {
   std::vector<CheckedMutex*> held;
@@ -66,7 +66,7 @@ TEST(CheckedMutex, OneAfterTheOtherIsNoOrder) {
   EXPECT_EQ(Take({&b, &a}), "");
 }
 
-// Three threads can wait in a circle without any two who take the same locks.
+// Three threads can wait in a circle although no two of them share both locks.
 TEST(CheckedMutex, ALongWayRoundIsRefusedToo) {
   CheckedMutex a("a");
   CheckedMutex b("b");
@@ -140,7 +140,7 @@ TEST(CheckedMutex, OneThatHasGoneIsForgotten) {
   EXPECT_EQ(Take({&c, &a}), "") << "the way from a to c led over b";
 }
 
-// Each holds what the other wants. The second to ask is refused, and the first goes on.
+// Each holds the lock that the other needs. The second is refused, and the first continues.
 TEST(CheckedMutex, TwoWhoWouldWaitForEachOtherDoNot) {
   for (int round = 0; round < 200; ++round) {
     CheckedMutex a("a");

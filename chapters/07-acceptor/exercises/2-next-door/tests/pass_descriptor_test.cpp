@@ -80,7 +80,7 @@ TEST(PassDescriptor, WhatArrivesIsTheSameConnection) {
     const ConnectionCallbacks callbacks{{}, test::Echo};
     test::LoopThread loop;
     loop.Ask([&] { loop.Get().AddConnection(std::move(received.fd), callbacks); });
-    Client client = std::move(pair.client);  // goes before the loop
+    Client client = std::move(pair.client);  // destroyed before the loop
     EXPECT_EQ(client.Receive(12), "before after");
   }
 }
@@ -147,7 +147,7 @@ TEST(PassDescriptor, NobodyOnTheOtherSideIsAnErrorAndNoSignal) {
   EXPECT_EQ(SendDescriptor(channel.one.Get(), 1'000'000), EBADF);
 }
 
-// Nobody fetches it, and nobody has it open: the kernel closes it with the channel.
+// It is never received, and not open elsewhere: the kernel closes it with the channel.
 TEST(PassDescriptor, WhatIsOnItsWayGoesWithTheChannel) {
   Channel channel = MakeChannel();
   TcpPair pair = test::MakeTcpPair();

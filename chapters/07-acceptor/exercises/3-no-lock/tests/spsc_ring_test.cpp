@@ -202,7 +202,7 @@ TEST(SpscRing, WhoPopsDoesNotWaitForOneWhoPushes) {
   EXPECT_TRUE(ring.Pop());
 }
 
-// Writes before a Push() are seen after its Pop(), and a place is used again only when it is empty.
+// Writes before a Push() are seen after its Pop(), and a slot is reused only when it is empty.
 // ThreadSanitizer sees more of that than a test.
 TEST(SpscRing, TwoThreadsLoseNothingAndSeeAllOfIt) {
   for (const std::size_t capacity : {1U, 2U, 5U, 1'000U}) {

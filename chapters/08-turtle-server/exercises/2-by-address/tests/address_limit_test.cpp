@@ -85,7 +85,7 @@ TEST(AddressLimit, ARefusalLeavesNothingBehind) {
   EXPECT_NE(one.Enter(NetAddress("192.0.2.1", 1)), nullptr);
 }
 
-// getpeername(2) has no address to give for a client who has gone already.
+// getpeername(2) has no address for a client that is already gone.
 TEST(AddressLimit, WhoHasNoAddressAnyMoreGetsNoPlace) {
   AddressLimit limit(1);
   EXPECT_EQ(limit.Enter(NetAddress()), nullptr);

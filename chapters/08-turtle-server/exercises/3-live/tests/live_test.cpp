@@ -56,7 +56,7 @@ TEST_F(LiveTest, EachLoopGetsTheNewOne) {
 TEST_F(LiveTest, OnlyTheLoopChangesWhatItReads) {
   Live<std::string> live(Loops(), "old");
   loops_[1].WhileItStandsStill([&] {
-    live.Replace("new");  // returns, though one of them stands still
+    live.Replace("new");  // returns, though one of them is blocked
     loops_[0].Ask([&] { EXPECT_EQ(live.Get(loops_[0].Get()), "new"); });
     loops_[2].Ask([&] { EXPECT_EQ(live.Get(loops_[2].Get()), "new"); });
     EXPECT_EQ(live.Get(loops_[1].Get()), "old");
@@ -104,7 +104,7 @@ TEST_F(LiveTest, ThereIsOneValueForAll) {
   EXPECT_EQ(where[0], where[2]);
 }
 
-// Between the loops that are asked lie others, so that two who replace have time to meet.
+// There are other loops between the tested ones, so that two replacements have time to meet.
 TEST_F(LiveTest, WhoeverReplacesLastAllLoopsAgree) {
   std::array<Looper, 60> others;  // never run
   std::vector<Looper*> all{&loops_[0].Get()};

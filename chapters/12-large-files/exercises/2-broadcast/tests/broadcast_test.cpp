@@ -1,4 +1,4 @@
-// One text for all clients: in memory once, and freed when nobody needs it any more.
+// One text for all clients: in memory once, and freed when it is no longer needed.
 #include "core/broadcast.h"
 
 #include <gtest/gtest.h>

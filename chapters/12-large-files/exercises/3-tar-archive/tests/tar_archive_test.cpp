@@ -1,4 +1,4 @@
-// An archive that any tar(1) unpacks, and that nobody has written.
+// An archive that any tar(1) unpacks, although it was never a file.
 #include "files/tar_archive.h"
 
 #include <fcntl.h>

@@ -154,7 +154,7 @@ TEST_F(RelayTest, WhatHasComeIsPassedOnAtOnce) {
   EXPECT_EQ(receiver.Receive(2), "lo");
 }
 
-// A body that nobody takes is not asked for.
+// A body without a receiver is not requested.
 TEST_F(RelayTest, TheSenderIsNotLetInBeforeTheReceiverIsThere) {
   ASSERT_TRUE(sender_.Send(Put("a", 5, "Expect: 100-continue\r\n")));
   ASSERT_TRUE(AwaitOpen(1));

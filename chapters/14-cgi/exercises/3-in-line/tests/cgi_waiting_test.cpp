@@ -1,4 +1,4 @@
-// Requests that wait until there is a place for their program.
+// Requests that wait until there is a slot for their program.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -88,7 +88,7 @@ class CgiWaitingTest : public testing::Test {
     });
   }
 
-  // Waits until one more program runs. While none does, nobody holds the line.
+  // Waits until one more program runs.
   auto AwaitStart() -> bool {
     const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
     while (std::chrono::steady_clock::now() < deadline) {
@@ -100,7 +100,7 @@ class CgiWaitingTest : public testing::Test {
     return false;
   }
 
-  // Has the one place taken.
+  // Occupies the only slot.
   void Occupy(HttpClient& client, const std::string& query = "first") {
     ASSERT_TRUE(client.Send(Get("/cgi-bin/gated?" + query)));
     ASSERT_TRUE(AwaitStart());
@@ -172,7 +172,7 @@ TEST_F(CgiWaitingTest, SoManyAndNoMore) {
   const HttpReply refused = HttpClient(server_->Port()).Ask(Get("/cgi-bin/quick?4"));
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(refused.Field("Retry-After"), "1");
-  // Nor is anybody asked for a body that would wait for nothing.
+  // Nor is a body requested that would wait for nothing.
   EXPECT_EQ(HttpClient(server_->Port())
                 .Ask("POST /cgi-bin/upper HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\n"
                      "Expect: 100-continue\r\n\r\n")

@@ -35,7 +35,7 @@ class Pipe {
     static_cast<void>(!::write(ends_[1], text.data(), text.size()));
   }
 
-  // Everything up to `end`, or until all writers have gone or nothing came for a while.
+  // Everything up to `end`, or until all writers are closed or nothing came for a while.
   [[nodiscard]] auto Hear(char end = '\0') const -> std::string {
     std::string heard;
     char byte = 0;
@@ -72,7 +72,7 @@ class BackgroundTest : public ::testing::Test {
  protected:
   using Work = std::function<int(const ReadyCallback&)>;
 
-  // @return what RunInBackground() has returned
+  // @return the result of RunInBackground()
   auto Run(const Work& work) -> int {
     const pid_t caller = ::fork();
     if (caller == 0) {
@@ -95,9 +95,9 @@ class BackgroundTest : public ::testing::Test {
   // Waits in the background until the test ends.
   void WaitForTheEnd() const { static_cast<void>(until_.Hear()); }
 
-  Pipe facts_;  // by which the work tells the test something
+  Pipe facts_;  // through which the work reports to the test
   Pipe out_;    // standard output and error of the caller
-  Pipe until_;  // its writer goes with the test
+  Pipe until_;  // its writer is closed with the test
 };
 
 TEST_F(BackgroundTest, TheCallerGoesOnWhenTheWorkIsReady) {

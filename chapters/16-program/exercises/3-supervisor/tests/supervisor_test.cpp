@@ -56,14 +56,14 @@ class Line {
   }
 
   void Say(char what) const { static_cast<void>(!::write(ends_[1], &what, 1)); }
-  // For the reader: then it hears the end when all writers have gone.
+  // For the reader, which then gets the end when all writers are closed.
   void CloseWriter() {
     if (ends_[1] >= 0) {
       ::close(ends_[1]);
       ends_[1] = -1;
     }
   }
-  // 0: nobody is left to say anything, or nothing came.
+  // 0: no writer is left, or nothing came.
   [[nodiscard]] auto Hear() const -> char {
     char heard = 0;
     pollfd waiting{ends_[0], POLLIN, 0};

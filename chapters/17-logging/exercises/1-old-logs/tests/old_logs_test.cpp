@@ -80,7 +80,7 @@ TEST(OldLogsTest, NothingElseIsTouched) {
       Rolled("Turtle", 5),                             // another's
       Rolled("turtle", 5, ""),                         // of a LogFile of "turtle"
       Rolled("turtle", 5, ".txt"),                     //
-      Rolled("turtle", 5, ".log.gz"),                  // somebody keeps it
+      Rolled("turtle", 5, ".log.gz"),                  // kept on purpose
       Rolled("turtle", 5, ".log2"),                    //
       Rolled(Rolled("turtle", 5, ""), 5),              //
       "turtle.2026-01-05T23:59:59.123456Z.log",        // ours have no colons

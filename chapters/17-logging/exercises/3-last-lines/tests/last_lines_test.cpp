@@ -32,7 +32,7 @@ constexpr std::string_view kStart = "1970-01-01T00:00:00.000Z DEBUG ";
 
 auto Line(std::string_view text) -> LogLine { return {LogLevel::kDebug, text, {}}; }
 
-// A file that nobody else has.
+// A file for this test alone.
 class Output {
  public:
   Output() : file_(std::tmpfile(), &std::fclose) {}
@@ -73,7 +73,7 @@ auto Written(const LastLines& lines) -> Lines {
   return output.Take();
 }
 
-// "3 1234 xxxx": the second of them says how many there are, and of what.
+// "3 1234 xxxx": the second number is the count of the letters after it.
 auto Text(int thread, std::uint64_t number) -> std::string {
   return std::to_string(thread) + " " + std::to_string(number) + " " +
          std::string(number * 37 % 900, static_cast<char>('a' + number % 26));

@@ -176,7 +176,7 @@ TEST(ClientRateTest, OnePlace) {
   EXPECT_EQ(rate.Admit(From("192.0.2.2"), At(kIn)), seconds(1));
 }
 
-// Against buckets that are counted as slowly as one can, in which nobody is ever forgotten.
+// Compares with buckets that are counted in the slowest way, in which no client is ever forgotten.
 TEST(ClientRateTest, AsIfCountedByHand) {
   std::mt19937 random(15);
   constexpr std::int64_t kCoin = 250'000'000;

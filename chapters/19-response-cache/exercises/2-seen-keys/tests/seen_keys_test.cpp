@@ -16,7 +16,7 @@ auto Key(const char* what, std::size_t number) -> std::string {
   return std::string("/") + what + "?" + std::to_string(number);
 }
 
-// How many of `count` keys, which begin with `what`, it claims to know.
+// Returns how many of `count` keys, which begin with `what`, it claims to know.
 auto Known(SeenKeys& seen, const char* what, std::size_t count) -> std::size_t {
   std::size_t known = 0;
   for (std::size_t i = 0; i < count; ++i) {

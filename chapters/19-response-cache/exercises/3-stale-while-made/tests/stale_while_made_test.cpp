@@ -20,7 +20,7 @@ using test::Waiting;
 
 constexpr const char* kStale = "max-age=5, stale-while-revalidate=10";
 
-// The handler keeps every exchange open until the test answers it.
+// The handler keeps every exchange open until the test responds to it.
 class StaleWhileMadeTest : public testing::Test {
  protected:
   static auto Made(const std::string& text, const std::string& keeping = kStale) -> Response {
@@ -60,7 +60,7 @@ class StaleWhileMadeTest : public testing::Test {
     return told && client.HasInput(0ms) ? client.ReadReply() : HttpReply();
   }
 
-  // Sends a request that has to wait; it is answered once `first` has got "new".
+  // Sends a request that has to wait; it gets its response once `first` has got "new".
   void ExpectsTheNew(HttpClient& first) {
     HttpClient second(server_.Port());
     second.Send(Get("/"));

@@ -25,7 +25,7 @@ class LongPollTest : public testing::Test {
  protected:
   ~LongPollTest() override { poll_.End(); }
 
-  // A client that has asked for what comes after this number.
+  // A client that has requested the text after this number.
   auto Client(int after) -> std::unique_ptr<HttpClient> {
     auto client = std::make_unique<HttpClient>(server_.Port());
     EXPECT_TRUE(client->Send(Get("/next/" + std::to_string(after))));

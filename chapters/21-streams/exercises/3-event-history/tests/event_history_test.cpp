@@ -40,7 +40,7 @@ auto Reset() -> std::string {
 
 using Texts = std::vector<std::string>;
 
-// A listener that keeps what it is given.
+// A listener that keeps its events.
 auto Into(Texts& texts) -> EventListener {
   return [&texts](const std::string& text) {
     texts.push_back(text);

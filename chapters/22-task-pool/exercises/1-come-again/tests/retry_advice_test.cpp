@@ -51,10 +51,10 @@ TEST(RetryAdviceTest, EachTurnIsGivenOnce) {
 TEST(RetryAdviceTest, TurnsThatHavePassedAreNotGiven) {
   RetryAdvice advice(1, milliseconds(1000), seconds(1000));
   EXPECT_EQ(Told(advice, 2, kStart, 3), (std::vector<int>{2, 3, 4}));
-  // The next turn that nobody has is at 5.
+  // The next free turn is at 5.
   EXPECT_EQ(Told(advice, 2, kStart + seconds(1), 2), (std::vector<int>{4, 5}));
   EXPECT_EQ(Told(advice, 2, kStart + milliseconds(1500), 1), (std::vector<int>{6}));
-  // Before 102 those who wait have not run.
+  // Before 102 the waiting tasks have not run.
   EXPECT_EQ(Told(advice, 2, kStart + seconds(100), 2), (std::vector<int>{2, 3}));
   EXPECT_EQ(Told(advice, 50, kStart + seconds(100), 2), (std::vector<int>{50, 51}));
 }

@@ -40,13 +40,13 @@ auto Leave(TaskPool& pool, const std::function<void()>& work) -> bool {
   return pool.Submit(MakeTask([work](const PoolTask&) { work(); }), {}) == SubmitResult::kAccepted;
 }
 
-// Whether somebody was asked to help. Without that, waiting for help would be in vain.
+// Returns whether a helper was submitted. Without one, waiting for help would be in vain.
 auto AskedForHelp(const TaskPool& pool) -> bool {
   const TaskFigures figures = pool.Figures();
   return figures.queued + figures.running + figures.ran > 0;
 }
 
-// The numbers that it is called with where nobody helps.
+// Returns the numbers of its calls without any helper.
 auto Alone(TaskPool& pool, std::size_t count) -> std::vector<std::size_t> {
   std::vector<std::size_t> numbers;
   ForEach(pool, count, [&](std::size_t i) { numbers.push_back(i); });
@@ -205,7 +205,7 @@ TEST(ForEachTest, WaitsForThoseThatRunBeforeItThrows) {
   pool.Stop();
 }
 
-// A thread that was asked to help already has the caller's data.
+// A helper's thread already has the caller's data.
 TEST(ForEachTest, WithoutMemoryFewerHelp) {
   bool failed = true;
   for (std::size_t first = 1; failed; ++first) {
@@ -225,7 +225,7 @@ TEST(ForEachTest, WithoutMemoryFewerHelp) {
   }
 }
 
-// A helper may get its thread just when all is done, and the body has gone.
+// A helper may get its thread just when all is done, and the body is gone.
 TEST(ForEachTest, WhoComesToHelpTooLateTouchesNothing) {
   TaskPool pool(Threads(4));
   pool.Start();

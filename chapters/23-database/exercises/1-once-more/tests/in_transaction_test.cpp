@@ -86,7 +86,7 @@ class ToyDriver : public DbDriver {
 
 class InTransactionTest : public testing::Test {
  protected:
-  // Tries up to `attempts` times. @return how often it was, or the negative kind of what came out
+  // Tries up to `attempts` times. @return the number of attempts, or the negative kind of the error
   auto Try(int attempts) -> int {
     DbConnection connection(std::make_unique<ToyDriver>(toy_));
     try {
@@ -190,7 +190,7 @@ TEST_F(InTransactionTest, WhatTheBodyThrowsComesOut) {
   EXPECT_EQ(toy_.done, (Done{"begin", "rollback"}));
 }
 
-// With a real one: somebody else writes, and ends while we pause.
+// With a real one: another transaction writes, and ends during our pause.
 TEST(InTransaction, GetsItsTurn) {
   const test::SiteFolder folder;
   SqliteOptions options;

@@ -149,7 +149,7 @@ TEST_F(MigrateTest, NamesAreTexts) {
 }
 
 // A service that is started several times at the same moment, with a file that is fresh, and with
-// one of an earlier version. They all come while somebody else writes, so that they start together
+// one of an earlier version. They all come during another transaction, so that they start together
 // when that ends.
 TEST_F(MigrateTest, ManyAtTheSameTime) {
   constexpr int kThreads = 4;

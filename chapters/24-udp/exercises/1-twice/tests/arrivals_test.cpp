@@ -93,7 +93,7 @@ TEST(ArrivalsTest, AStrangersNumberTakesNoTime) {
   EXPECT_FALSE(arrivals.Accept(0));
 }
 
-// Against somebody who forgets nothing.
+// Compares with a version that forgets nothing.
 TEST(ArrivalsTest, AsOneWhoHasAListOfAll) {
   std::mt19937 random(19);
   Arrivals arrivals;

@@ -28,7 +28,7 @@ using std::chrono::seconds;
 
 constexpr std::size_t kNumber = 8;  // bytes of it
 
-// The server: what a test says that it receives and answers.
+// The server: it receives and responds as a test specifies.
 class Server {
  public:
   struct Question {
@@ -307,7 +307,7 @@ TEST_F(UdpAskerTest, ACallbackMayAsk) {
   const auto second = server_.Receive();
   ASSERT_TRUE(second);
   EXPECT_EQ(second->text, "second");
-  Turn(seconds(1));  // nobody answers
+  Turn(seconds(1));  // no response
   const auto third = server_.Receive();
   ASSERT_TRUE(third);
   server_.Answer(*third, "3");
@@ -338,7 +338,7 @@ TEST_F(UdpAskerTest, WhatACallbackThrowsHurtsNobodyElse) {
   EXPECT_NE(captured.Text().find("no more paper"), std::string::npos) << captured.Text();
 }
 
-// Nobody listens, and the kernel says so: by the next call on the socket.
+// No socket listens, and the kernel reports that: at the next call on the socket.
 TEST_F(UdpAskerTest, AServerMayComeLater) {
   NetAddress address;
   {

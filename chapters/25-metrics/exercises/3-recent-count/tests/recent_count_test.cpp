@@ -83,7 +83,7 @@ TEST(RecentCountTest, CountingAllocatesNothing) {
   EXPECT_GT(sum, 0U);
 }
 
-// One slice after the other, each with a count that tells which it is.
+// One slice after the other, each with a count that identifies it.
 TEST(RecentCountTest, WhatIsReadIsWhole) {
   constexpr std::int64_t kSlices = 4;
   constexpr std::int64_t kRounds = 200'000;

@@ -31,7 +31,7 @@ auto Content(const std::string& path) -> std::string {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// The words of what is thrown, "" if the file could be had.
+// Returns the text of the exception, "" if the file was free.
 auto Refusal(const std::string& path) -> std::string {
   try {
     const PidFile file(path);
@@ -41,7 +41,7 @@ auto Refusal(const std::string& path) -> std::string {
   return "";
 }
 
-// Another process that has the file until this object goes, or is killed.
+// Another process that holds the file until this object is destroyed, or it is killed.
 class Owner {
  public:
   explicit Owner(const std::string& path) {
@@ -122,7 +122,7 @@ TEST_F(PidFileTest, OneProcessHasItOnce) {
   EXPECT_EQ(Content(path_), own_);
 }
 
-// A lock of fcntl(2) would be gone.
+// A lock of fcntl(2) would be released.
 TEST_F(PidFileTest, WhoReadsItTakesNothing) {
   Owner owner(path_);
   ASSERT_NE(Content(path_), "");

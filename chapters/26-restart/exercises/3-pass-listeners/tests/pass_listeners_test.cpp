@@ -171,7 +171,7 @@ TEST_F(PassListenersTest, WhatIsNoListIsRefusedAndNothingStaysOpen) {
   EXPECT_EQ(OpenDescriptors(), before);
   SendRaw("\1a");
   EXPECT_EQ(Fault(), "passed listeners: no descriptor");
-  SendRaw("a", {});  // the rest of that name, which nobody has read: a length of 97
+  SendRaw("a", {});  // the unread rest of that name: a length of 97
   EXPECT_EQ(Fault(), "passed listeners: no descriptor");
   EXPECT_EQ(OpenDescriptors(), before);
 }

@@ -34,7 +34,7 @@ class RingProbeTest : public testing::Test {
     ring_register.Pass();
   }
 
-  // The words of what is thrown.
+  // Returns the text of the exception.
   static auto Refusal() -> std::string {
     try {
       static_cast<void>(KnownOperations());

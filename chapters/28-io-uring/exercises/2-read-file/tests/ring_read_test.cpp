@@ -34,7 +34,7 @@ class RingReadTest : public testing::Test {
     ring_ = std::make_unique<Ring>();
   }
 
-  // A file that nobody else sees, with bytes of which no two pieces are alike.
+  // A file for this test alone, with bytes of which no two pieces are alike.
   auto Write(std::size_t size) -> std::string {
     file_.Reset(::open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     std::string bytes(size, '\0');

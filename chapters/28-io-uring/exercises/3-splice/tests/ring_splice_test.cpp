@@ -105,7 +105,7 @@ class RingSpliceTest : public testing::Test {
     return SpliceFile(*ring_, file_.Get(), offset, size, pair_->sender.GetFd());
   }
 
-  // errno of what is thrown, 0: nothing is.
+  // Returns the errno of the exception; 0 if there is none.
   auto Refusal(std::uint64_t size) -> int {
     try {
       static_cast<void>(Splice(0, size));

@@ -1,10 +1,10 @@
-// Wakes a loop at a time that is meant exactly.
+// Wakes a loop at an exact time.
 //
 // The loop's timers are good to a millisecond, which is what deadlines need. A request that is due
 // now must not leave a millisecond late: that would be counted as the server's latency.
 //
 // Interface:
-//  * Set() says when the task is to run next.
+//  * Set() sets when the task runs next.
 //
 // Thread: the loop's, or before it runs.
 #pragma once
@@ -15,11 +15,11 @@
 
 namespace TURTLE_SERVER {
 
-/// A timer of one loop, exact to microseconds where the kernel has timers that can be watched
-/// (timerfd on Linux), elsewhere to milliseconds.
+/// A timer of one loop, exact to microseconds if the kernel has timers that can be watched (timerfd
+/// on Linux), otherwise to milliseconds.
 class Alarm {
  public:
-  /// Throws std::system_error when the process is out of descriptors.
+  /// Throws std::system_error if the process is out of descriptors.
   /// @param looper outlives this object
   /// @param task runs on the loop's thread each time that the alarm goes off
   Alarm(Looper& looper, Task task);
@@ -28,7 +28,7 @@ class Alarm {
   auto operator=(const Alarm&) -> Alarm& = delete;
   ~Alarm();
 
-  /// Goes off at `when`, or at once if that has passed; forgets the time that was set before.
+  /// Goes off at `when`, or at once if that has passed; replaces the earlier time.
   void Set(TimePoint when);
 
  private:

@@ -1,5 +1,5 @@
-// Requests of one round leave together, and a client that has sent one looks for its response for a
-// while.
+// Sends the requests of one round together. A loop that has sent some looks for their responses for
+// a while before it sleeps.
 //
 // A request that leaves alone wakes a server that is asleep, or finds it between two looks at its
 // sockets. One after the other they make a server look after every single request, which costs it
@@ -26,17 +26,17 @@ namespace TURTLE_SERVER {
 /// The clients that send in the next round.
 class Batch {
  public:
-  /// @param round calls Run()
+  /// @param round its task calls Run()
   explicit Batch(RoundTask& round) : round_(round) {}
 
-  /// The client sends in the next round. Throws std::bad_alloc.
+  /// Lets the client send in the next round. Throws std::bad_alloc.
   void Add(std::uint32_t client) {
     clients_.push_back(client);
     looks_ = kLooks;
     round_.Request();
   }
 
-  /// A round. Calls `send(client)` for each that was added; it may not add any.
+  /// Runs a round: calls `send(client)` for each that was added; it may not add any.
   template <typename Send>
   void Run(Send send) {
     if (looks_ != 0) {

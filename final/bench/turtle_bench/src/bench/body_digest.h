@@ -3,7 +3,7 @@
 // Four lanes take eight bytes each, so the processor works on four multiplications at once. The
 // load generator looks at every byte that the server sends, and must not be the slower of the two.
 // Each step can be undone, so bodies of one length that differ in one word never have the same
-// digest. It is no defence against somebody who looks for collisions.
+// digest. It is no defence against an attacker who looks for collisions.
 //
 // Interface:
 //  * Add() takes the bytes, in any pieces: the cuts do not change the digest.
@@ -27,10 +27,10 @@ class BodyDigest {
   /// Takes the next bytes.
   void Add(std::string_view bytes) noexcept;
 
-  /// How many bytes were added.
+  /// Returns how many bytes were added.
   [[nodiscard]] auto Size() const noexcept -> std::uint64_t { return size_; }
 
-  /// The digest of all bytes that were added.
+  /// Returns the digest of all bytes that were added.
   [[nodiscard]] auto Value() const noexcept -> std::uint64_t;
 
  private:
@@ -40,7 +40,7 @@ class BodyDigest {
 
   static void Mix(Lanes& lanes, const char* blocks, std::size_t count) noexcept;
 
-  // Different starts: swapped lanes are a difference.
+  // Different starts, so that swapped lanes make a difference.
   Lanes lanes_{0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0, 0x082efa98ec4e6c89};
   std::array<char, kBlock> rest_{};  // bytes that do not fill a block yet
   std::uint64_t size_ = 0;

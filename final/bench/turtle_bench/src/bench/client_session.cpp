@@ -23,7 +23,7 @@ auto ClientSession::Take(std::string_view input, TimePoint now) -> Outcome {
   }
   while (!input.empty()) {
     if (pending_ == 0) {
-      return Fail(ErrorKind::kProtocol);  // nobody has asked for that
+      return Fail(ErrorKind::kProtocol);  // without a request
     }
     const ReadResult result = reader_.Read(input);
     if (result.state == ReplyState::kBad) {

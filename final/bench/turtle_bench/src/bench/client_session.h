@@ -1,11 +1,11 @@
 // One client's side of HTTP: its requests, and the responses to them.
 //
 // Interface:
-//  * Open() begins with a new connection, Ask() says that requests are on their way.
-//  * Take() judges what has arrived, End() what the end of the connection means, TimeOut() that it
-//    took too long. They count their findings; the caller only learns how to go on.
+//  * Open() begins with a new connection; Ask() notes that requests were sent.
+//  * Take() judges the received bytes, End() the end of the connection, and TimeOut() a delay. They
+//    count their findings; the caller only learns how to continue.
 //
-// No socket in here: a test can be the server, byte by byte.
+// It has no socket: a test can be the server, byte by byte.
 //
 // Thread: the loop's.
 #pragma once
@@ -25,17 +25,17 @@ namespace TURTLE_SERVER {
 struct Measurements {
   Tally tally;         ///< the part that any thread may read
   Histogram latency;   ///< of the good replies, in nanoseconds; see Clients::CountWaits()
-  MeanMax connect;     ///< from connect(2) until the connection stands
+  MeanMax connect;     ///< from connect(2) until the connection is established
   MeanMax first_byte;  ///< from sending a request until the first byte of its response
 };
 
 /// How a client goes on.
 enum class Outcome : std::uint8_t {
   kWait,    ///< more has to come
-  kAnswer,  ///< every request is answered, and the connection can take the next
-  kLast,    ///< every request is answered that will be: the server is about to close
+  kAnswer,  ///< every request has its response, and the connection can take the next
+  kLast,    ///< likewise, as far as possible: the server is about to close
   kClosed,  ///< as kLast, and the connection has ended
-  kFail,    ///< the connection is of no more use; the error has been counted
+  kFail,    ///< the connection is unusable; the error has been counted
 };
 
 /// The state that the sessions of one worker share.
@@ -56,35 +56,35 @@ class ClientSession {
   /// Begins again, on a new connection.
   void Open() noexcept;
 
-  /// Requests are on their way.
+  /// Notes requests that are being sent.
   /// @param requests how many
-  /// @param due from when their latency counts
+  /// @param due start of their latency
   /// @param now when they were sent
   void Ask(std::uint32_t requests, TimePoint due, TimePoint now) noexcept;
 
-  /// Takes what has arrived. Throws std::bad_alloc.
+  /// Takes received bytes. Throws std::bad_alloc.
   /// @param input all of it is used up
   /// @param now when it came
   [[nodiscard]] auto Take(std::string_view input, TimePoint now) -> Outcome;
 
-  /// The connection has ended. Throws std::bad_alloc.
+  /// Handles the end of the connection. Throws std::bad_alloc.
   /// @param broken by a reset or another error
   /// @param now when it ended
   /// @return kClosed or kFail
   [[nodiscard]] auto End(bool broken, TimePoint now) -> Outcome;
 
-  /// It took too long: counts the error.
+  /// Handles a timeout: counts the error.
   void TimeOut() noexcept { Fail(ErrorKind::kTimeout); }
 
-  /// Counts how long the requests that are not answered have waited so far, as their latency.
+  /// Counts how long the requests without a response have waited so far, as their latency.
   void CountWait(TimePoint now) noexcept {
     context_->measured->latency.Record(now - due_, pending_);
   }
 
-  /// How many requests are not answered.
+  /// Returns how many requests have no response.
   [[nodiscard]] auto Pending() const noexcept -> std::uint32_t { return pending_; }
 
-  /// True in the middle of a response, or while the end of the connection is awaited.
+  /// Returns true in the middle of a response, or while the end of the connection is awaited.
   [[nodiscard]] auto ExpectsMore() const noexcept -> bool { return last_ || reader_.Begun(); }
 
  private:
@@ -97,7 +97,7 @@ class ClientSession {
   TimePoint sent_{};
   std::uint32_t pending_ = 0;
   bool answered_ = false;  // a byte of the response to the last Ask() has come
-  bool last_ = false;      // nothing more may come but the end
+  bool last_ = false;      // only the end may follow
 };
 
 }  // namespace TURTLE_SERVER

@@ -1,4 +1,4 @@
-// The clients of one worker: what each of them is doing.
+// The clients of one worker and their states.
 //
 // Every client is in one of a few phases, and events move it on:
 //
@@ -9,10 +9,10 @@
 // ClientSession knows the requests, and judges the responses.
 //
 // Interface:
-//  * Begin() sets them to work; the end of the loop ends it.
+//  * Begin() starts them; the end of the loop stops them.
 //  * Unanswered() and Overdue() return what was left undone; with a rate, CountWaits() counts it.
 //
-// Thread: the loop's, and any when the loop has ended.
+// Thread: the loop's, and any once the loop has ended.
 #pragma once
 
 #include <cstddef>
@@ -35,26 +35,26 @@ namespace TURTLE_SERVER {
 /// Connections that put load on a server, on one loop.
 class Clients {
  public:
-  /// Throws std::system_error when the process is out of descriptors.
-  /// @param looper outlives this object, as all that is passed
+  /// Throws std::system_error if the process is out of descriptors.
+  /// @param looper outlives this object, as do all arguments
   /// @param plan how many clients, and what they do
-  /// @param shared of the run
+  /// @param shared by the run
   /// @param events called from Begin() on
-  /// @param context of their sessions, and where to count
+  /// @param context of their sessions, with their counters
   Clients(Looper& looper, const WorkerPlan& plan, SharedRun& shared, const WorkerEvents& events,
           SessionContext& context);
 
   /// Starts the load. Once, while the loop runs.
   void Begin();
 
-  /// With a rate: counts the waits of the requests that are not answered at `now`, the end of the
-  /// run, as latencies. A server that stalls until then would else look as fast as it was before.
+  /// With a rate: counts the waits of the requests without a response at `now`, the end of the run,
+  /// as latencies. Otherwise a server that stalls until then would look as fast as before.
   void CountWaits(TimePoint now) noexcept;
 
-  /// Requests that are on their way.
+  /// Returns how many requests are under way.
   [[nodiscard]] auto Unanswered() const noexcept -> std::uint64_t;
 
-  /// With a rate: requests that were due before `now` and have not been sent.
+  /// With a rate: returns how many requests were due before `now` and have not been sent.
   [[nodiscard]] auto Overdue(TimePoint now) const noexcept -> std::uint64_t {
     return timetable_ ? timetable_->Overdue(now) : 0;
   }

@@ -32,7 +32,7 @@ class Connector {
   using Callback = std::function<void(std::uint32_t tag, UniqueFd socket, int error)>;
 
   /// @param looper outlives this object
-  /// @param server whom to connect to
+  /// @param server address to connect to
   /// @param timeout how long a handshake may take
   /// @param callback gets every outcome
   Connector(Looper& looper, const NetAddress& server, std::chrono::milliseconds timeout,
@@ -41,7 +41,7 @@ class Connector {
   Connector(const Connector&) = delete;
   auto operator=(const Connector&) -> Connector& = delete;
 
-  /// Gives up what has not come about; the callback is not called.
+  /// Cancels unfinished attempts; the callback is not called.
   ~Connector();
 
   /// Begins a connection. The callback is called once, perhaps before this returns. Throws
@@ -49,7 +49,7 @@ class Connector {
   /// @param tag comes back with the outcome
   void Connect(std::uint32_t tag);
 
-  /// Connections that have begun and are not decided.
+  /// Returns how many attempts are unfinished.
   [[nodiscard]] auto Pending() const noexcept -> std::size_t { return attempts_.size(); }
 
  private:

@@ -1,4 +1,4 @@
-// The cost of this program.
+// Measures the processor time of this program.
 #pragma once
 
 #include "base/namespace.h"
@@ -11,7 +11,7 @@ struct CpuTime {
   double system = 0;  ///< in the kernel
 };
 
-/// The processor time that all threads of this process have used so far, getrusage(2). Any thread.
+/// Returns the processor time that all threads of this process have used, getrusage(2). Any thread.
 [[nodiscard]] auto UsedCpu() noexcept -> CpuTime;
 
 }  // namespace TURTLE_SERVER

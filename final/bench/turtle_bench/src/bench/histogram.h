@@ -1,4 +1,4 @@
-// How often which latency occurred, with three significant digits and in fixed memory.
+// Counts latencies, with three significant digits and in constant memory.
 //
 // A list of all latencies would grow with the run, and an average hides the one request in a
 // thousand that took a hundred times as long. A histogram with buckets that grow with the value
@@ -8,7 +8,7 @@
 // Interface:
 //  * Record() counts a value: a shift and an increment.
 //  * Merge() adds another histogram, of another thread say.
-//  * ValueAt() gives a percentile, Mean() and Max() are exact.
+//  * ValueAt() returns a percentile; Mean() and Max() are exact.
 //
 // Thread: one at a time.
 #pragma once
@@ -26,8 +26,8 @@ namespace TURTLE_SERVER {
 /// Counts of values from 0 to kMaxValue, to three significant digits.
 class Histogram {
  public:
-  /// The largest value that is told from others, in nanoseconds 73 minutes; larger ones are counted
-  /// as this one, but for Max() and Mean().
+  /// The largest value that is distinguished, in nanoseconds 73 minutes; larger ones are counted as
+  /// this one, except in Max() and Mean().
   static constexpr std::uint64_t kMaxValue = (std::uint64_t{1} << 42) - 1;
 
   /// Empty; takes 264 KiB. Throws std::bad_alloc.
@@ -47,19 +47,19 @@ class Histogram {
     Record(count < 0 ? 0 : static_cast<std::uint64_t>(count), times);
   }
 
-  /// Adds what another histogram has counted.
+  /// Adds the counts of another histogram.
   void Merge(const Histogram& other) noexcept;
 
-  /// How many values were counted.
+  /// Returns how many values were counted.
   [[nodiscard]] auto Count() const noexcept -> std::uint64_t { return count_; }
 
-  /// The largest value, exactly; 0 if there is none.
+  /// Returns the largest value, exactly; 0 if there is none.
   [[nodiscard]] auto Max() const noexcept -> std::uint64_t { return max_; }
 
-  /// The average of the values; 0 if there is none.
+  /// Returns the average of the values; 0 if there is none.
   [[nodiscard]] auto Mean() const noexcept -> double;
 
-  /// The smallest value that `percent` of all values do not exceed, rounded up by at most a
+  /// Returns the smallest value that `percent` of all values do not exceed, rounded up by at most a
   /// thousandth, and never above Max(); 0 if there is none.
   /// @param percent from 0 to 100
   [[nodiscard]] auto ValueAt(double percent) const noexcept -> std::uint64_t;

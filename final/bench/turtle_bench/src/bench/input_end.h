@@ -9,7 +9,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Reads stdin and drops what comes, until its end.
+/// Reads stdin and drops the bytes, until its end.
 class InputEnd {
  public:
   /// A plain file and /dev/null can't be waited for: then the task never runs.

@@ -15,7 +15,7 @@ enum class LoadMode : std::uint8_t {
   kIdle,       ///< one request, then the connection is held
 };
 
-/// The name of a mode in a report and in JSON.
+/// Returns the name of a mode for a report and for JSON.
 constexpr auto NameOf(LoadMode mode) noexcept -> const char* {
   switch (mode) {
     case LoadMode::kClose:

@@ -41,8 +41,8 @@ class LoadRun {
   LoadRun(const LoadRun&) = delete;
   auto operator=(const LoadRun&) -> LoadRun& = delete;
 
-  // Throws std::runtime_error when there was nobody to put under load, and std::system_error when
-  // the system has no room for the threads.
+  // Throws std::runtime_error if no server could be put under load, and std::system_error if the
+  // system has no room for the threads.
   void Run();
   [[nodiscard]] auto MakeReport() const -> Report;
 
@@ -91,7 +91,7 @@ LoadRun::LoadRun(const BenchOptions& options, std::ostream& out, std::ostream& e
 
 LoadRun::~LoadRun() { Join(); }
 
-// The events come from the workers' threads; if our loop has ended nobody wants to know.
+// The events come from the workers' threads; if our loop has ended they don't matter.
 auto LoadRun::MakeEvents() -> WorkerEvents {
   WorkerEvents events;
   events.on_unreachable = [this](const std::string& why) {
@@ -160,7 +160,7 @@ void LoadRun::RunWorker(Worker& worker) noexcept {
   }
 }
 
-// Every worker tells once that all its connections are held.
+// Every worker reports once that all its connections are held.
 void LoadRun::OnReady() {
   if (--not_ready_ != 0) {
     return;
@@ -233,7 +233,7 @@ auto RunLoad(const BenchOptions& options, std::ostream& out, std::ostream& error
   std::ofstream file;
   const bool json_to_out = options.json == "-";
   if (!options.json.empty() && !json_to_out) {
-    file.open(options.json);  // now, not when the measuring has been done in vain
+    file.open(options.json);  // before the measurement, not after it
     if (!file) {
       throw std::system_error(errno, std::generic_category(), "open " + options.json);
     }

@@ -1,4 +1,4 @@
-// Where a connection to this very machine comes from.
+// Chooses the source address of a connection to this machine.
 //
 // A connection is named by both addresses and both ports, and the name is taken for a minute after
 // its end (TIME_WAIT). From one address to one port there are some 28,000 names: a load generator
@@ -17,7 +17,7 @@
 
 namespace TURTLE_SERVER {
 
-/// True if `server` is in 127.0.0.0/8, and this system may call it from other addresses in there.
+/// Returns true if `server` is in 127.0.0.0/8, and this system can connect from others of these.
 [[nodiscard]] auto HasLoopbackSources(const NetAddress& server) -> bool;
 
 /// Gives a socket that is to be connected to a loopback address a source address. The port is

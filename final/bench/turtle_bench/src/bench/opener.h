@@ -1,4 +1,4 @@
-// Gives clients their connections, and new ones when they have lost them.
+// Opens the clients' connections, and replaces lost ones.
 //
 // The first ones come little by little, since those that are open need service too. A client whose
 // connection has ended is opened again at once, while its neighbours' responses are still to be
@@ -33,7 +33,7 @@
 
 namespace TURTLE_SERVER {
 
-/// A connection that has come about.
+/// An established connection.
 struct Opened {
   UniqueFd socket;  ///< connected
   TimePoint begun;  ///< when connect(2) was called
@@ -42,45 +42,45 @@ struct Opened {
 
 /// The events of an Opener.
 struct OpenerEvents {
-  /// An attempt begins, also one that nobody but the Opener asked for.
+  /// An attempt begins, possibly started by the Opener itself.
   std::function<void(std::uint32_t client)> on_begin;
   /// The client has its connection.
   std::function<void(std::uint32_t client, Opened opened)> on_open;
-  /// It has none. The client should rest for a moment, or the loop would do nothing else.
+  /// It has none. The client should pause, or the loop would do nothing else.
   std::function<void(std::uint32_t client)> on_failure;
 };
 
 /// Opens the connections of one worker.
 class Opener {
  public:
-  /// @param looper outlives this object, as all that is passed by reference
-  /// @param round calls Run()
+  /// @param looper outlives this object, as do all references
+  /// @param round its task calls Run()
   /// @param plan of the worker
-  /// @param shared of the run
-  /// @param measured where to count
+  /// @param shared by the run
+  /// @param measured has the counters
   /// @param on_unreachable as in WorkerEvents
   /// @param events may call Open()
   Opener(Looper& looper, RoundTask& round, const WorkerPlan& plan, SharedRun& shared,
          Measurements& measured, std::function<void(const std::string& why)> on_unreachable,
          OpenerEvents events);
 
-  /// Has all clients opened, from the next round on.
+  /// Opens all clients, from the next round on.
   void Start();
 
   /// Opens a client's connection at once.
   void Open(std::uint32_t client);
 
-  /// True if a client whose connection has ended in this round may be opened before the round is
-  /// over; the caller does so then.
+  /// Returns true if a client whose connection has ended in this round may be opened before the
+  /// round is over; the caller then does so.
   [[nodiscard]] auto TakeSpare() -> bool;
 
-  /// Has the client opened in the next round, or when others have settled.
+  /// Opens the client in the next round, or when others have settled.
   void Queue(std::uint32_t client);
 
-  /// A client that was opened has been closed, or it has got all that it wants (LoadMode::kIdle).
+  /// Notes that an opened client was closed, or has finished (LoadMode::kIdle).
   void Settled();
 
-  /// A round: opens those who were queued, and a few for the first time.
+  /// Runs a round: opens queued clients, and a few for the first time.
   void Run();
 
  private:

@@ -24,12 +24,12 @@ constexpr std::uint64_t kMaxThreads = 1024;
 constexpr double kMaxSeconds = 86400;  // a day
 constexpr double kMaxRate = 1e9;
 constexpr std::uint64_t kMaxReadSize = std::uint64_t{16} << 20;
-// 64 bytes that are a response when they come back.
+// 64 bytes that form a response when they come back.
 constexpr const char* kEchoed =
     "HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\nabcdefghijklmnopqrstuvwxy";
 
 // The command line as it was written. CLI11's own conversion would take "0x50" for a number, and
-// its messages don't say what would be right.
+// its messages don't contain the permitted values.
 struct Words {
   std::string url;
   std::string connections = "64";

@@ -1,9 +1,9 @@
 // The command line of `turtle-bench`.
 //
 // Interface:
-//  * ParseBenchCommandLine() reads it and says what to do: put a server under load, or print a text
-//    and end.
-//  * RequestText() is the request that the options ask for.
+//  * ParseBenchCommandLine() reads it and returns what to do: put a server under load, or print a
+//    text and end.
+//  * RequestText() returns the request for these options.
 //
 // Nothing is opened or started here, and nothing is printed.
 //
@@ -52,7 +52,7 @@ enum class BenchAction : std::uint8_t {
 
 /// The outcome of ParseBenchCommandLine().
 struct BenchCommandLine {
-  BenchAction action = BenchAction::kFail;  ///< Which of the others count.
+  BenchAction action = BenchAction::kFail;  ///< Which members apply.
   BenchOptions options{};                   ///< kRun.
   std::string text{};                       ///< kPrint, kFail; ends with a newline.
 };
@@ -63,9 +63,9 @@ struct BenchCommandLine {
 /// @return what to do. For kFail, `text` is one line that names the option and the value.
 [[nodiscard]] auto ParseBenchCommandLine(int argc, const char* const* argv) -> BenchCommandLine;
 
-/// One request as the options describe it: request line, Host, Connection where the mode needs it,
-/// the fields of -H, with --post Content-Length and the body, and nothing else. For an echo server
-/// it is a response.
+/// Returns one request for these options: request line, Host, Connection if the mode needs it, the
+/// fields of -H, with --post Content-Length and the body, and nothing else. For an echo server it
+/// is a response.
 [[nodiscard]] auto RequestText(const BenchOptions& options) -> std::string;
 
 }  // namespace TURTLE_SERVER

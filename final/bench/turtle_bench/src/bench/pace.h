@@ -1,4 +1,4 @@
-// When requests are due, if there is to be a given number of them per second.
+// Schedules a given number of requests per second.
 //
 // A load generator that sends the next request only after the last response goes easy on a server
 // that stalls. In the second of the stall it sends nothing, and one slow request represents the
@@ -7,8 +7,8 @@
 // was due, not from when it could be sent.
 //
 // Interface:
-//  * Next() is when the next request is due; Take() takes that one.
-//  * Overdue() is how many were due at some time and were not taken, DueOf() when each of them was.
+//  * Next() returns when the next request is due; Take() takes that one.
+//  * Overdue() returns how many were due at some time and were not taken, DueOf() their due times.
 //
 // Thread: one at a time.
 #pragma once
@@ -29,7 +29,7 @@ class Pace {
   /// @param per_second more than 0
   Pace(TimePoint start, double per_second) noexcept : start_(start), per_second_(per_second) {}
 
-  /// When the next request is due.
+  /// Returns when the next request is due.
   [[nodiscard]] auto Next() const noexcept -> TimePoint { return next_; }
 
   /// Takes the next request. @return when it was due
@@ -39,12 +39,12 @@ class Pace {
     return due;
   }
 
-  /// The due time of the request `ahead` places after the next one.
+  /// Returns the due time of the request `ahead` places after the next one.
   [[nodiscard]] auto DueOf(std::uint64_t ahead) const noexcept -> TimePoint {
     return TimeOf(taken_ + ahead);
   }
 
-  /// How many requests were due before `now` and have not been taken.
+  /// Returns how many requests were due before `now` and have not been taken.
   [[nodiscard]] auto Overdue(TimePoint now) const noexcept -> std::uint64_t {
     if (now <= next_) {
       return 0;

@@ -1,8 +1,8 @@
-// Reads a connection in pieces of a fixed size, as another client would: 8 KB at a time, as wrk
-// does it.
+// Reads a connection in pieces of a fixed size, as another client would: 8 KB at a time, for
+// example, like wrk.
 //
 // Interface:
-//  * Read() is one recv(2); Piece() is what it brought.
+//  * Read() makes one recv(2); Piece() returns its data.
 //
 // Thread: one at a time.
 #pragma once
@@ -21,10 +21,10 @@ namespace TURTLE_SERVER {
 /// Room for one piece.
 class PieceReader {
  public:
-  /// @param size of a piece in bytes; 0: nothing will be read
+  /// @param size of a piece in bytes; with 0 nothing is read
   explicit PieceReader(std::size_t size) : room_(size) {}
 
-  /// The size of a piece.
+  /// Returns the size of a piece.
   [[nodiscard]] auto Size() const noexcept -> std::size_t { return room_.size(); }
 
   /// Takes the next piece, or less, of a non-blocking socket.
@@ -43,7 +43,7 @@ class PieceReader {
                            : IoResult{IoStatus::kError, 0, errno};
   }
 
-  /// The first `bytes` bytes of what Read() has brought; valid until the next Read().
+  /// Returns the first `bytes` bytes of the last Read(); valid until the next one.
   [[nodiscard]] auto Piece(std::size_t bytes) const noexcept -> std::string_view {
     return {room_.data(), bytes};
   }

@@ -1,7 +1,7 @@
-// A line each second: what has happened since the last one.
+// Writes a line each second about the events since the last one.
 //
 // Interface:
-//  * Begin() starts the clock, Line() is the next line.
+//  * Begin() starts the clock; Line() returns the next line.
 //
 // Thread: one at a time.
 #pragma once
@@ -16,13 +16,13 @@ namespace TURTLE_SERVER {
 /// Turns counters into rates.
 class Progress {
  public:
-  /// Nothing has happened before `now`.
+  /// Starts the clock at `now`.
   void Begin(TimePoint now) noexcept {
     begin_ = now;
     last_ = now;
   }
 
-  /// "3 s: 81000 requests/s, 0 connections/s, 66.1 MB/s, 0 errors"; the errors are all so far.
+  /// Returns "3 s: 81000 requests/s, 0 connections/s, 66.1 MB/s, 0 errors"; all errors so far.
   /// @param now after the last call
   /// @param totals the counters at `now`
   [[nodiscard]] auto Line(TimePoint now, const Totals& totals) -> std::string;

@@ -1,13 +1,13 @@
-// Are all replies the same?
+// Checks that all responses are the same.
 //
-// A server that answers fast and wrong must not win. The first complete reply of the run is the
+// A server that responds fast and wrong must not win. The first complete response of the run is the
 // reference: every later one with its status must have the same length and the same digest.
 //
 // Interface:
 //  * ReplyReference: of the whole run, shared by its workers.
 //  * ReplyCheck: one worker's view of it, which asks the shared one only about a new status.
 //
-// Thread: ReplyReference any; ReplyCheck one.
+// Thread: ReplyReference any; ReplyCheck one at a time.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ struct ReplyPrint {
   std::uint64_t size;    ///< of the body in bytes
   std::uint64_t digest;  ///< of the body
 
-  /// The same reply?
+  /// Returns true for equal responses.
   friend auto operator==(const ReplyPrint& a, const ReplyPrint& b) noexcept -> bool {
     return a.status == b.status && a.size == b.size && a.digest == b.digest;
   }
 };
 
-/// The first reply of each status in a run.
+/// The first response of each status in a run.
 class ReplyReference {
  public:
-  /// The first reply with the status of `print`, which is `print` if there was none. Throws
-  /// std::bad_alloc.
+  /// Returns the first response with the status of `print`, which is `print` if there was none.
+  /// Throws std::bad_alloc.
   [[nodiscard]] auto FirstLike(const ReplyPrint& print) -> ReplyPrint;
 
  private:
@@ -42,13 +42,13 @@ class ReplyReference {
   std::vector<ReplyPrint> first_ TURTLE_GUARDED_BY(mutex_);
 };
 
-/// Compares one worker's replies with the reference.
+/// Compares one worker's responses with the reference.
 class ReplyCheck {
  public:
   /// @param reference outlives this object
   explicit ReplyCheck(ReplyReference& reference) noexcept : reference_(reference) {}
 
-  /// True if the response is the same as the first one with its status. Throws std::bad_alloc.
+  /// Returns true if the response equals the first one with its status. Throws std::bad_alloc.
   [[nodiscard]] auto Matches(const ReplyPrint& print) -> bool {
     for (const ReplyPrint& known : known_) {
       if (known.status == print.status) {

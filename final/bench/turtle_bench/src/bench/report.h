@@ -26,15 +26,15 @@ struct Report {
   std::size_t connections = 0;           ///< at a time
   std::size_t threads = 0;               ///< of the load generator
   double seconds = 0;                    ///< how long it took; more than 0
-  double rate = 0;                       ///< requests per second that were wanted; 0: no limit
+  double rate = 0;                       ///< required requests per second; 0: no limit
   Totals totals{};                       ///< the counts
   int connect_error = 0;                 ///< errno of the first ErrorKind::kConnect; 0: none
-  MeanMax connect{};                     ///< time until a connection stood
+  MeanMax connect{};                     ///< time until a connection was established
   MeanMax first_byte{};                  ///< time from a request to the first byte of its response
   Histogram latency{};                   ///< time from a request to the end of its response, ns
   double user_seconds = 0;               ///< CPU time of the load generator in its own code
   double system_seconds = 0;             ///< and in the kernel
-  std::uint64_t unanswered = 0;          ///< requests that were on their way at the end
+  std::uint64_t unanswered = 0;          ///< requests under way at the end
   std::uint64_t overdue = 0;             ///< with a rate: requests that were due and not sent
 };
 
@@ -45,13 +45,13 @@ void PrintReport(const Report& report, std::ostream& out);
 /// `_us`, else in seconds.
 void WriteJson(const Report& report, std::ostream& out);
 
-/// `text` as a JSON string, with its quotes. Bytes that are no ASCII are written as they are.
+/// Returns `text` as a JSON string, with its quotes. Bytes beyond ASCII are written unchanged.
 [[nodiscard]] auto JsonString(std::string_view text) -> std::string;
 
-/// A number of bytes for people: "999 B", "1.23 kB", "45.6 MB".
+/// Formats a number of bytes for people: "999 B", "1.23 kB", "45.6 MB".
 [[nodiscard]] auto HumanBytes(double bytes) -> std::string;
 
-/// A time for people: "12.3 us", "4.56 ms", "1.23 s".
+/// Formats a time for people: "12.3 us", "4.56 ms", "1.23 s".
 [[nodiscard]] auto HumanTime(double microseconds) -> std::string;
 
 }  // namespace TURTLE_SERVER

@@ -1,8 +1,8 @@
-// The head of a server's reply, as far as a load generator needs it: did it work, where does the
-// body end, and may the connection be used again (RFC 9112, sections 4 and 6)?
+// Parses the head of a server's response, as far as a load generator needs it: did it work, where
+// does the body end, and may the connection be used again (RFC 9112, sections 4 and 6)?
 //
 // Interface:
-//  * ParseResponseHead() reads a whole head.
+//  * ParseResponseHead() parses a complete head.
 //
 // Strict where two readers could find different ends of the body: a server that sends such a head
 // has an error, and a load generator is there to find it.
@@ -33,11 +33,11 @@ struct ResponseHead {
   bool keep_alive = false;       ///< the connection can take another request
 };
 
-/// Reads a head.
-/// @param head from the status line to the empty line, CR LF CR LF at its end
+/// Parses a head.
+/// @param head from the status line to the empty line, including its CR LF CR LF
 /// @param to_head the request was HEAD: there is no body, whatever the fields say
-/// @param out filled if the head is sound
-/// @return nullptr, or what is wrong; a literal
+/// @param out filled if the head is valid
+/// @return nullptr, or the fault; a literal
 [[nodiscard]] auto ParseResponseHead(std::string_view head, bool to_head, ResponseHead& out)
     -> const char*;
 

@@ -6,11 +6,11 @@
 // run. The body is not kept; its digest is.
 //
 // Interface:
-//  * Read() takes bytes up to the end of one response; Next() makes ready for the next.
-//  * End() says what the end of the connection means: some bodies last until then.
+//  * Read() takes bytes up to the end of one response; Next() prepares for the next.
+//  * End() handles the end of the connection, which some bodies last until.
 //  * Head(), BodySize() and BodyValue() describe a complete response.
 //
-// Nothing is allocated, but for a head that arrives in pieces, whose memory is then used again.
+// Nothing is allocated, except for a head that arrives in pieces, whose memory is then reused.
 //
 // Thread: the loop's.
 #pragma once
@@ -38,17 +38,17 @@ struct HeadMemo {
 enum class ReplyState : std::uint8_t {
   kMore,  ///< goes on with what comes next
   kDone,  ///< complete
-  kBad,   ///< no valid reply: where the next one would begin is unknown
+  kBad,   ///< not a valid response: the start of the next one is unknown
 };
 
 /// The verdict of ResponseReader::Read().
 struct [[nodiscard]] ReadResult {
-  ReplyState state = ReplyState::kMore;  ///< which of the three
+  ReplyState state = ReplyState::kMore;  ///< one of the three
   std::size_t used = 0;                  ///< bytes of the input that belong to this response
-  const char* fault = "";                ///< kBad: what is wrong; a literal
+  const char* fault = "";                ///< kBad: the fault; a literal
 };
 
-/// Reads one reply after the other of one connection.
+/// Reads the responses of one connection, one after the other.
 class ResponseReader {
  public:
   /// The longest head that is accepted, the interim ones (1xx) before it not counted.
@@ -57,19 +57,19 @@ class ResponseReader {
   /// @param memo outlives the reader
   explicit ResponseReader(HeadMemo& memo) noexcept;
 
-  /// Reads on, up to the end of the response at most.
+  /// Reads further, at most up to the end of the response.
   /// @param input the bytes after those that were used so far
   auto Read(std::string_view input) -> ReadResult;
 
-  /// The connection has ended.
+  /// Handles the end of the connection.
   /// @return kDone if that completes the response, kMore if no byte of it has come, else
   ///     kBad.
   [[nodiscard]] auto End() const noexcept -> ReplyState;
 
-  /// True once a byte of the response has come.
+  /// Returns true once a byte of the response has arrived.
   [[nodiscard]] auto Begun() const noexcept -> bool { return place_ != Place::kStart; }
 
-  /// The final head; from the end of the head on.
+  /// Returns the final head; valid from the end of the head on.
   [[nodiscard]] auto Head() const noexcept -> const ResponseHead& { return head_; }
 
   /// Bytes of the body so far, without the chunks around them. For a response to HEAD, the length
@@ -78,10 +78,10 @@ class ResponseReader {
     return head_.end == BodyEnd::kNone ? head_.length : digest_.Size();
   }
 
-  /// The digest of the body so far.
+  /// Returns the digest of the body so far.
   [[nodiscard]] auto BodyValue() const noexcept -> std::uint64_t { return digest_.Value(); }
 
-  /// Makes it as new, for the next reply.
+  /// Resets it for the next response.
   void Next() noexcept;
 
  private:
