@@ -207,7 +207,7 @@ void CgiRun::Start() {
     return;
   }
   const NetAddress peer = exchange_.GetConnection().GetPeerAddress();
-  if (peer.Family() == AF_UNSPEC) {  // it has gone, and RFC 3875, section 4.1.8 needs its address
+  if (peer.Family() == AF_UNSPEC) {  // it is gone, and RFC 3875, section 4.1.8 needs its address
     over_ = true;
     exchange_.Abort(503, {});
     return;

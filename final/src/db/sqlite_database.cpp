@@ -203,7 +203,7 @@ class SqliteStatement : public DbDriverStatement {
   [[nodiscard]] auto Outcome() const -> DbOutcome override {
     sqlite3* const handle = shared_.handle.get();
     if (sqlite3_total_changes64(handle) == changes_) {
-      return {};  // else it would be told what the statement before has done
+      return {};  // else it would report the effect of the previous statement
     }
     return {static_cast<std::uint64_t>(sqlite3_changes64(handle)), last_id_};
   }

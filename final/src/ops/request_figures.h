@@ -70,7 +70,7 @@ class RequestFigures {
 
  private:
   static constexpr int kFirstStatus = 100;
-  static constexpr std::size_t kStatuses = 500;  // 100 to 599, and what is none of them
+  static constexpr std::size_t kStatuses = 500;  // 100 to 599, and all others
 
   alignas(kCacheLine) Counter begun_;
   Counter ended_;  // only requests that were counted as begun

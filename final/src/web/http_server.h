@@ -196,7 +196,7 @@ class HttpServer {
 
   /// Ends Begin() without losing a request, TurtleServer::Drain(). Meanwhile each response says
   /// `Connection: close`, and its connection closes once the client has read it. Any thread.
-  /// @param queue who serves the clients still waiting in the kernel
+  /// @param queue which process serves the clients still waiting in the kernel
   void Drain(ListenQueue queue = ListenQueue::kOurs) { server_.Drain(queue); }
 
   /// Returns true if new clients should be sent here: once all loops run, until Drain() or Stop().

@@ -51,7 +51,7 @@ class ServerRequest {
  public:
   /// @param exchange of the request
   /// @param parameters of the route, from the path; copied
-  /// @param body all of it; nullptr if there is none, or if it has not arrived
+  /// @param body all of it; nullptr if there is no body, or if it has not arrived
   /// @param fields memory for parsed parts; not to be used by another request at the same time
   ServerRequest(Exchange& exchange, const RouteParameters& parameters, std::string* body,
                 RequestFields& fields) noexcept;

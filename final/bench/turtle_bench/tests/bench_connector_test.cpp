@@ -124,7 +124,7 @@ TEST(ConnectorTest, TellsOfARefusal) {
 }
 
 #ifdef __linux__
-// A queue of one, and nobody who empties it: the kernel drops what comes beyond it.
+// A queue of one that is never emptied: the kernel drops everything beyond it.
 TEST(ConnectorTest, GivesUpWhenTheTimeIsOver) {
   Socket listener = Listener(0);
   Outcomes outcomes(listener.LocalAddress(), milliseconds(50));

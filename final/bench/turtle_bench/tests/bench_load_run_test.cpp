@@ -160,7 +160,7 @@ TEST(LoadRunThreadsTest, ShareTheConnectionsOut) {
   EXPECT_EQ(ran.Number("connections_opened"), 8) << "3, 3 and 2";
 }
 
-// One slow reply must not stand for all the requests that were due meanwhile.
+// One slow response must not represent all the requests that were due meanwhile.
 TEST(LoadRunRateTest, AServerThatStallsUntilTheEndIsSlow) {
   std::atomic<int> requests{0};
   test::RawServer server([&](Connection& connection) {

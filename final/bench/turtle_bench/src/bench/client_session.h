@@ -29,7 +29,7 @@ struct Measurements {
   MeanMax first_byte;  ///< from sending a request until the first byte of its response
 };
 
-/// How a client goes on.
+/// How a client continues.
 enum class Outcome : std::uint8_t {
   kWait,    ///< more has to come
   kAnswer,  ///< every request has its response, and the connection can take the next

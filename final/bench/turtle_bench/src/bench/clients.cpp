@@ -24,7 +24,7 @@ Clients::Clients(Looper& looper, const WorkerPlan& plan, SharedRun& shared,
                [this](std::uint32_t number, Opened opened) { OnOpen(number, std::move(opened)); },
                [this](std::uint32_t number) { OnNoConnection(number); }}),
       clients_(plan.connections, Client(context)),
-      pieces_(looper.GetEngine().ReceivesAhead() ? 0 : plan.read_size),  // 0: they are the kernel's
+      pieces_(looper.GetEngine().ReceivesAhead() ? 0 : plan.read_size),  // 0: the kernel chooses
       batch_(round_) {
   callbacks_.on_handle = [this](Connection* connection) { OnHandle(*connection); };
   callbacks_.on_timeout = [this](Connection* connection) { OnTimeout(*connection); };
@@ -141,7 +141,7 @@ auto Clients::Start(std::uint32_t number, TimePoint due) -> bool {
 void Clients::OnHandle(Connection& connection) {
   const std::uint32_t number = NumberOf(connection);
   if (std::exchange(clients_[number].is_new, false)) {
-    return;  // a response that has come meanwhile is reported when the connection is registered
+    return;  // a response received meanwhile is reported when the connection is registered
   }
   if (pieces_.Size() != 0) {
     Receive(number, connection);
@@ -158,7 +158,7 @@ void Clients::OnHandle(Connection& connection) {
     }
     Take(number, connection.Read());
     connection.ClearReadBuffer();
-  } while (clients_[number].phase == Phase::kEnding);  // its end is often there already
+  } while (clients_[number].phase == Phase::kEnding);  // its end has often arrived already
 }
 
 // Reads in pieces of another size than the library does.
@@ -178,7 +178,7 @@ void Clients::Receive(std::uint32_t number, Connection& connection) {
       return;
     }
     if (result.bytes == pieces_.Size()) {
-      looper_.Schedule(&connection);  // the rest, after the neighbours had their turn
+      looper_.Schedule(&connection);  // the rest, after the loop's other connections
       return;
     }
     if (!client.session.ExpectsMore()) {
@@ -240,7 +240,7 @@ void Clients::Rest(std::uint32_t number) {
   timetable_->Run();
 }
 
-// LoadMode::kIdle: the connection has nothing to do any more.
+// LoadMode::kIdle: the connection is finished.
 void Clients::Hold(std::uint32_t number) {
   Client& client = clients_[number];
   client.phase = Phase::kHeld;

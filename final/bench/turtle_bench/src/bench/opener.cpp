@@ -66,8 +66,8 @@ void Opener::Settled() {
   }
 }
 
-// Those whose connection has ended first, all of them: there are to be as many connections as were
-// asked for.
+// First reopens all clients whose connection has ended, so that the required number of connections
+// is kept.
 void Opener::Run() {
   spared_ = 0;
   for (std::size_t again = queue_.size(); again != 0 && MayOpen(); --again) {

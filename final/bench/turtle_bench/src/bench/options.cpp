@@ -202,8 +202,8 @@ auto TakeWords(const Words& words) -> BenchOptions {
   options.any_body = words.any_body;
   options.quiet = words.quiet;
   options.json = words.json;
-  // Beyond that a connection stops reading until its output has gone, and the server may stop
-  // reading until its responses have gone.
+  // Beyond that a connection stops reading until its output has been sent, and so may the server
+  // until its responses are.
   if (RequestText(options).size() * options.depth > Connection::kHighWater) {
     const std::string most = " more than " + FormatByteSize(Connection::kHighWater);
     if (words.pipeline.empty()) {

@@ -1,5 +1,5 @@
-// Parses the head of a server's response, as far as a load generator needs it. Did the request
-// work, where does the body end, and may the connection be used again (RFC 9112, sections 4 and 6)?
+// Parses the head of a server's response, as far as a load generator needs it. Did it work, where
+// does the body end, and may the connection be used again (RFC 9112, sections 4 and 6)?
 //
 // Interface:
 //  * ParseResponseHead() parses a complete head.

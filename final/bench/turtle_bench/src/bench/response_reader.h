@@ -36,7 +36,7 @@ struct HeadMemo {
 
 /// The state of a response.
 enum class ReplyState : std::uint8_t {
-  kMore,  ///< goes on with what comes next
+  kMore,  ///< continues with the next bytes
   kDone,  ///< complete
   kBad,   ///< not a valid response: the start of the next one is unknown
 };

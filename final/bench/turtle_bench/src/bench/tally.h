@@ -5,7 +5,7 @@
 //  * Tally: the counters of one worker (base/counter.h). Totals: their values, summed.
 //  * MeanMax: an average and a maximum of durations.
 //
-// Thread: as said.
+// Thread: given for each class.
 #pragma once
 
 #include <algorithm>
@@ -21,19 +21,19 @@ namespace TURTLE_SERVER {
 
 /// How a request or a connection failed.
 enum class ErrorKind : std::uint8_t {
-  kConnect,    ///< no connection came about
-  kTimeout,    ///< nothing came, or not all of it, in time
+  kConnect,    ///< no connection was established
+  kTimeout,    ///< the response did not arrive completely in time
   kReset,      ///< reset, or ended without a byte of the response
   kStatus,     ///< a complete response whose status is not 2xx
   kTruncated,  ///< the connection ended within the response
   kMismatch,   ///< the body is not that of the first response
-  kProtocol,   ///< that was no HTTP, or more of it than was asked for
+  kProtocol,   ///< not HTTP, or more than was requested
 };
 
-/// How many kinds there are.
+/// The number of kinds.
 inline constexpr std::size_t kErrorKinds = 7;
 
-/// The name of a kind in a report and in JSON.
+/// Returns the name of a kind for a report and for JSON.
 constexpr auto NameOf(ErrorKind kind) noexcept -> const char* {
   constexpr std::array<const char*, kErrorKinds> kNames = {
       "connect", "timeout", "reset", "status", "truncated", "mismatch", "protocol"};
@@ -42,12 +42,12 @@ constexpr auto NameOf(ErrorKind kind) noexcept -> const char* {
 
 /// The counts so far; a value.
 struct Totals {
-  std::uint64_t requests = 0;                       ///< complete replies, right in status and body
+  std::uint64_t requests = 0;                       ///< complete responses, correct in all parts
   std::uint64_t connections = 0;                    ///< connections that were opened
-  std::uint64_t bytes = 0;                          ///< received, heads and all
+  std::uint64_t bytes = 0;                          ///< received, including heads
   std::array<std::uint64_t, kErrorKinds> errors{};  ///< by ErrorKind
 
-  /// All errors.
+  /// Returns the number of all errors.
   [[nodiscard]] auto Errors() const noexcept -> std::uint64_t {
     std::uint64_t sum = 0;
     for (const std::uint64_t count : errors) {
@@ -81,26 +81,26 @@ struct Tally {
 /// Average and maximum of durations. One thread.
 class MeanMax {
  public:
-  /// Takes one more.
+  /// Adds a duration.
   void Add(Clock::duration duration) noexcept {
     ++count_;
     sum_ += duration;
     max_ = std::max(max_, duration);
   }
 
-  /// Takes those of another.
+  /// Adds those of another.
   void Merge(const MeanMax& other) noexcept {
     count_ += other.count_;
     sum_ += other.sum_;
     max_ = std::max(max_, other.max_);
   }
 
-  /// In microseconds; 0 if there were none.
+  /// Returns the average in microseconds; 0 if there are none.
   [[nodiscard]] auto Mean() const noexcept -> double {
     return count_ == 0 ? 0 : Microseconds(sum_).count() / static_cast<double>(count_);
   }
 
-  /// In microseconds.
+  /// Returns the maximum in microseconds.
   [[nodiscard]] auto Max() const noexcept -> double { return Microseconds(max_).count(); }
 
  private:

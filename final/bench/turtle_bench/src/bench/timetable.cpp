@@ -39,14 +39,14 @@ void Timetable::Run() {
       pace_->Take();
     }
   }
-  // Without a free client there is nothing to wake up for: Run() is called when there is one.
+  // Without a free client there is no need to wake up: Run() is called when there is one.
   if (!offered_.empty() && alarm_time_ != pace_->Next()) {
     alarm_time_ = pace_->Next();
     alarm_.Set(alarm_time_);
   }
 }
 
-// In steps, for they may be very many.
+// In steps, since they may be many.
 void Timetable::CountWaits(TimePoint now, Histogram& latency) const noexcept {
   constexpr std::uint64_t kStepsMost = 100'000;
   const std::uint64_t count = Overdue(now);

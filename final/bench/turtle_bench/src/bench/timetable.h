@@ -1,11 +1,11 @@
-// Gives the requests of a rate to clients that are free, each when it is due.
+// Gives scheduled requests to free clients, each when it is due.
 //
-// The schedule does not wait (see pace.h): a request for which no client is free is started late,
-// by the first who becomes free, and its latency counts from when it was due.
+// The schedule does not wait (see pace.h): a request without a free client is started late, by the
+// first that becomes free, and its latency counts from when it was due.
 //
 // Interface:
 //  * Begin() starts the schedule.
-//  * Offer() says that a client can take a request, Run() starts those that are due. In between an
+//  * Offer() adds a client that can take a request; Run() starts the due requests. In between an
 //    alarm calls Run().
 //
 // Thread: the loop's, or before it runs.
@@ -29,11 +29,11 @@ namespace TURTLE_SERVER {
 /// Decides which client takes the next request, and when.
 class Timetable {
  public:
-  /// Starts a request that was due at `due`. @return false: this client can't, it has changed since
-  /// it was offered.
+  /// Starts a request that was due at `due`. @return false if this client can't, because it has
+  /// changed since it was offered.
   using Start = std::function<bool(std::uint32_t client, TimePoint due)>;
 
-  /// Throws std::system_error when the process is out of descriptors.
+  /// Throws std::system_error if the process is out of descriptors.
   /// @param looper outlives this object
   /// @param clients how many there are
   /// @param per_second requests, more than 0
@@ -44,18 +44,18 @@ class Timetable {
   /// @param first when the first request is due
   void Begin(TimePoint first);
 
-  /// The client can take a request. Repeated, nothing happens. Throws std::bad_alloc.
+  /// Adds a client that can take a request. A second call does nothing. Throws std::bad_alloc.
   void Offer(std::uint32_t client);
 
-  /// Starts what is due, as long as clients are free, the longest free first.
+  /// Starts due requests, as long as clients are free, the longest free first.
   void Run();
 
-  /// How many requests were due before `now` and have not been started.
+  /// Returns how many requests were due before `now` and have not been started.
   [[nodiscard]] auto Overdue(TimePoint now) const noexcept -> std::uint64_t {
     return pace_ ? pace_->Overdue(now) : 0;
   }
 
-  /// Adds to `latency` how long those have waited that Overdue() counts.
+  /// Adds to `latency` how long the requests counted by Overdue() have waited.
   void CountWaits(TimePoint now, Histogram& latency) const noexcept;
 
  private:

@@ -37,7 +37,7 @@ void CheckScheme(std::string_view text) {
   Refuse("'" + std::string(text.substr(0, colon)) + "' is not supported, only http is");
 }
 
-// The target goes into a request line as it stands, so it may hold nothing that ends the line or
+// The target goes into a request line unchanged, so it must contain nothing that ends the line or
 // its middle word.
 void CheckTarget(std::string_view target) {
   const bool visible =
@@ -50,7 +50,7 @@ void CheckTarget(std::string_view target) {
   }
 }
 
-// Host and port; `authority` is the part between "//" and the path.
+// Splits host and port; `authority` is the part between "//" and the path.
 void SplitAuthority(std::string_view authority, Url& url) {
   if (authority.find('@') != std::string_view::npos) {
     Refuse("a user name ('...@') is not supported");

@@ -1,7 +1,7 @@
-// The address of the page to ask for: "http://127.0.0.1:20080/index.html".
+// Parses the URL of the requested page: "http://127.0.0.1:20080/index.html".
 //
 // Interface:
-//  * ParseUrl() splits it, and refuses what turtle-bench would not do as the user means it.
+//  * ParseUrl() splits it, and refuses anything that turtle-bench would interpret differently.
 //
 // Thread: pure.
 #pragma once
@@ -22,9 +22,9 @@ struct Url {
   std::string authority;    ///< for the field Host: "[::1]:20080", without the port 80
 };
 
-/// Splits a URL. Nothing is decoded: the target goes out as it stands.
+/// Splits a URL. Nothing is decoded: the target is sent unchanged.
 /// @param text "http://HOST[:PORT][/PATH][?QUERY]"
-/// @throws std::invalid_argument, whose text says what is wrong with it: another scheme, a user,
+/// @throws std::invalid_argument, whose text names the mistake: another scheme, a user,
 ///     a fragment, a bad port, a space.
 [[nodiscard]] auto ParseUrl(std::string_view text) -> Url;
 

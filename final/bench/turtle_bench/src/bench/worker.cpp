@@ -20,7 +20,7 @@ Worker::Worker(WorkerPlan plan, SharedRun& shared, WorkerEvents events)
 
 void Worker::Begin() {
   const bool posted = looper_.Post([this] { clients_.Begin(); });
-  static_cast<void>(posted);  // if the loop has ended there is nothing to begin
+  static_cast<void>(posted);  // if the loop has ended there is nothing to start
 }
 
 auto Worker::MakeContext() noexcept -> SessionContext {

@@ -1,9 +1,9 @@
 // A worker's input, the state that it shares with the others of a run, and its events.
 //
 // Interface:
-//  * MakePlan() is one worker's share of what the options ask for.
+//  * MakePlan() returns one worker's share of the load in the options.
 //
-// Thread: values; SharedRun any.
+// Thread: any; these are values. SharedRun may be shared.
 #pragma once
 
 #include <atomic>
@@ -24,22 +24,22 @@ namespace TURTLE_SERVER {
 /// The task of a worker.
 struct WorkerPlan {
   NetAddress server;                     ///< the server's address
-  LoadMode mode = LoadMode::kKeepAlive;  ///< how
-  std::size_t connections = 1;           ///< this worker's
+  LoadMode mode = LoadMode::kKeepAlive;  ///< the use of connections
+  std::size_t connections = 1;           ///< of this worker
   std::string requests;                  ///< the text sent at once: one request or, pipelined, more
-  std::uint32_t depth = 1;               ///< how many requests that are
+  std::uint32_t depth = 1;               ///< how many requests that text contains
   bool to_head = false;                  ///< the method is HEAD
   bool any_body = false;                 ///< the bodies may differ
-  double rate = 0;                       ///< requests per second of this worker; 0: all it can
+  double rate = 0;                       ///< requests per second of this worker; 0: no limit
   Clock::duration first_due{0};          ///< with `rate`: when the first is due, after Begin()
   std::size_t spare = 0;                 ///< descriptors beyond one for each connection
   std::size_t read_size = 0;             ///< of one recv(2); 0: as the library does it
   std::chrono::milliseconds timeout{0};  ///< for a connection, and for a response
 };
 
-/// The plan of one worker.
+/// Returns the plan of one worker.
 /// @param options of the whole run
-/// @param server whom to ask
+/// @param server address to connect to
 /// @param number from 0 to `options.threads` - 1
 /// @param spare descriptors of this worker beyond one for each connection
 [[nodiscard]] auto MakePlan(const BenchOptions& options, const NetAddress& server,
@@ -47,16 +47,16 @@ struct WorkerPlan {
 
 /// The state that the workers of a run share.
 struct SharedRun {
-  ReplyReference reference;           ///< the first reply
-  std::atomic<bool> reached{false};   ///< somebody has got a connection
-  std::atomic<int> connect_error{0};  ///< errno of the first connection that did not come about
+  ReplyReference reference;           ///< the first response
+  std::atomic<bool> reached{false};   ///< a connection was established
+  std::atomic<int> connect_error{0};  ///< errno of the first failed connection
 };
 
 /// The events of a worker, on its own thread.
 struct WorkerEvents {
-  /// Nobody has reached the server yet, and this is why: "connect 127.0.0.1:80: ...".
+  /// Called while no connection has succeeded, with the reason: "connect 127.0.0.1:80: ...".
   std::function<void(const std::string& why)> on_unreachable;
-  /// LoadMode::kIdle: every connection is held. Told once, though some may be lost later.
+  /// LoadMode::kIdle: every connection is held. Called once, though some may be lost later.
   std::function<void()> on_ready;
 };
 

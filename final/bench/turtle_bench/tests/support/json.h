@@ -9,8 +9,8 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Reads one JSON object of strings, numbers, booleans and objects; throws std::runtime_error where
-/// it is no such thing.
+/// Parses one JSON object of strings, numbers, booleans and objects; throws std::runtime_error for
+/// anything else.
 class FlatJson {
  public:
   explicit FlatJson(std::string_view text) : rest_(text) {
@@ -19,7 +19,7 @@ class FlatJson {
     Expect(rest_.empty(), "the end");
   }
 
-  /// A value as text; throws if it is not there.
+  /// Returns a value as text; throws if it is missing.
   [[nodiscard]] auto Text(const std::string& key) const -> const std::string& {
     const auto found = values_.find(key);
     if (found == values_.end()) {
@@ -28,10 +28,10 @@ class FlatJson {
     return found->second;
   }
 
-  /// A number; throws if it is not there.
+  /// Returns a number; throws if it is missing.
   [[nodiscard]] auto Number(const std::string& key) const -> double { return std::stod(Text(key)); }
 
-  /// All keys and values.
+  /// Returns all keys and values.
   [[nodiscard]] auto All() const -> const std::map<std::string, std::string>& { return values_; }
 
  private:

@@ -1,4 +1,4 @@
-// A server that answers as badly as a test wants.
+// A server that misbehaves in the way a test needs.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// Calls a function for each request head that comes, on one loop.
+/// Calls a function for each request head, on one loop.
 class RawServer {
  public:
   /// Reacts to a request: writes to the connection, deletes it, or does nothing at all.
@@ -41,10 +41,10 @@ class RawServer {
     thread_.join();
   }
 
-  /// Where it listens.
+  /// Returns its address.
   [[nodiscard]] auto Port() const -> int { return server_.LocalAddress().Port(); }
 
-  /// Ends it, now or soon. Any thread.
+  /// Stops it, now or soon. Any thread.
   void Stop() { server_.Stop(); }
 
  private:
