@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "core/socket.h"
+#include "support/io_status.h"
 
 namespace TURTLE_SERVER::test {
 
