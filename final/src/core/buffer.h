@@ -30,7 +30,7 @@ class Buffer {
   /// Returns how many bytes there are.
   [[nodiscard]] auto Size() const noexcept -> std::size_t;
 
-  /// True when there are no bytes, and no memory is held.
+  /// True when there are no bytes. Then no memory is held, except between Prepare() and Commit().
   [[nodiscard]] auto Empty() const noexcept -> bool { return Size() == 0; }
 
   /// Copies `bytes` to the back. Throws std::bad_alloc. `bytes` must not be a part of this Buffer.

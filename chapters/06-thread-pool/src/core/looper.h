@@ -157,7 +157,8 @@ class Looper {
   /// @param client the descriptor
   /// @param callbacks must outlive the loop
   /// @return the connection; valid, though already deleted, even if `on_accept` deletes it
-  /// @throws std::logic_error if `client` is no descriptor, or already in this loop
+  /// @throws std::logic_error if `client` is no descriptor, or already in this loop. Two
+  ///     owners of one descriptor can't both go on: the second close aborts the process.
   auto AddConnection(UniqueFd client, const ConnectionCallbacks& callbacks) -> Connection*;
 
   /// Drops the connection with this number: no handler is called any more, its calls do nothing,
