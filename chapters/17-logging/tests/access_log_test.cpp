@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <regex>
 #include <sstream>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "http/request.h"
+#include "support/captured_stderr.h"
+#include "support/clocked_server.h"
 #include "support/http_client.h"
 #include "support/log_folder.h"
 #include "support/running_server.h"
@@ -146,6 +149,32 @@ TEST(AccessLogTest, TellsOfAClientThatHasGoneWhereItCameFrom) {
 }
 
 // Single lines, from texts that none of our clients would send.
+TEST(AccessLogTest, AFullBatchLeavesTheNextOneItsTime) {
+  const test::CapturedStderr errors;
+  const auto writer = std::make_shared<LogWriter>(LogWriterOptions());  // to stderr, at once
+  test::ClockedServer server([&](Looper& looper, LoopHttp& http) {
+    http.Observe(std::make_unique<AccessLog>(looper, writer, AccessLogFormat::kCombined));
+    http.Mount("/",
+               test::Answering([](Exchange& exchange) { exchange.Reply(Response(204)); })(looper));
+  });
+  HttpClient client(server.Port());
+  const auto ask = [&](const std::string& path) {
+    EXPECT_EQ(client.Ask(Get(path)).status, 204);
+    server.Advance(std::chrono::milliseconds(0));  // its line is in the batch
+  };
+  const std::string long_path = "/" + std::string(AccessLog::kMaxBatch / 8, 'x');
+  for (int i = 0; i < 8; ++i) {
+    ask(long_path);
+  }
+  EXPECT_NE(errors.Text().find(long_path), std::string::npos) << "eight lines fill a batch";
+  server.Advance(std::chrono::milliseconds(60));
+  ask("/next");
+  server.Advance(std::chrono::milliseconds(60));  // the time of the first batch
+  EXPECT_EQ(errors.Text().find("/next"), std::string::npos);
+  server.Advance(std::chrono::milliseconds(60));
+  EXPECT_NE(errors.Text().find("/next"), std::string::npos);
+}
+
 class AccessLogLineTest : public testing::Test {
  protected:
   AccessLogLineTest() {

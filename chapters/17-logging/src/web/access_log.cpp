@@ -132,10 +132,7 @@ void AppendJson(const AccessLogLine& line, const ExchangeRecord& record, std::st
 AccessLog::AccessLog(Looper& looper, std::shared_ptr<LogWriter> writer, AccessLogFormat format)
     : looper_(looper), writer_(std::move(writer)), format_(format), time_(format) {}
 
-AccessLog::~AccessLog() {
-  looper_.Cancel(timer_);
-  HandOver();
-}
+AccessLog::~AccessLog() { HandOver(); }
 
 void AccessLog::OnBegin(const Connection& connection) noexcept try {
   PeerOf(connection);
@@ -184,6 +181,7 @@ void AccessLog::Append(const ExchangeRecord& record) {
 }
 
 void AccessLog::HandOver() noexcept {
+  looper_.Cancel(timer_);  // it was for this batch
   if (!batch_.empty()) {
     writer_->Write(batch_);
     batch_.clear();
