@@ -226,6 +226,11 @@ def tests_in(file: pathlib.Path) -> tuple[str, ...]:
     return tuple(".".join(each) for each in found)
 
 
+def has_parameters(file: pathlib.Path) -> bool:
+    """Whether a test of the file runs several times, so that its source does not tell how often."""
+    return re.search(r"^(?:TYPED_TEST|TEST_P)\(", file.read_text(encoding="utf-8"), re.MULTILINE) is not None
+
+
 def plain(name: str) -> str:
     """`Suite.Name` of a test that has parameters, `All/Suite.Name/3`, or types, `Suite/0.Name`."""
     typed = re.fullmatch(r"([^/.]+)/\d+\.([^/]+)", name)

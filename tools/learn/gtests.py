@@ -164,13 +164,24 @@ def _read_report(text: str) -> list[Result]:
             name = f"{suite['name']}.{test['name']}"
             failures = [each.get("failure", "") for each in test.get("failures", [])]
             if failures:
-                results.append(Result(name, Outcome.FAILED, "\n".join(failures)))
+                results.append(Result(name, Outcome.FAILED, _once_each(failures)))
             elif test.get("result") == "SKIPPED":
                 reason = " ".join(each.get("message", "") for each in test.get("skipped", []))
                 results.append(Result(name, Outcome.SKIPPED, reason))
             else:
                 results.append(Result(name, Outcome.PASSED))
     return results
+
+
+def _once_each(failures: Sequence[str]) -> str:
+    """The failures; of an assertion that failed several times, the first failure and a count."""
+    places: dict[str, list[str]] = {}
+    for failure in failures:
+        places.setdefault(failure.split("\n", 1)[0], []).append(failure.strip())
+    return "\n".join(
+        same[0] if len(same) == 1 else f"{same[0]}\n(and {len(same) - 1} more of this assertion)"
+        for same in places.values()
+    )  # fmt: skip
 
 
 def _listed(listing: str) -> list[str]:

@@ -7,7 +7,7 @@ import difflib
 import functools
 import pathlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import cpp_functions
 import exercises
@@ -48,7 +48,7 @@ def outline(folder: pathlib.Path, told: work.Work) -> None:
         for path in stage.files:
             names = [each.function for each in stage.functions if each.path == path]
             say(f"  {path:<32} ", names)
-        say("  tests: ", (count_tests(folder, tests) for tests in stage.tests))
+        say("  tests: ", count_tests(folder, stage.tests))
         print()
 
 
@@ -60,7 +60,7 @@ def introduce(folder: pathlib.Path, chapter: chapters.Chapter, told: work.Work, 
         print(f"  {path}")
         for name, state in states.items():
             print(f"      {name:<40} {state}")
-    say("  tests that turn green: ", (count_tests(folder, tests) for tests in stage.tests))
+    say("  tests that turn green: ", count_tests(folder, stage.tests))
     print(f'  the page: {workspace.page(chapter)}, "{stage.heading}"\n')
 
 
@@ -78,9 +78,21 @@ def say(first: str, items: Iterable[str]) -> None:
     print(line)
 
 
-def count_tests(folder: pathlib.Path, tests: work.Tests) -> str:
-    names = work.tests_in(folder / tests.path) if (folder / tests.path).is_file() else ()
-    return f"{tests.path} ({sum(map(tests.has, names))} of {len(names)})"
+def count_tests(folder: pathlib.Path, selected: Sequence[work.Tests]) -> Iterator[str]:
+    """Each file once, with the number of its tests; without it where only the program knows it."""
+    for path, lines in by_file(selected).items():
+        names = work.tests_in(folder / path) if (folder / path).is_file() else ()
+        count = sum(any(tests.has(name) for tests in lines) for name in names)
+        is_known = not ((folder / path).is_file() and work.has_parameters(folder / path))
+        yield f"{path} ({count} of {len(names)})" if is_known or count < len(names) else path
+
+
+def by_file(selected: Iterable[work.Tests]) -> dict[str, list[work.Tests]]:
+    """Several lines of a work.txt may name tests of one file."""
+    found: dict[str, list[work.Tests]] = {}
+    for tests in selected:
+        found.setdefault(tests.path, []).append(tests)
+    return found
 
 
 def function_states(folder: pathlib.Path, path: str, stage: work.Stage, number: str) -> dict[str, str]:
@@ -175,7 +187,14 @@ def run(folder: pathlib.Path, selected: Sequence[work.Tests], is_short: bool = F
     """Runs tests and shows how they end, file by file, or, if `is_short`, only those that fail and a count."""
     first: Bad | None = None
     passed = files = 0
-    for tests, results in workspace.run(folder, selected):
+    left = {path: len(lines) for path, lines in by_file(selected).items()}
+    together: dict[str, list[gtests.Result]] = {}
+    for tests, some in workspace.run(folder, selected):
+        results = together.setdefault(tests.path, [])
+        results += some
+        left[tests.path] -= 1
+        if left[tests.path]:
+            continue  # more of this file's tests are to come
         is_bad = any(each.is_bad for each in results)
         if is_bad or not is_short:
             result = workspace.show(tests.path, results)

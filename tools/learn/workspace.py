@@ -198,7 +198,7 @@ def check_whole(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter) -> 
 def build_or_say_why(folder: pathlib.Path, targets: Sequence[str] = ()) -> bool:
     """Builds everything, or these programs; says what the compiler says."""
     first = not (folder / "build").is_dir()
-    print("building; the first time takes minutes ..." if first else "building ...", flush=True)
+    print("building; the first time takes longest ..." if first else "building ...", flush=True)
     log = folder / "build.log"
     try:
         build(folder, log, targets)
