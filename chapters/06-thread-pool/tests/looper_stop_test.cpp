@@ -250,6 +250,27 @@ TEST(LooperStop, AClientOnItsWayIsAClient) {
   EXPECT_TRUE(pair.client.Ended());
 }
 
+// The stop timeout begins when the loop does, not when it was made. The goodbye takes two rounds.
+TEST(LooperStop, TheTimeBeforeTheLoopIsNoPartOfTheStopTimeout) {
+  ManualClock clock;
+  const ConnectionCallbacks callbacks{{}, Stay, {}, [](Connection* connection) {
+                                        Looper* looper = connection->GetLooper();
+                                        looper->RunAfter(seconds(0), [looper, connection] {
+                                          looper->RunAfter(seconds(0), [connection] {
+                                            connection->WriteToWriteBuffer("goodbye");
+                                            Delete(connection);
+                                          });
+                                        });
+                                      }};
+  TcpPair pair = test::MakeTcpPair();
+  Looper looper(clock.Source());
+  looper.AddConnection(pair.server.Release(), callbacks);
+  clock.Advance(seconds(3600));
+  looper.Stop();
+  looper.Loop();
+  EXPECT_EQ(pair.client.ReceiveAll(), "goodbye");
+}
+
 TEST(LooperStop, AClientThatComesMeanwhileIsToldAtOnce) {
   const ConnectionCallbacks stays{{}, UntilTheNextWord, {}, Stay};
   const ConnectionCallbacks comes{
