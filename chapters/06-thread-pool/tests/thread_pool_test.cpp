@@ -129,6 +129,30 @@ TEST(ThreadPool, StopRunsWhatWasAcceptedAndRefusesTheRest) {
   EXPECT_EQ(*witness, 0);
 }
 
+TEST(ThreadPool, WithoutStartStopDestroysTheTasks) {
+  const auto witness = std::make_shared<int>(0);
+  ThreadPool pool(1);
+  ASSERT_TRUE(pool.Submit([witness] { ++*witness; }));
+  pool.Stop();
+  EXPECT_EQ(*witness, 0) << "it has run";
+  EXPECT_EQ(witness.use_count(), 1) << "what it holds is let go";
+}
+
+// What a task holds may submit another one when it is destroyed. The pool refuses it.
+TEST(ThreadPool, AStoppedPoolDestroysTasksOutsideItsLock) {
+  bool refused = false;
+  ThreadPool pool(1);
+  {
+    const std::shared_ptr<int> last_words(new int(0), [&](const int* number) {
+      delete number;
+      refused = !pool.Submit([] {});
+    });
+    ASSERT_TRUE(pool.Submit([last_words] {}));
+  }
+  pool.Stop();
+  EXPECT_TRUE(refused);
+}
+
 TEST(ThreadPool, ItsDestructorStopsIt) {
   std::atomic<int> ran{0};
   {

@@ -47,6 +47,18 @@ void ThreadPool::Stop() {
     thread.join();
   }
   threads_.clear();
+  // Tasks are left only if no thread has run. Each is destroyed after the lock is released, since
+  // what it holds may call Submit().
+  bool more = true;
+  while (more) {
+    Task task;
+    const MutexLock lock(mutex_);
+    more = !tasks_.empty();
+    if (more) {
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
+  }
 }
 
 void ThreadPool::Run() {
