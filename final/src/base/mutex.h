@@ -6,7 +6,7 @@
 //  * MutexLock holds a Mutex until the end of its block.
 //  * A function declared with TURTLE_REQUIRES(mutex_) may be called only while mutex_ is held.
 //
-// Clang checks all of that at compile time, with -Wthread-safety: a forgotten lock is an error
+// Clang checks all of that at compile time, with -Wthread-safety: a forgotten lock is a warning
 // there, not a rare crash at night. Other compilers see a plain std::mutex, at no cost.
 //
 // Why not std::mutex itself: libstdc++ does not annotate it for the analysis.

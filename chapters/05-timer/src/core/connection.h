@@ -136,6 +136,8 @@ class Connection {
   /// For Looper::AddConnection(). Takes over `socket`, which must be connected and non-blocking.
   Connection(Socket socket, Looper& looper, const ConnectionCallbacks& callbacks,
              std::uint32_t generation) noexcept;
+
+  /// Gives up the loop's read buffer, ReadScratch, if its bytes are this connection's.
   ~Connection();
   Connection(const Connection&) = delete;
   auto operator=(const Connection&) -> Connection& = delete;

@@ -19,7 +19,7 @@ struct ListenOptions {
   std::chrono::milliseconds retry{100};
   /// Not 0: a client is accepted with its first byte, or after about that long. For protocols in
   /// which the client speaks first; core/tcp.h tells the price. Where the system can't,
-  /// clients are accepted at once, and the log says so.
+  /// clients are accepted at once, and a warning in the log names the seconds, as in `60 s`.
   std::chrono::seconds defer_accept{0};
 };
 

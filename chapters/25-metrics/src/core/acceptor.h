@@ -53,8 +53,8 @@ class Acceptor {
   /// Begins to accept clients. Throws std::system_error if the poller can't watch the listener.
   void Start();
 
-  /// Stops accepting and closes the listener. Clients already accepted are still handed over.
-  /// Repeated, nothing happens.
+  /// If it was started, stops accepting and closes the listener. Clients already accepted are still
+  /// handed over. Repeated, nothing happens.
   void Stop();
 
  private:

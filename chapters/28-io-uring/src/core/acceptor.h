@@ -61,8 +61,8 @@ class Acceptor {
   /// @return false: out of descriptors or memory, so that some may still wait; try again
   [[nodiscard]] auto AcceptWaiting() -> bool;
 
-  /// Stops accepting and closes the listener. Clients already accepted are still handed over.
-  /// Repeated, nothing happens.
+  /// If it was started, stops accepting and closes the listener. Clients already accepted are still
+  /// handed over. Repeated, nothing happens.
   void Stop();
 
  private:
