@@ -138,7 +138,7 @@ TEST(ThreadPool, WithoutStartStopDestroysTheTasks) {
   EXPECT_EQ(witness.use_count(), 1) << "what it holds is let go";
 }
 
-// What a task holds may submit another one when it is destroyed. The pool refuses it.
+// An object that a task holds may submit another task in its destructor. The pool refuses it.
 TEST(ThreadPool, AStoppedPoolDestroysTasksOutsideItsLock) {
   bool refused = false;
   ThreadPool pool(1);

@@ -48,7 +48,7 @@ void ThreadPool::Stop() {
   }
   threads_.clear();
   // Tasks are left only if no thread has run. Each is destroyed after the lock is released, since
-  // what it holds may call Submit().
+  // an object that it holds may call Submit().
   bool more = true;
   while (more) {
     Task task;
