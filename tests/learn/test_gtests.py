@@ -90,6 +90,12 @@ def test_three_hanging_tests_are_enough(program, tmp_path):
     assert list(outcomes(results)) == ["S.A", "S.B", "S.C"]
 
 
+def test_an_assertion_that_fails_several_times_is_told_once():
+    other = "a_test.cpp:9\nExpected: 2"
+    told = gtests._once_each(["a_test.cpp:3\nExpected: 1, with 1", other, "a_test.cpp:3\nExpected: 1, with 2"])
+    assert told == f"a_test.cpp:3\nExpected: 1, with 1\n(and 1 more of this assertion)\n{other}"
+
+
 def test_one_failure_may_be_enough(program, tmp_path):
     """Seen in the output of the program that did not come to its end: it is not run again."""
     made = program(A="fail and hang", B="hang")

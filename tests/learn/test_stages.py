@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+import work
 from conftest import STAGED
 from learn import progress, stages, workspace
 
@@ -49,6 +50,13 @@ def test_the_work_is_listed_by_stages(staged, folder):
     assert "  tests: tests/box_count_test.cpp (1 of 2)\n" in told
     assert f"./learn skip {folder}" in told
     assert json.loads((folder / workspace.MARK).read_text())["stage"] == 1
+
+
+def test_a_file_is_listed_once(tmp_path):
+    (tmp_path / "a_test.cpp").write_text("TEST(A, One) {}\nTEST(A, Two) {}\nTEST(A, Three) {}\n")
+    (tmp_path / "b_test.cpp").write_text("TEST_P(B, HoweverOften) {}\n")
+    named = [work.Tests("a_test.cpp", ("A.One",)), work.Tests("b_test.cpp"), work.Tests("a_test.cpp", ("A.Three",))]
+    assert list(stages.count_tests(tmp_path, named)) == ["a_test.cpp (2 of 3)", "b_test.cpp"]
 
 
 def test_from_the_first_stage_to_the_last(staged, folder):
