@@ -21,9 +21,13 @@ using test::HttpReply;
 // A server that counts the bytes of a body, or doesn't want it.
 class Counting : public ClockedServer {
  public:
-  explicit Counting(std::size_t& received)
-      : ClockedServer([&received](Looper& looper, LoopHttp& http) {
-          http.Mount("/", test::Answering([&received](Exchange& exchange) {
+  // If `last_exchange` is given, it is set to the last exchange that is counted.
+  explicit Counting(std::size_t& received, Exchange** last_exchange = nullptr)
+      : ClockedServer([&received, last_exchange](Looper& looper, LoopHttp& http) {
+          http.Mount("/", test::Answering([&received, last_exchange](Exchange& exchange) {
+                       if (last_exchange != nullptr) {
+                         *last_exchange = &exchange;
+                       }
                        exchange.OnBody([&](std::string_view piece, bool last) {
                          received += piece.size();
                          if (last) {
@@ -86,6 +90,24 @@ TEST(HttpBodyRate, WhoKeepsTheRateMayTakeAsLongAsItTakes) {
     server.Advance(seconds(25));
   }
   EXPECT_EQ(client.Ask(piece).body, std::to_string(kPieces * piece.size()));
+}
+
+// A timer, say, or another exchange may find that the handler can't take more.
+TEST(HttpBodyRate, TimeInWhichABodyIsHeldDoesNotCountWhoeverHoldsIt) {
+  std::size_t received = 0;
+  Exchange* exchange = nullptr;
+  Counting server(received, &exchange);
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(Head("/", 10)));
+  server.Send(client, "hello", received);
+  server.Loop().Ask([&] { exchange->HoldBody(true); });  // outside the session's turn
+  for (int i = 0; i < 5 && server.IsWaiting(); ++i) {
+    server.Advance(HttpOptions().body_timeout + seconds(1));
+  }
+  ASSERT_TRUE(server.IsWaiting()) << "the held body was refused: " << client.ReadReply().status;
+  server.Loop().Ask([&] { exchange->HoldBody(false); });
+  server.Advance(HttpOptions().body_timeout - seconds(1));  // the client has all of it again
+  EXPECT_EQ(client.Ask("world").body, "10");
 }
 
 TEST(HttpBodyRate, ABodyThatIsOnlyToBeDroppedIsNotWaitedForEither) {

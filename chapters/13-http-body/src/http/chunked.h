@@ -89,14 +89,14 @@ class ChunkedDecoder {
     kEscaped,          // the byte that a backslash protects
     kQuotedEnd,        // the end of an extension after a quoted string
     kSizeEnd,          // LF
-    kContent,
-    kContentCr,
-    kContentLf,
-    kTrailerStart,  // a trailer's name, or the CR of the empty line
-    kTrailerName,
-    kTrailerValue,
-    kTrailerLf,
-    kEndLf,
+    kContent,          // the bytes of the chunk
+    kContentCr,        // the CR after them
+    kContentLf,        // LF, then the next size
+    kTrailerStart,     // a trailer's name, or the CR of the empty line
+    kTrailerName,      // more of the name, or ':'
+    kTrailerValue,     // more of the value, or CR
+    kTrailerLf,        // LF, then the next trailer
+    kEndLf,            // LF of the empty line, which ends the body
     kDone,
     kBad,
   };

@@ -245,7 +245,6 @@ void HttpExchange::GiveUpBody() {
   }
 }
 
-// After a redirect the request has no body, though some bytes of it may be left to drop.
 auto HttpExchange::BodyTooLarge() const noexcept -> bool {
   return body_ && GetRequest().framing.HasBody() && body_->TooLarge();
 }

@@ -123,9 +123,7 @@ void Exchange::OnBody(BodyCallback callback) {
 
 void Exchange::HoldBody(bool hold) {
   body_held_ = hold;
-  if (!hold) {
-    session_->Wake();
-  }
+  session_->Wake();  // in both cases: there may be a piece to deliver, or a deadline to stop
 }
 
 void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> length) {

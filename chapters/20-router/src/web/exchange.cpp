@@ -187,9 +187,7 @@ void Exchange::OnBody(BodyCallback callback) {
 
 void Exchange::HoldBody(bool hold) {
   body_held_ = hold;
-  if (!hold) {
-    session_->Wake();
-  }
+  session_->Wake();  // in both cases: there may be a piece to deliver, or a deadline to stop
 }
 
 // Shows the tap the handler's own head, as Reply() does.
