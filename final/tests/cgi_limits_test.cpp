@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "cgi/cgi_run.h"
 #include "support/cgi_server.h"
 #include "support/http_client.h"
 #include "support/no_descriptors.h"
@@ -65,6 +66,15 @@ TEST(CgiLimitsTest, RunsWhatIsInTheFolderAndNothingElse) {
   HttpClient other(server.Port());
   EXPECT_EQ(other.Ask(Get("/cgi-bin/text")).status, 403);
   EXPECT_EQ(other.Ask(Get("/cgi-bin/nonsense")).status, 502);
+}
+
+// Neither the directory itself, nor its parent, nor a hidden file.
+TEST(CgiLimitsTest, ANameThatIsEmptyOrBeginsWithADotNamesNoProgram) {
+  for (const char* path : {"", "/", "//x", "/&1", "/.hidden", "/.&1", "/..", "/../program"}) {
+    EXPECT_FALSE(ParseCgiTarget(path, path)) << path;
+  }
+  EXPECT_FALSE(ParseCgiTarget("/.a&b", "/cgi-bin/.a%26b"));
+  EXPECT_TRUE(ParseCgiTarget("/a.b", "/a.b")) << "a dot elsewhere in a name is allowed";
 }
 
 // The kernel has one number for "no such program" and "no such interpreter".

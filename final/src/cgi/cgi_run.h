@@ -35,7 +35,7 @@ struct CgiTarget {
 /// Splits "/add&1&2" or "/hello/path/info"; an encoded '&' does not separate.
 /// @param sub_path the end of the decoded path
 /// @param raw_path the whole path as it was sent
-/// @return nullopt if it names no program
+/// @return nullopt for an empty name and for one that begins with a dot
 [[nodiscard]] auto ParseCgiTarget(std::string_view sub_path, std::string_view raw_path)
     -> std::optional<CgiTarget>;
 

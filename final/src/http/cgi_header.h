@@ -39,7 +39,7 @@ enum class CgiReplyKind {
 struct CgiHeader {
   CgiReplyKind kind = CgiReplyKind::kDocument;  ///< The kind of response.
   int status = 200;                             ///< 200..599; 302 for a redirect without a status.
-  std::string reason;                           ///< The program's reason phrase; may be empty.
+  std::string reason;                           ///< The program's reason phrase; it isn't sent.
   std::string location;      ///< A path with query, or an absolute URI; empty: none.
   std::string content_type;  ///< Empty: none (a response without a body).
   std::optional<std::uint64_t> content_length;  ///< As the program promised; nullopt: none.

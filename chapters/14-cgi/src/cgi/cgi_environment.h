@@ -57,7 +57,7 @@ struct CgiRequestInfo {
 /// The environment of one program.
 class CgiEnvironment {
  public:
-  /// Linux accepts no longer argument or variable (execve(2): MAX_ARG_STRLEN).
+  /// Linux accepts no longer argument or variable, with its zero byte (execve(2): MAX_ARG_STRLEN).
   static constexpr std::size_t kMaxEntryBytes = std::size_t{128} * 1024;
 
   CgiEnvironment(const CgiEnvironment&) = delete;                     ///< Owns memory of Envp().
@@ -78,8 +78,8 @@ class CgiEnvironment {
   /// @param info the request.
   /// @param inherited entries `NAME=value`; a variable of the request overrides them, and the first
   ///        of two with the same name wins.
-  /// @return nullopt if a value has a NUL byte, which no environment can hold, or an entry is
-  ///         longer than kMaxEntryBytes: respond with 400.
+  /// @return nullopt if a value has a NUL byte, which no environment can hold, or an entry has
+  ///         kMaxEntryBytes or more: respond with 400.
   [[nodiscard]] static auto Build(const CgiRequestInfo& info,
                                   const std::vector<std::string>& inherited)
       -> std::optional<CgiEnvironment>;

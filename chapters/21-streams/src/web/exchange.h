@@ -163,8 +163,8 @@ class Exchange {
   /// exchange ends. The callback may throw, as Handle() may; it can't replace itself.
   void OnBody(BodyCallback callback);
 
-  /// Pauses or resumes the delivery of the body, for a handler that can't take more at the moment. A
-  /// paused body waits in the client, and that time doesn't count for the body's deadline.
+  /// Pauses or resumes the delivery of the body, for a handler that can't take more at the moment.
+  /// A paused body waits in the client, and that time doesn't count for the body's deadline.
   void HoldBody(bool hold);
 
   /// Limits the request's body in place of the server's own limit; a longer one gets a 413. Must be
