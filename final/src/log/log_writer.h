@@ -10,7 +10,6 @@
 //  * Reopen() follows a file that was moved.
 //  * The destructor writes the rest; a stalled reader gets that patience once more.
 //
-//
 // Thread: any, except for the destructor, which must run when no other thread writes.
 #pragma once
 
