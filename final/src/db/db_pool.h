@@ -44,8 +44,8 @@ struct DbPoolOptions {
   std::size_t max_connections = 8;               ///< In use and idle together; 1 or more.
   std::size_t max_waiting = 256;                 ///< Beyond it Acquire() fails at once.
   std::chrono::milliseconds acquire_time{5000};  ///< The longest wait for a connection.
-  std::chrono::milliseconds trust_time{30'000};  ///< If idle for longer, it is checked first.
-  std::chrono::milliseconds idle_time{300'000};  ///< If idle for longer, it is closed.
+  std::chrono::milliseconds trust_time{30'000};  ///< Once idle this long, it is checked first.
+  std::chrono::milliseconds idle_time{300'000};  ///< Once idle this long, it is closed.
 };
 
 /// The connections of a pool, and its counts.

@@ -373,7 +373,10 @@ class Exchange {
   [[gnu::cold]] void ReplyUnusually(int status, std::string_view start, const ReadyReply& reply);
   void StopLateTimer() noexcept;
   void CloseRareParts() noexcept;
+  // Probes a client that has closed its end, if a callback of OnEnd() waits for the news.
+  // rare_ may be null: most exchanges have none.
   void AskWhetherGone();
+  // Calls the callbacks of OnEnd(), each once, and logs what they throw. rare_ is not null.
   void TellEnd() noexcept;
   void Move(ReplyState to) noexcept;
   auto Allow(std::uint64_t bytes) noexcept -> std::uint64_t;

@@ -14,7 +14,6 @@
 //
 // Each accepted task is either run or dropped, by exactly one call of Run() or Drop().
 //
-//
 // Each priority has a queue, first come, first served. Of the three tasks in front, the one with
 // the earliest turn runs first. A turn is the time of submission plus `TaskPoolOptions::overtake`
 // for each step below the highest priority. So nothing starves: a task is only overtaken by tasks
