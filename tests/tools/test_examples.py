@@ -98,7 +98,6 @@ void AddTodo(const ServerRequest& req, ServerResponse& res);""",
 }
 PAGES = {
     "chapters/03-connection/README.md": (['"core/connection.h"'], "struct Frame {};", ""),
-    "chapters/03-connection/README.zh.md": (['"core/connection.h"'], "struct Frame {};", ""),
     "chapters/07-acceptor/README.md": (["<cstddef>", '"base/unique_fd.h"'], "struct ReceivedDescriptor {};", ""),
     "chapters/08-turtle-server/README.md": (
         ["<memory>", '"core/turtle_server.h"'],
@@ -274,7 +273,7 @@ def loose_blocks() -> list[tuple[str, chapters.Excerpt]]:
 def page_unit(block: chapters.Excerpt) -> str:
     """A whole program as it is. Statements in a function, after the lines that stand outside of one."""
     page = block.page.relative_to(ROOT).as_posix()
-    context = PAGES.get(page, ([], "", ""))
+    context = PAGES.get(page.replace(".zh.md", ".md"), ([], "", ""))  # of its source, if it is a translation
     if any(re.match(r"(int|auto) main\(", row) for row in block.code):
         return f'#line {block.line} "{page}"\n' + "\n".join(block.code) + "\n"
     outside = [row if re.match(r"#include|using namespace", row) else "" for row in block.code]
