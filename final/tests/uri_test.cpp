@@ -22,6 +22,11 @@ TEST(UriTest, PathIsDecodedOnceAndNormal) {
       {"/%C3%A4", "/\xc3\xa4"},
       {"/100%25", "/100%"},
       {"/%252e%252e/x", "/%2e%2e/x"},  // decoded twice this would be a way up
+      {"/%61/", "/a/"},
+      {"/%61", "/a"},
+      {"/%61/b/", "/a/b/"},
+      {"/./a/", "/a/"},
+      {"/a/../b/", "/b/"},
       {"/a/./b", "/a/b"},
       {"/a/../b", "/b"},
       {"/a/b/..", "/a/"},
