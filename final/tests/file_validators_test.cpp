@@ -74,6 +74,10 @@ TEST_F(FileValidatorsTest, StrongOnceTheClockHasMovedOn) {
   EXPECT_TRUE(IsStrong());
   InodeTime(status_) = {1'999'999, 990 * kMillisecond};  // 10 ms ago
   EXPECT_FALSE(IsStrong());
+  now_ = {2'000'000, 10 * kMillisecond};  // a tick: the clock may not have moved on yet
+  EXPECT_FALSE(IsStrong());
+  now_ = {2'000'000, 10 * kMillisecond + 1};
+  EXPECT_TRUE(IsStrong());
   now_ = {2'000'000, 20 * kMillisecond};
   EXPECT_TRUE(IsStrong());
   InodeTime(status_) = {2'000'001, 7};  // not yet
