@@ -33,7 +33,8 @@ struct Spec {
   ByteRange range{};  // length 0: no part of the representation is in it
 };
 
-// Parses "first-", "first-last" or "-suffix", relative to `size` > 0 bytes.
+// Parses "first-", "first-last" or "-suffix", relative to `size` bytes. No part of 0 bytes exists:
+// the range is empty then.
 auto ParseSpec(std::string_view text, std::uint64_t size) -> Spec {
   const auto first = TakeNumber(text);
   if (text.empty() || text.front() != '-') {

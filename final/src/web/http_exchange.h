@@ -119,6 +119,8 @@ class HttpExchange final : public Exchange {
   auto Probe() -> bool override;
 
  private:
+  // Decides whether the connection is kept, and queues the head and, unless the method or the
+  // status forbids one, the body.
   void SendWhole(const Response& response) override;
   void SendReady(int status, std::string_view start, const ReadyReply& reply) override;
   void SendHead(const Response& head, std::optional<std::uint64_t> length) override;

@@ -65,8 +65,7 @@ class Exchange {
   }
 
   /// Sends the response. The body is left out where HTTP forbids one (HEAD, 304). A second call
-  /// sends nothing and throws std::logic_error. If that exception leaves the handler, a response
-  /// still under way is cut.
+  /// sends nothing and throws std::logic_error.
   /// @param response with a final status; throws std::invalid_argument for one below 200
   void Reply(const Response& response);
 

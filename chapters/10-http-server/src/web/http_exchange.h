@@ -65,6 +65,8 @@ class HttpExchange final : public Exchange {
   [[nodiscard]] auto HowToClose() const noexcept -> Closing;
 
  private:
+  // Decides whether the connection is kept, and queues the head and, unless the method or the
+  // status forbids one, the body.
   void SendWhole(const Response& response) override;
   [[nodiscard]] auto HasTakenMore() const noexcept -> bool;
 

@@ -101,6 +101,8 @@ class HttpExchange final : public Exchange {
   [[nodiscard]] auto BodyLimitText() const -> std::string override;
 
  private:
+  // Decides whether the connection is kept, and queues the head and, unless the method or the
+  // status forbids one, the body.
   void SendWhole(const Response& response) override;
   void SendHead(const Response& head, std::optional<std::uint64_t> length) override;
   void SendPiece(std::string_view bytes) override;

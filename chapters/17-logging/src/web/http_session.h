@@ -51,12 +51,19 @@ class HttpSession : public Session {
   void OnWake() override { LookAgain(); }
   void ContinueExchange();
   void GoOn();
+
+  // Serves the requests at the front of the input, up to the share of one call, until one is
+  // incomplete or its exchange stays open, or the connection is paused or ends.
   void ServeInput();
+
   void SkipLineEnds();
   auto ServeRequest() -> bool;
   void KeepExchange();
   void Refuse(int status, std::string_view reason, Method method = Method::kOther);
+
+  // Ends the complete exchange, and closes the connection if it isn't kept.
   void Finish();
+
   void Close(Closing closing);
   void SetDeadlines();
   void LookAgain();
