@@ -65,7 +65,7 @@ def test_the_page_of_a_class_has_all_that_is_public(site):
     assert re.sub(r"<[^>]+>", "", signature) == "auto Next() const -&gt; std::optional&lt;TimePoint&gt;\n".strip()
     assert '<a href="../base/#timepoint">TimePoint</a>' in signature
     assert "queue_" not in text
-    assert '<a href="../Looper/">Looper</a> has to wake up at the latest' in text
+    assert '<a href="../Looper/">Looper</a> must wake up at the latest' in text
     options = page_of(site, "api/ServerOptions")
     fields = [m for m in re.findall(r"^  [\w:<>, ]+ (\w+)(?: = |\{|;)", (ROOT / "final/src/core/server_options.h").read_text(
         encoding="utf-8"), re.MULTILINE)]

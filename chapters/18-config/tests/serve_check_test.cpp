@@ -112,7 +112,7 @@ TEST_F(ServeCheckTest, PlacesThatTheKernelTakesTogetherAreNoFault) {
 TEST_F(ServeCheckTest, ASocketThatCannotBeMadeIsNamed) {
   ExpectAddressFault("unix:" + folder_.Path("none/s"), "No such file or directory");
   ExpectAddressFault("unix:" + folder_.Path("file/s"), "Not a directory");
-  ExpectAddressFault("unix:" + folder_.Path("file"), "no socket");
+  ExpectAddressFault("unix:" + folder_.Path("file"), "it exists and is not a socket");
   ExpectAddressFault("unix:" + folder_.Path(std::string(200, 's')), "too long");
 }
 

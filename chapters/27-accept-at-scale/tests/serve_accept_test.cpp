@@ -101,9 +101,9 @@ TEST_F(ServeAcceptTest, AConfigurationSaysItToo) {
 TEST_F(ServeAcceptTest, AnotherWordIsRefused) {
   Turtle turtle(Arguments({"--accept", "all"}));
   EXPECT_EQ(turtle.Wait(), 2);
-  EXPECT_EQ(turtle.ReadErrors(),
-            "turtle: --accept: 'all' is not one of shared, per-loop, per-cpu (turtle --help tells "
-            "more)\n");
+  EXPECT_EQ(
+      turtle.ReadErrors(),
+      "turtle: --accept: 'all' is not one of shared, per-loop, per-cpu (see turtle --help)\n");
 }
 
 TEST_F(ServeAcceptTest, ASecondProgramOnThePortIsRefusedInOneLine) {
