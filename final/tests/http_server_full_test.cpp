@@ -1,4 +1,4 @@
-// Above the limit, a web client is told so.
+// Above the limit of clients, a web client gets a 503 that says so.
 #include <gtest/gtest.h>
 
 #include <string>

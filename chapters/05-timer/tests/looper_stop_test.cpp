@@ -1,4 +1,4 @@
-// How a loop ends: every connection is told, and may finish, but not forever.
+// How a loop ends: it notifies every connection, and gives each a limited time to finish.
 #include <gtest/gtest.h>
 
 #include <chrono>

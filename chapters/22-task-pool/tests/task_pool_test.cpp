@@ -1,4 +1,4 @@
-// Tasks that wait for a thread: which goes first, which must go, and what each of them is told.
+// Tasks that wait for a thread: their order, which one a full queue drops, and the end of each.
 #include "task/task_pool.h"
 
 #include <gtest/gtest.h>

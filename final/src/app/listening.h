@@ -45,7 +45,7 @@ class Listening {
   /// Returns each one's name for a successor, in the order of HttpServer::ListenerFds().
   [[nodiscard]] auto Names() const noexcept -> const std::vector<std::string>& { return names_; }
 
-  /// Takes over the predecessor's files, just before it is told that we serve.
+  /// Takes over the predecessor's files. Call it just before reporting readiness to that process.
   void TakeFiles();
 
   /// Gives up the files, which belong to a successor from now on.

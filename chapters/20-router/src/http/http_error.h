@@ -10,8 +10,8 @@
 
 namespace TURTLE_SERVER {
 
-/// Ends a handler: the client gets `status` and a page with the text. Nothing is logged: it is the
-/// client's mistake, and the client is told.
+/// Ends a handler: the client gets `status` and a page with the text. Nothing is logged, because
+/// the mistake is the client's, and the page reports it.
 class HttpError : public std::runtime_error {
  public:
   /// @param status 400 to 599; throws std::invalid_argument for any other, which is no error
