@@ -48,7 +48,7 @@ void ThreadPool::Stop() {
   }
   threads_.clear();
   // Tasks are left only if no thread has run. Each is destroyed after the lock is released, since
-  // an object that it holds may call Submit().
+  // an object that it holds may call Submit(). No second queue takes them: it would need memory.
   bool more = true;
   while (more) {
     Task task;

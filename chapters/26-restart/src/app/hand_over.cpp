@@ -23,7 +23,7 @@
 #include "process/child_plan.h"
 #include "process/pipe_io.h"
 
-extern char** environ;  // not declared in every system's headers
+extern char** environ;  // NOLINT(readability-redundant-declaration): not every header has it
 
 namespace TURTLE_SERVER {
 
