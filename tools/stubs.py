@@ -476,8 +476,10 @@ def build(
     quiet: bool = False,
     targets: Sequence[str] = (),
     options: Sequence[str] = (),
+    is_shown: bool = False,
 ) -> None:
-    """Configures and builds, everything or some targets; a StubError with the compiler's words."""
+    """Configures and builds, everything or some targets; a StubError with the compiler's words. How far it is
+    can be shown on the terminal, in one line."""
     configure = ["cmake", "-S", str(source), "-B", str(folder), *options]
     if quiet:
         configure.append(f"-DCMAKE_CXX_FLAGS={QUIET}")
@@ -488,15 +490,29 @@ def build(
         make += ["--target", *targets]
     output = ""
     for command in (configure, make):
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        output += done.stdout
+        status, said = follow(command, is_shown)
+        output += said
         if log:
             log.write_text(output, encoding="utf-8")
-        if done.returncode != 0:
+        if status != 0:
             words = re.compile(r"error: |^CMake Error|undefined reference")
-            errors = [line for line in done.stdout.splitlines() if words.search(line)]
-            shown = "\n".join(errors[:10] or done.stdout.splitlines()[-20:])
+            errors = [line for line in said.splitlines() if words.search(line)]
+            shown = "\n".join(errors[:10] or said.splitlines()[-20:])
             raise StubError(f"it does not build:\n{shown}")
+
+
+def follow(command: Sequence[str], is_shown: bool) -> tuple[int, str]:
+    """Exit status and output of a build; meanwhile "12/34" of its steps, if it is to be shown."""
+    said = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+        for line in process.stdout or ():
+            said.append(line)
+            step = re.match(r"\[ *(\d+/\d+|\d+%)\]", line)
+            if step and is_shown:
+                print(f"\r  {step[1]}  ", end="", flush=True)
+    if is_shown:
+        print("\r" + " " * 20 + "\r", end="", flush=True)
+    return process.returncode, "".join(said)
 
 
 def test_programs(files: dict[str, pathlib.Path]) -> dict[str, str]:

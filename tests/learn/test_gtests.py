@@ -79,6 +79,19 @@ def test_a_test_that_hangs_is_ended(program, tmp_path):
     assert outcomes(results) == {"S.A": Outcome.HUNG, "S.B": Outcome.PASSED}
 
 
+def test_a_test_hangs_that_says_nothing_for_long(program, tmp_path):
+    """What came to its end before it has its result, and what comes after it runs."""
+    made = program(A="fail", B="hang", C="pass")
+    results = gtests.run_program(made, tmp_path, silence=1)
+    assert outcomes(results) == {"S.A": Outcome.FAILED, "S.B": Outcome.HUNG, "S.C": Outcome.PASSED}
+    assert results[1].message == "not done after 1 s"
+
+
+def test_a_crash_has_the_words_of_the_program_only(program, tmp_path):
+    results = gtests.run_program(program(A="crash"), tmp_path)
+    assert results[0].message == "ended by SIGABRT\n"
+
+
 def test_what_crashes_only_together_is_no_success(program, tmp_path):
     results = gtests.run_program(program(A="pass", B="crash together"), tmp_path)
     assert outcomes(results) == {"S.A": Outcome.PASSED, "S.B": Outcome.PASSED, "some_test": Outcome.CRASHED}
@@ -88,6 +101,7 @@ def test_three_hanging_tests_are_enough(program, tmp_path):
     made = program(A="hang", B="hang", C="hang", D="hang")
     results = gtests.run_program(made, tmp_path, seconds=0.5, seconds_per_test=0.5)
     assert list(outcomes(results)) == ["S.A", "S.B", "S.C"]
+    assert results[2].message == "not done after 0.5 s; not run after it: S.D"
 
 
 def test_an_assertion_that_fails_several_times_is_told_once():

@@ -79,12 +79,14 @@ def say(first: str, items: Iterable[str]) -> None:
 
 
 def count_tests(folder: pathlib.Path, selected: Sequence[work.Tests]) -> Iterator[str]:
-    """Each file once, with the number of its tests; without it where only the program knows it."""
+    """Each file once, with the number of its tests where the source tells it."""
     for path, lines in by_file(selected).items():
         names = work.tests_in(folder / path) if (folder / path).is_file() else ()
         count = sum(any(tests.has(name) for tests in lines) for name in names)
-        is_known = not ((folder / path).is_file() and work.has_parameters(folder / path))
-        yield f"{path} ({count} of {len(names)})" if is_known or count < len(names) else path
+        if (folder / path).is_file() and work.has_parameters(folder / path):
+            yield path if count == len(names) else f"{path} (some)"
+        else:
+            yield f"{path} ({count} of {len(names)})"
 
 
 def by_file(selected: Iterable[work.Tests]) -> dict[str, list[work.Tests]]:
@@ -133,15 +135,14 @@ class Bad:
     result: gtests.Result
 
 
-def check(folder: pathlib.Path, mark: Mark, told: work.Work, is_brief: bool) -> int:
-    """The tests of the stage, then those of earlier stages and chapters. With `is_brief`, those only if
-    the stage's own pass."""
+def check(folder: pathlib.Path, mark: Mark, told: work.Work) -> int:
+    """The tests of the stage. Once they pass, those of earlier stages, of what is given, and of earlier chapters."""
     chapter = workspace.find(mark.chapter)
     number = mark.stage
     while True:
         stage = told.stages[number - 1]
         introduce(folder, chapter, told, stage)
-        if not build(folder, [tests.path for tests in stage.tests]):
+        if not build(folder, stage.tests):
             return 1
         print(f"\n{stage.heading}")
         bad = run(folder, stage.tests)
@@ -149,38 +150,37 @@ def check(folder: pathlib.Path, mark: Mark, told: work.Work, is_brief: bool) -> 
             break
         print("\nThe next stage is written, too.\n")
         number += 1
-    dataclasses.replace(mark, stage=number).write(folder)
-    if bad and is_brief:
-        progress.note(chapter.number, stage=number - 1, stages=len(told.stages))
+    if bad:
+        remember(folder, mark, told, number)
         return say_next(folder, chapter, stage, bad)
-    if not bad and number == len(told.stages):
+    if number == len(told.stages):
+        remember(folder, mark, told, number)
         print("\nThat was the last stage. Now the whole:")
         if workspace.check_whole(folder, mark, chapter):
-            progress.note(chapter.number, stage=number - 1, stages=len(told.stages))
             return 1
-        dataclasses.replace(mark, stage=number + 1).write(folder)
-        progress.note(chapter.number, stage=number, stages=len(told.stages))
+        remember(folder, mark, told, number + 1)
         return 0
 
-    earlier = run_earlier(folder, mark, chapter, told, number)
-    if earlier is None:
-        return 1
-    is_done = not bad and not earlier
-    progress.note(chapter.number, stage=number if is_done else number - 1, stages=len(told.stages))
-    if bad:
-        return say_next(folder, chapter, stage, bad)
-    if earlier:
-        return say_broken(folder, stage, earlier[0])
-    dataclasses.replace(mark, stage=number + 1).write(folder)
+    remember(folder, mark, told, number + 1)  # though the reader may not wait for what follows
+    broken = run_earlier(folder, mark, chapter, told, number)
+    if broken is None or broken:
+        remember(folder, mark, told, number)
+        return say_broken(folder, stage, broken[0]) if broken else 1
     print(f"\nStage {number} of {len(told.stages)} is done. Next:\n")
     introduce(folder, chapter, told, told.stages[number])
     print(f"Then:  ./learn check {shown(folder)}")
     return 0
 
 
-def build(folder: pathlib.Path, paths: Sequence[str]) -> bool:
-    names = {path: folder / path for path in paths if (folder / path).is_file()}
-    return workspace.build_or_say_why(folder, sorted(stubs.test_programs(names).values()))
+def remember(folder: pathlib.Path, mark: Mark, told: work.Work, number: int) -> None:
+    """That the workspace is at this stage, so that those before it are done."""
+    dataclasses.replace(mark, stage=number).write(folder)
+    progress.note(mark.chapter, stage=number - 1, stages=len(told.stages))
+
+
+def build(folder: pathlib.Path, selected: Iterable[work.Tests]) -> bool:
+    files = {tests.path: folder / tests.path for tests in selected if (folder / tests.path).is_file()}
+    return workspace.build_or_say_why(folder, sorted(stubs.test_programs(files).values()))
 
 
 def run(folder: pathlib.Path, selected: Sequence[work.Tests], is_short: bool = False) -> Bad | None:
@@ -219,9 +219,10 @@ def run_earlier(
         ("What is given", given, True),
         ("Earlier chapters", earlier, True),
     ]
-    if any(selected for _, selected, _ in groups):
-        print()
-        if not build(folder, [tests.path for _, selected, _ in groups for tests in selected]):
+    every = [tests for _, selected, _ in groups for tests in selected]
+    if every:
+        print("\nThe stage's own tests pass. Now those of before:")
+        if not build(folder, every):
             return None
     found = []
     for heading, selected, is_short in groups:

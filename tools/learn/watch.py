@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import pathlib
 import time
 from collections.abc import Callable
@@ -16,11 +15,10 @@ SUFFIXES = (".cpp", ".h", ".txt", ".cmake", ".py")
 
 def watch(
     folder: pathlib.Path,
-    check: Callable[[pathlib.Path], int] = functools.partial(workspace.check, is_brief=True),
+    check: Callable[[pathlib.Path], int] = workspace.check,
     wait: Callable[[float], None] = time.sleep,
 ) -> int:
-    """Until the reader presses Ctrl-C, which is how it ends well. The tests of earlier stages and chapters wait
-    for those of the stage, so that a save is answered soon."""
+    """Until the reader presses Ctrl-C, which is how it ends well."""
     folder = folder.resolve()
     workspace.mark_of(folder)
     try:

@@ -8,6 +8,7 @@ import json
 import pathlib
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 import exercises
@@ -19,6 +20,7 @@ from learn.errors import LearnError
 from learn.steps import Runner
 
 MARK = ".turtle-learn.json"
+SILENCE = 20.0  # s without output after which a test hangs; one that waits in vain gives up after 10 s
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,9 +144,8 @@ def finish(folder: pathlib.Path, mark: Mark) -> None:
     (folder / ".gitignore").write_text("build/\n", encoding="utf-8")
 
 
-def check(folder: pathlib.Path, is_brief: bool = False) -> int:
-    """Builds and tests. With `is_brief`, the tests of earlier stages and chapters run only when those of
-    the stage pass."""
+def check(folder: pathlib.Path) -> int:
+    """Builds and tests: by stages, or everything."""
     from learn import stages  # which imports this module
 
     folder = folder.resolve()
@@ -153,7 +154,7 @@ def check(folder: pathlib.Path, is_brief: bool = False) -> int:
     get_tools()
     told = stages.of(mark)
     if told and stages.current(mark, told):
-        return stages.check(folder, mark, told, is_brief)
+        return stages.check(folder, mark, told)
     print(f"Chapter {chapter.number}, {chapter.title}\n")
     return check_whole(folder, mark, chapter)
 
@@ -197,8 +198,9 @@ def check_whole(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter) -> 
 
 def build_or_say_why(folder: pathlib.Path, targets: Sequence[str] = ()) -> bool:
     """Builds everything, or these programs; says what the compiler says."""
-    first = not (folder / "build").is_dir()
-    print("building; the first time takes longest ..." if first else "building ...", flush=True)
+    what = work.count(len(targets), "test program") if targets else "all programs"
+    is_first = not (folder / "build").is_dir()
+    print(f"Building {what}{'; the first build compiles all that is given, too' * is_first} ...", flush=True)
     log = folder / "build.log"
     try:
         build(folder, log, targets)
@@ -219,6 +221,8 @@ def say_next(folder: pathlib.Path, path: str, bad: gtests.Result) -> None:
     place = shown(folder / "build")
     chosen = f" --gtest_filter={bad.test}" if "." in bad.test else ""
     print(f"Alone: cmake --build {place} --target {program} && {place}/tests/{program}{chosen}")
+    if bad.outcome is gtests.Outcome.CRASHED:
+        print(f"Where: gdb -batch -ex run -ex bt --args {place}/tests/{program}{chosen}")
 
 
 def groups(folder: pathlib.Path, mark: Mark, chapter: chapters.Chapter) -> list[tuple[str, str, list[str]]]:
@@ -248,7 +252,7 @@ def run(folder: pathlib.Path, selected: Sequence[work.Tests]) -> Iterator[tuple[
     def one(tests: work.Tests) -> list[gtests.Result]:
         program = folder / "build" / "tests" / programs[tests.path]
         order = {name: place for place, name in enumerate(work.tests_in(folder / tests.path))}
-        results = gtests.run_program(program, folder / "build", chosen=tests.filter)
+        results = gtests.run_program(program, folder / "build", 600, SILENCE, silence=SILENCE, chosen=tests.filter)
         return sorted(results, key=lambda each: order.get(work.plain(each.test), len(order)))  # as one reads them
 
     with concurrent.futures.ThreadPoolExecutor(setup.jobs()) as pool:
@@ -308,7 +312,7 @@ def build(folder: pathlib.Path, log: pathlib.Path, targets: Sequence[str] = ()) 
         home = f"CMAKE_HOME_DIRECTORY:INTERNAL={folder}\n"
         if home not in cache.read_text(encoding="utf-8", errors="replace"):
             shutil.rmtree(folder / "build")  # the workspace was moved
-    stubs.build(folder, folder / "build", log, quiet=True, targets=targets)
+    stubs.build(folder, folder / "build", log, quiet=True, targets=targets, is_shown=sys.stdout.isatty())
 
 
 def unwritten(folder: pathlib.Path, number: str) -> dict[str, int]:
