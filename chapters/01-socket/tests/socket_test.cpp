@@ -105,9 +105,13 @@ TEST(Socket, Ipv6AnyLeavesThePortOfIpv4Free) {
 }
 
 TEST(Socket, HasNoDescriptorBeforeItKnowsTheFamily) {
-  const Socket socket;
+  Socket socket;
   EXPECT_EQ(socket.GetFd(), -1);
   EXPECT_EQ(ErrorOf([&] { static_cast<void>(socket.LocalAddress()); }).code().value(), EBADF);
+  const std::system_error error = ErrorOf([&] { socket.Listen(); });
+  EXPECT_EQ(error.code().value(), EBADF);
+  EXPECT_NE(std::string(error.what()).find("listen (no address)"), std::string::npos)
+      << error.what();
 }
 
 TEST(Socket, DescriptorsAreClosedOnExec) {
