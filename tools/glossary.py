@@ -29,10 +29,9 @@ HEAD = """\
 # Terms that are used before they are defined; `tools/glossary.py shrink` rewrites this list. It never grows.
 """
 EVERYDAY = frozenset(
-    "address batch bounded body commit connection counter drain exchange fresh handler hand-over head hit live load lock"
-    " mounted parting pattern pin pool port priority range ready request reset rolled route scope segment session setting"
-    " signal socket stale status stream streamed stuck target ticket token under way view watch".split()
-) | {"live, ready", "ready, readiness", "under way"}
+    "body bounded connection counter drain exchange fresh hand-over handler hit load lock mounted pattern pool range request"
+    " route setting stale status stuck target view watch".split()
+) | {"live, ready", "under way"}
 ENTRY = re.compile(r"^### (.+)\n\n((?:.+\n)+)", re.MULTILINE)
 PLACE = re.compile(r"\(\.\./chapters/([^/)]+)/README\.md\)")
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]*)\)")
