@@ -214,10 +214,12 @@ def _once_each(failures: Sequence[str]) -> str:
     places: dict[str, list[str]] = {}
     for failure in failures:
         places.setdefault(failure.split("\n", 1)[0], []).append(failure.strip())
-    return "\n".join(
-        same[0] if len(same) == 1 else f"{same[0]}\n(and {len(same) - 1} more of this assertion)"
-        for same in places.values()
-    )  # fmt: skip
+    found = []
+    for first, *more in places.values():
+        found.append(first)
+        if more:
+            found.append(f"(and {len(more)} more of this assertion)")
+    return "\n".join(found)
 
 
 def _listed(listing: str) -> list[str]:

@@ -94,10 +94,10 @@ def exercise_of(folder: pathlib.Path) -> str:
     mark = workspace.mark_of(folder.resolve())
     if not mark.exercises:
         todo = workspace.unwritten(folder.resolve(), mark.chapter)
-        what = (
-            f"{folder} is chapter {mark.chapter} itself, whose page is the hint; exercises have hints of their own."
-            f" Still marked TODO({mark.chapter}): {', '.join(sorted(todo))}."
-        ) if todo else f"Chapter {mark.chapter} is finished in {folder}; its exercises have hints of their own."  # fmt: skip
+        what = f"Chapter {mark.chapter} is finished in {folder}; its exercises have hints of their own."
+        if todo:
+            what = f"{folder} is chapter {mark.chapter} itself, whose page is the hint; exercises have hints of their own."
+            what += f" Still marked TODO({mark.chapter}): {', '.join(sorted(todo))}."
         raise LearnError(f"{what} The book's own code: ./learn solution {workspace.shown(folder)}")
     known = progress.load()
     open_ones = [name for name in mark.exercises if not progress.is_solved(known, name)]
