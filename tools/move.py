@@ -5,7 +5,7 @@
     tools/move.py names OLD NEW [OLD NEW …]    CgiRun CgiProcess: wherever it stands as a word
 
 A file of a chapter is mentioned in many places: in includes, in later chapters' versions, in tests, on
-pages and in their excerpts, in lists of stubs, in solutions of exercises, in translations, in tools. All
+pages and in their excerpts, in work.txt, in solutions of exercises, in translations, in tools. All
 of them follow. Solutions are made anew from the solved program, because a patch whose context has
 changed does not fit. A `*` in OLD stands for a part of a file's name, and in NEW for the same part.
 

@@ -3,39 +3,25 @@
 
     tools/stubs.py write NN DIR    chapter NN's program with its work emptied;
                                    --done K: the first K stages are solved; --all: every new function
-    tools/stubs.py prove NN [...]  the stubs compile, the new tests fail on them, the old ones pass,
-                                   and each stage turns its own tests green;
-                                   with --new only that each stage has a test that fails on the stubs
+    tools/stubs.py prove NN [...]  each stage has a test that fails on the stubs, and turns its own tests green;
+                                   with --new only the former
     tools/stubs.py show NN         which function is treated how, by stage, and how much work it is
     tools/stubs.py check [NN ...]  is the work what the book allows, and is it on the page?
 
-What a chapter's reader writes stands in `chapters/NN-name/work.txt`, by stages: the head of
-tools/work.py says how. All else is given, complete. A chapter that has no work.txt yet has all of
-its new functions written, but for the exceptions in its stubs.txt.
+The functions that a chapter's reader writes are listed in `chapters/NN-name/work.txt`, by stages, which the head
+of tools/work.py explains. Everything else is given, complete. With --all the reader writes every new function,
+except constexpr functions, functions whose return type is deduced from their body, one-line functions of
+headers, and those that work.txt lists as given.
 
-A new function gets a body that compiles and says what is to be written; a changed one keeps the
-body it had in the chapter before. Only functions that the chapter adds or changes are touched.
-Unless work.txt names them, these stay complete: headers with their one-line functions, constexpr
-functions and functions whose return type is deduced from their body. A constructor's initialiser
-list always does.
+A new function gets a body that compiles and a comment that says what it has to do. A changed one keeps the
+body of the chapter before. A constructor's initialiser list is always complete.
 
-Whether a body compiles is decided by the compiler: an earlier body that does not fit the new
-header is emptied too, and a type that can't be made from `{}` gets a throw.
+The compiler decides whether a body compiles. An earlier body that does not fit the new header is emptied,
+and where a type can't be made from `{}`, the stub throws.
 
-The proof of a chapter with stages: on the stubs each stage has a test that fails by an assertion,
-and tests that no stage names pass, those of earlier chapters among them. With the solution of the
-stages up to K, the tests of these are green, and stage K+1 still has one that fails by an assertion.
-
-`chapters/NN-name/stubs.txt` holds a chapter's exceptions, one a line, `#` begins a comment:
-
-    given PATH [FUNCTION]   keep the whole file, or one function, complete
-    empty PATH FUNCTION     empty a function that would be kept, even its earlier body
-    throw PATH FUNCTION     empty it and let it throw, where a returned {} would crash every test
-    again TEST_FILE         these earlier tests break with the stubs and have to be won back
-    crash TEST_FILE         without a solution these tests can't but crash
-    passes TEST_FILE        these new tests are of what is given, so they pass on the stubs
-
-FUNCTION is a name with its class, `Socket::Recv`; it means all overloads.
+The proof: on the stubs each stage has a test that fails by an assertion, and tests that no stage names pass,
+those of earlier chapters among them. With the solution of the stages up to K, the tests of these are green,
+and stage K+1 still has one that fails by an assertion.
 """
 
 from __future__ import annotations
@@ -77,79 +63,27 @@ NEXT_TREATMENT = {Treatment.EARLIER: Treatment.EMPTIED, Treatment.EMPTIED: Treat
 
 
 @dataclasses.dataclass(frozen=True)
-class Rules:
-    given: frozenset[tuple[str, str]] = frozenset()  # (path, function), "" for the whole file
-    empty: frozenset[tuple[str, str]] = frozenset()
-    throw: frozenset[tuple[str, str]] = frozenset()
-    again: frozenset[str] = frozenset()
-    crash: frozenset[str] = frozenset()
-    passes: frozenset[str] = frozenset()
-    work: work.Work | None = None  # then only what it names is emptied
-
-    @classmethod
-    def of(cls, chapter: chapters.Chapter, root: pathlib.Path, everything: bool) -> "Rules":
-        """With `everything`, all that is new is emptied, though the chapter may have stages."""
-        told = work.read(chapter, root)
-        if told is None:
-            return cls.read(chapter, set(chapters.layered(chapter.number, root)))
-        named = [each for stage in told.stages for each in stage.functions]
-        return cls(
-            given=told.given if everything else frozenset(),
-            empty=frozenset((each.path, each.function) for each in named if each.how == "empty"),
-            throw=frozenset((each.path, each.function) for each in named if each.how == "throw"),
-            again=told.again,
-            crash=told.crash,
-            work=None if everything else told,
-        )
-
-    @classmethod
-    def read(cls, chapter: chapters.Chapter, present: set[str]) -> "Rules":
-        listed = chapter.folder / "stubs.txt"
-        given, empty, throw = set(), set(), set()
-        tests: dict[str, set[str]] = {"again": set(), "crash": set(), "passes": set()}
-        lines = listed.read_text(encoding="utf-8").splitlines() if listed.is_file() else []
-        for number, line in enumerate(lines, 1):
-            words = line.split("#")[0].split(maxsplit=2)
-            where = f"{listed}:{number}"
-            if not words:
-                continue
-            if len(words) < 2 or words[0] not in ("given", "empty", "throw", *tests):
-                raise StubError(f"{where}: expected given, empty, throw, again, crash or passes, and a path: {line}")
-            if words[1] not in present:
-                raise StubError(f"{where}: chapter {chapter.number} has no {words[1]}")
-            if words[0] in tests:
-                tests[words[0]].add(words[1])
-            elif words[0] == "given":
-                given.add((words[1], words[2].strip() if len(words) > 2 else ""))
-            elif len(words) > 2:
-                (empty if words[0] == "empty" else throw).add((words[1], words[2].strip()))
-            else:
-                raise StubError(f"{where}: `{words[0]}` needs a function: {line}")
-        of_tests = {word: frozenset(paths) for word, paths in tests.items()}
-        return cls(frozenset(given), frozenset(empty), frozenset(throw), **of_tests)
-
-
-@dataclasses.dataclass(frozen=True)
 class Stub:
     path: str
     function: cpp_functions.Function  # as it stands in the solution
     treatment: Treatment
-    stage: int = 0  # in which it is to be written; 0: the chapter is not written by stages
+    stage: int = 0  # in which it is to be written; 0: all functions are, without stages
 
 
 class Deriver:
     """Makes the stubs of one chapter from its sources and those of the chapter before.
 
-    What the first `done` stages ask for is complete. With `everything`, stages don't count.
+    What the first `done` stages ask for is complete. With `everything`, all new functions are stubs, without stages.
     """
 
     def __init__(self, chapter: chapters.Chapter, root: pathlib.Path = ROOT, everything: bool = False) -> None:
         self.chapter = chapter
+        self.work = work.read(chapter, root)
+        self.everything = everything
         self.done = 0
         self.files = chapters.layered(chapter.number, root)
         previous = chapters.before(chapter, root)
         self.earlier_files = chapters.layered(previous.number, root) if previous else {}
-        self.rules = Rules.of(chapter, root, everything)
         self.forced: dict[tuple[str, str], Treatment] = {}  # (path, key), set by the compiler
         self.changed = {
             path: file.read_text(encoding="utf-8")
@@ -158,7 +92,6 @@ class Deriver:
         }
         self._read_headers()
         self._read_earlier()
-        self._check_rules()
 
     def _read_headers(self) -> None:
         """The comments of all declarations, and the classes that {} can't make."""
@@ -191,16 +124,6 @@ class Deriver:
                 if function.class_name:
                     self.earlier.setdefault(("", function.key), body)
 
-    def _check_rules(self) -> None:
-        for path, name in self.rules.given | self.rules.empty | self.rules.throw:
-            if path not in self.changed:
-                raise StubError(f"stubs.txt of chapter {self.chapter.number}: it does not touch {path}")
-            there = {function.name for function in cpp_functions.definitions(self.changed[path])}
-            if name and name not in there:
-                raise StubError(
-                    f"stubs.txt of chapter {self.chapter.number}: {path} defines no {name}"
-                )
-
     def earlier_body(self, path: str, function: cpp_functions.Function) -> str | None:
         for place in (path, ""):
             if (place, function.key) in self.earlier:
@@ -213,23 +136,22 @@ class Deriver:
         return None
 
     def stage_of(self, path: str, function: cpp_functions.Function) -> int:
-        return self.rules.work.stage_of(path, function.name) if self.rules.work else 0
+        return 0 if self.everything else self.work.stage_of(path, function.name)
 
     def treatment(self, path: str, function: cpp_functions.Function, body: str) -> Treatment | None:
         """None: it stays as it is in the solution."""
-        stage = self.stage_of(path, function)
-        if self.rules.work and stage <= self.done:
-            return None
-        if (path, "") in self.rules.given or (path, function.name) in self.rules.given:
-            return None
         if is_for_another_system(self.changed[path]):
             return None
-        thrown = (path, function.name) in self.rules.throw
-        asked = thrown or (path, function.name) in self.rules.empty
-        if stage and self._is_fixed(function):
-            raise StubError(f"{work.FILE} of chapter {self.chapter.number}: {path} {function.name} can't be a stub")
-        if not asked and not stage and not self._can_be_emptied(path, function, body):
+        how = self.work.how(path, function.name)
+        asked = how in ("throw", "empty")
+        if self.everything:
+            is_given = bool(self.work.given & {(path, ""), (path, function.name)})
+            if is_given or not (asked or self._can_be_emptied(path, function, body)):
+                return None
+        elif self.stage_of(path, function) <= self.done:
             return None
+        elif self._is_fixed(function):
+            raise StubError(f"{work.FILE} of chapter {self.chapter.number}: {path} {function.name} can't be a stub")
         earlier = self.earlier_body(path, function)
         if earlier is not None and cpp_functions.normalised(earlier) == cpp_functions.normalised(body):
             return None
@@ -237,7 +159,7 @@ class Deriver:
             return self.forced[path, function.key]
         if earlier is not None and not asked:
             return Treatment.EARLIER
-        return Treatment.THROWS if thrown or self._needs_throw(function) else Treatment.EMPTIED
+        return Treatment.THROWS if how == "throw" or self._needs_throw(function) else Treatment.EMPTIED
 
     def _can_be_emptied(self, path: str, function: cpp_functions.Function, body: str) -> bool:
         if self._is_fixed(function):
@@ -524,141 +446,30 @@ def test_programs(files: dict[str, pathlib.Path]) -> dict[str, str]:
     }
 
 
-@dataclasses.dataclass
 class Proof:
-    number: str
-    emptied: int = 0
-    earlier_bodies: int = 0
-    lines: list[str] = dataclasses.field(default_factory=list)
-    faults: list[str] = dataclasses.field(default_factory=list)
-
-
-def prove(number: str, folder: pathlib.Path, root: pathlib.Path = ROOT, new_only: bool = False) -> Proof:
-    """Builds the stubs in `folder` and runs every test on them, or those that have to fail."""
-    chapter = chapters.find(number, root)
-    if work.read(chapter, root):
-        return StageProof(chapter, folder, root).prove(new_only)
-    proof = Proof(chapter.number)
-    fresh = folder / "fresh"
-    if fresh.exists():
-        shutil.rmtree(fresh)
-    folder.mkdir(parents=True, exist_ok=True)
-    stubs = write(chapter.number, fresh, root)
-    proof.earlier_bodies = sum(stub.treatment is Treatment.EARLIER for stub in stubs)
-    proof.emptied = len(stubs) - proof.earlier_bodies
-    if not stubs:
-        proof.faults.append("no function is emptied: is there nothing to write in this chapter?")
-    tree = folder / "tree"
-    update_tree(fresh, tree)
-    files = chapters.layered(chapter.number, root)
-    new = {path for path in chapter.files() if path.startswith("tests/")}
-    previous = chapters.before(chapter, root)
-    known = set(chapters.layered(previous.number, root)) if previous else set()
-    rules = Rules.read(chapter, set(files))
-    again = rules.again
-    examples = {pathlib.PurePosixPath(path).stem for path in chapter.files() if path.startswith("examples/")}
-    programs = test_programs(files)
-
-    felt = f"tests/next/{previous.number}_" if previous else "no file"
-
-    def run(path: str) -> list[gtests.Result]:
-        is_new = path in new or path.startswith(felt)
-        return gtests.run_program(
-            folder / "tests" / programs[path],
-            folder,
-            seconds=15.0 if is_new else 60.0,  # a test that waits in vain gives up after 10 s
-            seconds_per_test=20.0,
-            stop_at_first_failure=is_new,
-        )
-
-    # The felt problem of this chapter is the next one's to solve; the one before's is solved here.
-    # What starts a program that the chapter brings says nothing about the stubs.
-    considered = []
-    for path in programs:
-        if path in new or path in again or path.startswith(felt):
-            wanted = not path.startswith(f"tests/next/{chapter.number}_")
-        elif new_only:
-            wanted = False
-        else:
-            wanted = not starts_one_of(examples, files[path], files)
-            if not wanted:
-                proof.lines.append(f"{path}: not run, it starts a new example")
-        if wanted:
-            considered.append(path)
-    try:
-        if new_only:
-            targets = ["all_examples", *(programs[path] for path in considered)]
-            build(tree, folder, targets=targets, options=[setup.PRECOMPILE])
-        else:
-            build(tree, folder, options=[setup.PRECOMPILE])
-    except StubError as error:
-        proof.faults.append(str(error))
-        return proof
-    considered.sort(key=lambda path: path not in new)  # those wait the longest
-    with concurrent.futures.ThreadPoolExecutor(4 * (os.cpu_count() or 1)) as pool:  # most of them wait
-        outcomes = dict(zip(considered, pool.map(run, considered)))
-
-    passed_before = 0
-    for path, results in outcomes.items():
-        failed = [each for each in results if each.outcome is gtests.Outcome.FAILED]
-        bad = [each for each in results if each.is_bad]
-        if path in new:
-            worst = ", ".join(f"{each.test} {each.outcome.value}" for each in bad[:3])
-            tried = sum(each.outcome is not gtests.Outcome.SKIPPED for each in results)
-            count = max(len(results), count_tests(files[path]))
-            some = "at least " if tried < count else ""
-            proof.lines.append(f"{path}: {some}{len(bad)} of {count} fail")
-            if bad and path in rules.passes:
-                proof.faults.append(f"{path}: fails on the stubs: take its `passes` out of stubs.txt")
-            if not bad and path not in known and path not in rules.passes:
-                proof.faults.append(f"{path}: passes on the stubs, so it does not test what is new")
-            elif bad and not failed and path not in rules.crash:
-                proof.faults.append(f"{path}: fails by crashing only ({worst}), not by an assertion")
-        elif path.startswith(felt):
-            note = "the felt problem" if bad else "the felt problem is cured outside src/"
-            proof.lines.append(f"{path}: {len(bad)} of {len(results)} fail ({note})")
-        elif path in again:
-            proof.lines.append(f"{path}: {len(bad)} of {len(results)} fail, to be won back")
-            if not bad:
-                proof.faults.append(f"{path}: passes on the stubs: take its `again` out of stubs.txt")
-        else:
-            passed_before += len(results) - len(bad)
-            if bad and includes_one_of(new, files[path]):
-                proof.lines.append(f"{path}: {len(bad)} of {len(results)} fail (a new helper drives it)")
-                continue
-            for each in bad:
-                words = each.message.strip().splitlines()
-                proof.faults.append(
-                    f"{path}: {each.test}, an earlier test, {each.outcome.value} on the stubs"
-                    + (f": {words[0]}" if words else "")
-                )
-    if not new_only:
-        proof.lines.append(f"earlier chapters: {passed_before} tests pass")
-    return proof
-
-
-class StageProof:
     """Shows that each stage of a chapter has tests that fail without it and pass with it and those before."""
 
-    def __init__(self, chapter: chapters.Chapter, folder: pathlib.Path, root: pathlib.Path) -> None:
+    def __init__(self, chapter: chapters.Chapter, folder: pathlib.Path, root: pathlib.Path = ROOT) -> None:
         self.chapter, self.folder = chapter, folder
         self.deriver = Deriver(chapter, root)
-        assert self.deriver.rules.work
-        self.work: work.Work = self.deriver.rules.work
+        self.work = self.deriver.work
         self.files = self.deriver.files
         self.programs = test_programs(self.files)
-        self.proof = Proof(chapter.number)
         previous = chapters.before(chapter, root)
         self.felt = f"tests/next/{previous.number}_" if previous else "no file"
+        self.emptied = self.earlier_bodies = 0
+        self.lines: list[str] = []
+        self.faults: list[str] = []
 
-    def prove(self, new_only: bool) -> Proof:
+    def prove(self, new_only: bool) -> None:
+        """Builds the stubs, and the program after each stage, and runs their tests. With `new_only`, only the
+        stubs and the tests of this chapter."""
         try:
             self.prove_stubs(new_only)
             for done in () if new_only else range(1, len(self.work.stages) + 1):
                 self.prove_stage(done)
         except StubError as error:
-            self.proof.faults.append(str(error))
-        return self.proof
+            self.faults.append(str(error))
 
     def build(self, done: int, wanted: Sequence[str] | None) -> list[Stub]:
         """The program with the first stages solved, and these tests; None: everything."""
@@ -700,8 +511,8 @@ class StageProof:
         else:
             passing += [work.Tests(path) for path in self.programs if self.is_earlier(path, new | named)]
             stubs = self.build(0, None)
-        self.proof.earlier_bodies = sum(stub.treatment is Treatment.EARLIER for stub in stubs)
-        self.proof.emptied = len(stubs) - self.proof.earlier_bodies
+        self.earlier_bodies = sum(stub.treatment is Treatment.EARLIER for stub in stubs)
+        self.emptied = len(stubs) - self.earlier_bodies
 
         asked = [(tests, stage) for stage in self.work.stages for tests in stage.tests]
         results = self.run([*((tests, True) for tests, _ in asked), *((tests, False) for tests in passing)])
@@ -714,12 +525,12 @@ class StageProof:
             count += len(there) - len(bad)
             new_support = {path for path in self.chapter.files() if path.startswith("tests/")}
             if bad and tests.path not in new and includes_one_of(new_support, self.files[tests.path]):
-                self.proof.lines.append(f"{tests.path}: {len(bad)} of {len(there)} fail (a new helper drives it)")
+                self.lines.append(f"{tests.path}: {len(bad)} of {len(there)} fail (a new helper drives it)")
                 continue
             for each in bad:
                 what = "no stage names it, and it" if tests.path in new else "an earlier test,"
                 self.fault(f"{tests.path}: {each.test}, {what} {each.outcome.value} on the stubs", each)
-        self.proof.lines.append(f"stubs: {count} tests of {work.count(len(passing), 'file')} that no stage names pass")
+        self.lines.append(f"stubs: {count} tests of {work.count(len(passing), 'file')} that no stage names pass")
 
     def is_of_the_next(self, path: str) -> bool:
         """The felt problem of this chapter, which the next one solves."""
@@ -749,8 +560,8 @@ class StageProof:
             for each in bad:
                 self.fault(f"{tests.path}: {each.test} {each.outcome.value} {where}", each)
             if not there:
-                self.proof.faults.append(f"{tests.path}: has no test to run {where}")
-        self.proof.lines.append(f"{where}: {passed} tests pass")
+                self.faults.append(f"{tests.path}: has no test to run {where}")
+        self.lines.append(f"{where}: {passed} tests pass")
         for stage in following:
             self.expect_failure(stage, dict(zip(failing, results[len(wanted) :])), where)
 
@@ -760,21 +571,16 @@ class StageProof:
             bad = [each for each in there if each.is_bad]
             asserted |= any(each.outcome is gtests.Outcome.FAILED for each in bad) or tests.path in self.work.crash
             if not bad:
-                self.proof.faults.append(f"{tests.path}: passes {where}, so it does not need stage {stage.number}")
+                self.faults.append(f"{tests.path}: passes {where}, so it does not need stage {stage.number}")
         if failing and not asserted:
             worst = ", ".join(
                 f"{each.test} {each.outcome.value}" for there in failing.values() for each in there if each.is_bad
             )
-            self.proof.faults.append(f"stage {stage.number}: no test fails by an assertion {where} ({worst or 'all pass'})")
+            self.faults.append(f"stage {stage.number}: no test fails by an assertion {where} ({worst or 'all pass'})")
 
     def fault(self, words: str, result: gtests.Result) -> None:
         message = result.message.strip().splitlines()
-        self.proof.faults.append(words + (f": {message[0]}" if message else ""))
-
-
-def count_tests(test: pathlib.Path) -> int:
-    """How many tests its source writes down; parameterised ones count once."""
-    return len(re.findall(r"^(?:TYPED_)?TEST(?:_[FP])?\(", test.read_text(encoding="utf-8"), re.MULTILINE))
+        self.faults.append(words + (f": {message[0]}" if message else ""))
 
 
 def starts_one_of(examples: set[str], test: pathlib.Path, files: dict[str, pathlib.Path]) -> bool:
@@ -812,22 +618,16 @@ def update_tree(fresh: pathlib.Path, tree: pathlib.Path) -> None:
 
 def show(chapter: chapters.Chapter) -> None:
     """Each function by stage, the tests, and how much work that is."""
-    told = work.read(chapter)
     deriver = Deriver(chapter)
     stubs = [stub for path in sorted(deriver.changed) for stub in deriver.derive(path)[1]]
-
-    def line(stub: Stub) -> str:
-        return f"{stub.path}:{stub.function.line}: {stub.function.key}: {stub.treatment.value}"
-
-    if told is None:
-        print("\n".join(map(line, stubs)))
-        return
+    told = deriver.work
     pieces, printed = work.pieces(chapter, told), work.printed(chapter)
     for stage in told.stages:
         print(f"{stage.heading} ({work.amount((each for each in pieces if each.stage == stage.number), printed)})")
         for stub in stubs:
             if stub.stage == stage.number:
-                print(f"    {line(stub)}")
+                function = stub.function
+                print(f"    {stub.path}:{function.line}: {function.key}: {stub.treatment.value}")
         for tests in stage.tests:
             only = f" {' '.join(tests.only)}" if tests.only else ", but not those of other stages" * bool(tests.but)
             print(f"    {tests.path}{only}")
@@ -860,18 +660,18 @@ def main() -> int:
         if arguments.command == "show":
             show(chapters.find(arguments.number))
             return 0
+        chosen = [chapters.find(number) for number in arguments.numbers] or chapters.all_chapters()
         if arguments.command == "check":
-            chosen = [chapters.find(number) for number in arguments.numbers] or chapters.all_chapters()
             found = [fault for chapter in chosen for fault in work.faults(chapter)]
             print("\n".join(found) or f"{work.count(len(chosen), 'chapter')}: all is well")
             return 1 if found else 0
         failed = False
-        for number in arguments.numbers or [each.number for each in chapters.all_chapters()]:
-            number = chapters.find(number).number
-            proof = prove(number, arguments.build.resolve() / number, new_only=arguments.new)
+        for chapter in chosen:
+            proof = Proof(chapter, arguments.build.resolve() / chapter.number)
+            proof.prove(arguments.new)
             failed = failed or bool(proof.faults)
             print(
-                f"{number}: {'FAILED' if proof.faults else 'ok'}: {proof.emptied} functions emptied, "
+                f"{chapter.number}: {'FAILED' if proof.faults else 'ok'}: {proof.emptied} functions emptied, "
                 f"{proof.earlier_bodies} keep their earlier body"
             )
             for line in proof.lines:

@@ -96,6 +96,11 @@ class Work:
     again: frozenset[str] = frozenset()
     crash: frozenset[str] = frozenset()
 
+    def how(self, path: str, function: str) -> str:
+        """How a function is to be written: "write", "throw" or "empty"; "" if no stage names it."""
+        named = (each for stage in self.stages for each in stage.functions)
+        return next((each.how for each in named if (each.path, each.function) == (path, function)), "")
+
     def stage_of(self, path: str, function: str) -> int:
         """The number of the stage in which a function is written; 0: it is given."""
         for stage in self.stages:
@@ -127,13 +132,11 @@ class Work:
         return Tests(path, but=tuple(pattern for tests in named for pattern in tests.only))
 
 
-def read(chapter: chapters.Chapter, root: pathlib.Path = ROOT) -> Work | None:
-    """The work of a chapter; None while it has no work.txt. A StubError names the line that is wrong."""
+def read(chapter: chapters.Chapter, root: pathlib.Path = ROOT) -> Work:
+    """The work of a chapter. A StubError says that its work.txt is missing, or which line is wrong."""
     place = chapter.folder / FILE
     if not place.is_file():
-        return None
-    if (chapter.folder / "stubs.txt").is_file():
-        raise StubError(f"{place.parent} has both {FILE} and stubs.txt; {FILE} takes the other's place")
+        raise StubError(f"{place} is missing: it lists what the reader writes, as the head of tools/work.py explains")
     present = chapters.layered(chapter.number, root)
     stages: list[tuple[str, list[Named], list[Tests]]] = []
     given: set[tuple[str, str]] = set()
@@ -154,26 +157,28 @@ def read(chapter: chapters.Chapter, root: pathlib.Path = ROOT) -> Work | None:
             raise StubError(f"{where}: chapter {chapter.number} has no {path}")
         if what in sets:
             sets[what].add(path)
-        elif what == "given":
-            given |= {(path, name) for name in names or [""]}
-        elif not stages:
+            continue
+        if what != "given" and not stages:
             raise StubError(f"{where}: `{what}` before the first `stage`")
-        elif what == "test":
+        if what == "test":
             known = tests_in(present[path])
             for name in names:
                 if not any(fnmatch.fnmatchcase(each, name) for each in known):
                     raise StubError(f"{where}: {path} has no test {name}")
             add(stages[-1][2], Tests(path, tuple(names)))
-        else:
-            if path not in chapter.files():
-                raise StubError(f"{where}: chapter {chapter.number} neither adds nor changes {path}")
-            there = {each.name for each in cpp_functions.definitions(present[path].read_text(encoding="utf-8"))}
-            for name in names:
-                if name not in there:
-                    raise StubError(f"{where}: {path} defines no {name}")
-            if not names:
-                raise StubError(f"{where}: `{what}` needs a function: {line}")
+            continue
+        if path not in chapter.files() or not path.startswith("src/"):
+            raise StubError(f"{where}: chapter {chapter.number} neither adds nor changes a source file {path}")
+        there = {each.name for each in cpp_functions.definitions(present[path].read_text(encoding="utf-8"))}
+        for name in names:
+            if name not in there:
+                raise StubError(f"{where}: {path} defines no {name}")
+        if what == "given":
+            given |= {(path, name) for name in names or [""]}
+        elif names:
             stages[-1][1].extend(Named(path, name, what) for name in names)
+        else:
+            raise StubError(f"{where}: `{what}` needs a function: {line}")
     check_twice(place, stages)
     if not stages:
         raise StubError(f"{place}: has no stage")
@@ -279,7 +284,7 @@ def pieces(chapter: chapters.Chapter, work: Work, root: pathlib.Path = ROOT) -> 
                 if kept is None:  # one that has only got other parameters since
                     of_that_name = [each for each in old if each.name == function.name]
                     kept = of_that_name[0] if len(of_that_name) == 1 else None
-                if Named(path, function.name, "write") not in work.stages[stage - 1].functions:
+                if work.how(path, function.name) != "write":
                     kept = None
                 lines = code_lines(text, function)
                 if kept:
@@ -360,8 +365,6 @@ def faults(chapter: chapters.Chapter, root: pathlib.Path = ROOT) -> list[str]:
         work = read(chapter, root)
     except StubError as error:
         return [str(error)]
-    if work is None:
-        return []
     found = []
     there = pieces(chapter, work, root)
     for piece in there:

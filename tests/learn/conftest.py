@@ -76,27 +76,7 @@ auto Box::Name() const -> const std::string& { return name_; }
 """
 TEST = '#include <gtest/gtest.h>\n#include "base/box.h"\n'
 
-FILES = {
-    "01-one/CMakeLists.txt": CHAPTER,
-    "01-one/README.md": "# 01 A box\n",
-    "01-one/src/base/box.h": BOX_H_1,
-    "01-one/src/base/box.cpp": BOX_CPP_1,
-    "01-one/tests/box_test.cpp": TEST
-    + "TEST(Box, Opens) { Box box; EXPECT_FALSE(box.IsOpen()); box.Open(); EXPECT_TRUE(box.IsOpen()); }\n",
-    "01-one/tests/next/01_count_test.cpp": TEST
-    + "template <class T> auto CountOf(const T& box, int) -> decltype(box.Count()) { return box.Count(); }\n"
-    "template <class T> auto CountOf(const T&, long) -> int { return -1; }\n"
-    "TEST(Next, Counts) { Box box; box.Open(); EXPECT_EQ(CountOf(box, 0), 1); }\n",
-    "02-two/CMakeLists.txt": CHAPTER,
-    "02-two/README.md": "# 02 A box that counts\n",
-    "02-two/src/base/box.h": BOX_H_2,
-    "02-two/src/base/box.cpp": BOX_CPP_2,
-    "02-two/tests/box_count_test.cpp": TEST
-    + "TEST(BoxCount, Counts) { Box box; box.Open(); box.Open(); EXPECT_EQ(box.Count(), 2); }\n"
-    "TEST(BoxCount, HasKey) { EXPECT_EQ(Box().GetKey().Number(), 7); }\n",
-}
-
-# Chapter 02, written by stages: Open() is the first, the counting the second, what is returned the third.
+# The stages of chapter 02.
 WORK = """\
 stage Open it
 write src/base/box.cpp Next Box::Open
@@ -110,9 +90,7 @@ stage Its name
 write src/base/box.cpp Box::Name Box::Self
 test tests/box_name_test.cpp Name.*
 """
-STAGED = {
-    "02-two/work.txt": WORK,
-    "02-two/README.md": """\
+PAGE = """\
 # 02 A box that counts
 
 ## The code
@@ -139,7 +117,28 @@ auto Box::Name() const -> const std::string& { return name_; }
 Easy now.
 
 ## Run it
-""",
+"""
+
+FILES = {
+    "01-one/CMakeLists.txt": CHAPTER,
+    "01-one/README.md": "# 01 A box\n",
+    "01-one/work.txt": "stage A box\nwrite src/base/box.cpp Box::Open Box::IsOpen\ntest tests/box_test.cpp\n",
+    "01-one/src/base/box.h": BOX_H_1,
+    "01-one/src/base/box.cpp": BOX_CPP_1,
+    "01-one/tests/box_test.cpp": TEST
+    + "TEST(Box, Opens) { Box box; EXPECT_FALSE(box.IsOpen()); box.Open(); EXPECT_TRUE(box.IsOpen()); }\n",
+    "01-one/tests/next/01_count_test.cpp": TEST
+    + "template <class T> auto CountOf(const T& box, int) -> decltype(box.Count()) { return box.Count(); }\n"
+    "template <class T> auto CountOf(const T&, long) -> int { return -1; }\n"
+    "TEST(Next, Counts) { Box box; box.Open(); EXPECT_EQ(CountOf(box, 0), 1); }\n",
+    "02-two/CMakeLists.txt": CHAPTER,
+    "02-two/README.md": PAGE,
+    "02-two/work.txt": WORK,
+    "02-two/src/base/box.h": BOX_H_2,
+    "02-two/src/base/box.cpp": BOX_CPP_2,
+    "02-two/tests/box_count_test.cpp": TEST
+    + "TEST(BoxCount, Counts) { Box box; box.Open(); box.Open(); EXPECT_EQ(box.Count(), 2); }\n"
+    "TEST(BoxCount, HasKey) { EXPECT_EQ(Box().GetKey().Number(), 7); }\n",
     "02-two/tests/box_name_test.cpp": TEST
     + 'TEST(Name, IsInTheRegister) { EXPECT_EQ(Box().Name(), "box"); }\n'
     "TEST(Given, IsThere) { EXPECT_FALSE(Box().IsOpen()); }\n",

@@ -246,7 +246,7 @@ def test_an_exercise_from_its_start_to_its_end(book, exercise, state):
 
 def test_an_exercise_joins_a_workspace_of_its_chapter(book, exercise, state):
     folder = book.root / "mine"
-    learn(book, state, "start", "02", folder)
+    learn(book, state, "start", "02", folder, "--all")
     assert "whose code stays as it is" in learn(book, state, "start", "02.1", folder)
     assert (folder / "tests/lid_test.cpp").is_file()
     assert json.loads((folder / workspace.MARK).read_text())["exercises"] == ["02.1"]
@@ -290,7 +290,7 @@ def test_who_has_seen_enough_gets_no_traceback(book, exercise, state):
 
 def test_how_a_workspace_differs_from_the_book(book, state):
     folder = book.root / "mine"
-    learn(book, state, "start", "02", folder)
+    learn(book, state, "start", "02", folder, "--all")
     told = learn(book, state, "solution", folder)
     assert "--- yours/src/base/box.cpp" in told and "+++ book/src/base/box.cpp" in told
     assert learn(book, state, "solution", folder, "no such word").startswith("Your src/ says")

@@ -104,7 +104,7 @@ def test_testing_a_chapter(book):
 
 def test_a_workspace_from_beginning_to_end(book, tmp_path):
     folder = tmp_path / "mine"
-    done = learn(book.root, "start", "2", folder)
+    done = learn(book.root, "start", "2", folder, "--all")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "src/base/box.cpp" in done.stdout and "5 to write, 1 to change" in done.stdout
     assert "./learn check" in done.stdout

@@ -6,14 +6,13 @@ import subprocess
 
 import pytest
 import work
-from conftest import STAGED
+from conftest import PAGE
 from learn import chapters, progress, stages, workspace
 
 
 @pytest.fixture
 def staged(book):
-    book.write(STAGED)
-    page = STAGED["02-two/README.md"] + "\n## You can now …\n\n- count how often a box\n  is [opened](x.md);\n"
+    page = PAGE + "\n## You can now …\n\n- count how often a box\n  is [opened](x.md);\n"
     book.write({"02-two/README.md": page})
     return book
 

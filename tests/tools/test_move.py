@@ -22,7 +22,7 @@ FILES = {
     "chapters/01-one/src/web/box.h": "int Box();\n",
     "chapters/01-one/src/web/box.cpp": BOX,
     "chapters/01-one/src/web/lid.h": "int Lid();\n",
-    "chapters/01-one/stubs.txt": "given src/web/box.cpp Box\n",
+    "chapters/01-one/work.txt": "write src/web/box.cpp Box\n",
     "chapters/01-one/tests/all_test.cpp": '#include "web/box.h"\n#include "web/lid.h"\n',
     "chapters/02-two/CMakeLists.txt": "",
     "chapters/02-two/src/web/box.cpp": BOX.replace("1", "2"),
@@ -53,7 +53,7 @@ def test_a_file_moves_in_each_chapter_and_all_that_names_it_follows(book, capsys
     assert not list(book.rglob("web/box.*"))
     for place in (chapter, book / "chapters" / "02-two", book / "final"):
         assert (place / "src/a_room/box.cpp").read_text().startswith('#include "a_room/box.h"\n')
-    assert (chapter / "stubs.txt").read_text() == "given src/a_room/box.cpp Box\n"
+    assert (chapter / "work.txt").read_text() == "write src/a_room/box.cpp Box\n"
     assert (chapter / "CMakeLists.txt").read_text() == "# src/a_room/box.cpp\n"
     page = (chapter / "README.md").read_text()
     assert page == "See [`a_room/box.h`](src/a_room/box.h) and `web/box`; not web/box.html, nor web/box.h.in.\n"
@@ -72,7 +72,7 @@ def test_includes_stay_sorted(book):
 def test_a_name_changes_where_it_is_a_word(book):
     run(book, "names", "Box", "Crate")
     assert "int Crate() { return 2; }" in (book / "final/src/web/box.cpp").read_text()
-    assert (book / "chapters/01-one/stubs.txt").read_text() == "given src/web/box.cpp Crate\n"
+    assert (book / "chapters/01-one/work.txt").read_text() == "write src/web/box.cpp Crate\n"
     assert "[Crate](../final/src/web/box.cpp), Boxes" in (book / "docs/page.md").read_text()
 
 

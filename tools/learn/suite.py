@@ -669,7 +669,7 @@ def prove_stubs(runner: Runner, chapter: Chapter) -> None:
         lambda: runner.run(command, env=environment),
         needs=[PACKAGES],
         seconds=1200,
-        inputs=[*program_parts(chapter), *parts(chapter, "stubs.txt", "work.txt"), *proofs.sources(TOOLS / "stubs.py")],
+        inputs=[*program_parts(chapter), *parts(chapter, "work.txt"), *proofs.sources(TOOLS / "stubs.py")],
         options=[*options, *map(str, environment.items())],
         advice=f"chapters/{chapter.folder.name}/work.txt says what the reader writes; tools/stubs.py says how it is proven",
     )
@@ -683,7 +683,7 @@ def prove_exercises(runner: Runner, chapter: Chapter) -> None:
         seconds=1200,
         inputs=[
             *program_parts(chapter),
-            *parts(chapter, "stubs.txt", "work.txt", "exercises"),
+            *parts(chapter, "work.txt", "exercises"),
             *proofs.sources(TOOLS / "exercises.py"),
         ],
         advice="tools/exercises.py says what an exercise is made of",
