@@ -28,8 +28,8 @@ import pathlib
 import re
 from collections.abc import Iterable, Iterator
 
-import chapters as pages
 import cpp_functions
+import excerpts
 from learn import chapters
 
 FILE = "work.txt"
@@ -317,11 +317,11 @@ def printed(chapter: chapters.Chapter, root: pathlib.Path = ROOT) -> dict[str, s
     page = chapter.folder / "README.md"
     layout = chapters.layered(chapter.number, root)
     found: dict[str, set[int]] = {}
-    for excerpt in pages.read_excerpts(page) if page.is_file() else ():
-        path = pages.resolve(excerpt.title.split("›")[0].strip(), list(layout))
+    for excerpt in excerpts.read_excerpts(page) if page.is_file() else ():
+        path = excerpts.resolve(excerpt.title.split("›")[0].strip(), list(layout))
         if path:
             text = layout[path].read_text(encoding="utf-8")
-            found.setdefault(path, set()).update(pages.lines_of(excerpt.code, text) or ())
+            found.setdefault(path, set()).update(excerpts.lines_of(excerpt.code, text) or ())
     return found
 
 

@@ -150,7 +150,8 @@ class Book:
 
     def __init__(self, root):
         self.root = root
-        tools = [f"tools/{name}.py" for name in ("chapters", "cpp_functions", "exercises", "linecount", "stubs", "work")]
+        names = ("chapters", "cpp_functions", "excerpts", "exercises", "linecount", "stubs", "work")
+        tools = [f"tools/{name}.py" for name in names]
         for name in (*tools, "learn"):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, root / name)

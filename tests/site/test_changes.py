@@ -11,6 +11,7 @@ from conftest import ROOT
 sys.path.insert(0, str(ROOT / "tools"))
 
 import chapters as book_of_chapters  # noqa: E402
+import excerpts  # noqa: E402
 from website import changes, highlight, sources  # noqa: E402
 
 BOOK = book_of_chapters.Book(ROOT)
@@ -110,16 +111,16 @@ def test_the_title_of_an_excerpt_leads_to_its_first_line(site):
     count = 0
     for chapter in BOOK.chapters:
         folder = chapter.folder.name
-        excerpts = {each.title: [] for each in book_of_chapters.read_excerpts(chapter.folder / "README.md")}
-        for each in book_of_chapters.read_excerpts(chapter.folder / "README.md"):
-            excerpts[each.title].append(book_of_chapters.dedent(each.code))
+        by_title = {}
+        for each in excerpts.read_excerpts(chapter.folder / "README.md"):
+            by_title.setdefault(each.title, []).append(excerpts.dedent(each.code))
         text = page_of(site, f"chapters/{folder}")
         for link, title in re.findall(r'<span class="filename"><a href="([^"]+)">([^<]+)</a></span>', text):
             url, _, line = link.partition("#L")
             target = (site / "chapters" / folder / url / "index.html").resolve()
             source = ROOT / target.parent.relative_to(site / "source")
             row = highlight.rows(highlight.text_of(source))[int(line) - 1].strip()
-            codes = excerpts[html.unescape(title)]
+            codes = by_title[html.unescape(title)]
             assert any(row == code_row.strip() for code in codes for code_row in code[:3]), f"{folder}: {title}"
             assert source.name == title.split(" ")[0].split("/")[-1]
             count += 1

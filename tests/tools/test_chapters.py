@@ -1,6 +1,5 @@
 """tools/chapters.py, on made-up chapters in a temporary folder."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -11,10 +10,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "tools" / "chapters.py"
 
-spec = importlib.util.spec_from_file_location("chapters", PROGRAM)
-chapters = importlib.util.module_from_spec(spec)
-sys.modules["chapters"] = chapters
-spec.loader.exec_module(chapters)
+sys.path.insert(0, str(PROGRAM.parent))
+
+import chapters  # noqa: E402
 
 
 def write(root, files):

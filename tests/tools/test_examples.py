@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import chapters  # noqa: E402
+import excerpts  # noqa: E402
 
 BOOK = chapters.Book(ROOT)
 COMPILER = shutil.which("clang++") or shutil.which("c++")
@@ -257,12 +258,12 @@ def pages() -> list[pathlib.Path]:
     return sorted([*ROOT.glob("*.md"), *(page for folder in folders for page in folder.rglob("*.md"))])
 
 
-def loose_blocks() -> list[tuple[str, chapters.Excerpt]]:
+def loose_blocks() -> list[tuple[str, excerpts.Excerpt]]:
     """The blocks of C++ that are neither excerpts nor files, and what stands in the line above each."""
     found = []
     for page in pages():
         lines = page.read_text(encoding="utf-8").splitlines()
-        for block in chapters.read_blocks(page):
+        for block in excerpts.read_blocks(page):
             above = lines[block.line - 3] if block.line > 2 else ""
             is_excerpt = bool(block.title) and page.is_relative_to(ROOT / "chapters")
             if block.language in CPP and not is_excerpt and not PAGE_FILE.fullmatch(above):
@@ -270,7 +271,7 @@ def loose_blocks() -> list[tuple[str, chapters.Excerpt]]:
     return found
 
 
-def page_unit(block: chapters.Excerpt) -> str:
+def page_unit(block: excerpts.Excerpt) -> str:
     """A whole program as it is. Statements in a function, after the lines that stand outside of one."""
     page = block.page.relative_to(ROOT).as_posix()
     context = PAGES.get(page.replace(".zh.md", ".md"), ([], "", ""))  # of its source, if it is a translation

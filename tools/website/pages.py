@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 
 import chapters
+import excerpts
 
 from website import classes, doxygen, highlight, search, sources
 from website.changes import Changes, url_of
@@ -101,16 +102,16 @@ class Pages:
     def with_linked_titles(self, content: str, page: pathlib.Path, url: str) -> str:
         """The HTML of a chapter's page; the title of an excerpt leads to the line where it begins."""
         layout = self.book.layout(int(page.parent.name[:2]))
-        excerpts = iter(chapters.read_excerpts(page))
+        titled = iter(excerpts.read_excerpts(page))
 
         def linked(match: re.Match[str]) -> str:
             title = html.unescape(match[1])
-            excerpt = next((each for each in excerpts if each.title == title), None)
-            path = chapters.resolve(title.split("›")[0].strip(), list(layout))
+            excerpt = next((each for each in titled if each.title == title), None)
+            path = excerpts.resolve(title.split("›")[0].strip(), list(layout))
             if excerpt is None or path is None:
                 return match[0]
             place = layout[path].folder / path
-            line = chapters.place_of(excerpt.code, highlight.text_of(place))
+            line = excerpts.place_of(excerpt.code, highlight.text_of(place))
             target = sources.relative(sources.url_of(place.relative_to(self._root).as_posix()), url)
             return f'<span class="filename"><a href="{target}#L{line or 1}">{match[1]}</a></span>'
 
