@@ -343,7 +343,7 @@ class Amount:
 
 
 def count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + "s" * (number != 1)
+    return f"{number:,} {noun}" + "s" * (number != 1)
 
 
 def amount(found: Iterable[Piece], shown: dict[str, set[int]]) -> Amount:

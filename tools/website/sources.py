@@ -9,6 +9,7 @@ import re
 
 from website import highlight
 from website.shell import Leaf, crumbs
+from work import count
 
 CHAPTER_FILE = re.compile(r"chapters/(?P<folder>(?P<number>\d\d)-[^/]+)/(?P<path>(?:src|tests|examples)/.+)")
 LIMIT = 200_000  # bytes; larger files are no reading matter
@@ -30,10 +31,6 @@ def relative(url: str, page_url: str) -> str:
     place, hash_mark, anchor = url.partition("#")
     way = posixpath.relpath("/" + place, "/" + page_url)
     return ("./" if way == "." else way + "/") + hash_mark + anchor
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 class Sources:
