@@ -26,7 +26,7 @@ def of(mark: Mark) -> work.Work | None:
 
 
 @functools.cache
-def read(number: str) -> work.Work | None:
+def read(number: str) -> work.Work:
     try:
         return work.read(workspace.find(number))
     except stubs.StubError as error:
