@@ -169,8 +169,8 @@ void ServeTodos(RouteGroup api, TodoList& todos, Listeners& listeners) {
           [&](const ServerRequest&, const Responder& responder) { listeners.Add(responder); });
 }
 
-// Serves four small files from memory, as routes, because middleware runs around routes, but not
-// around mounts.
+// Serves four small files from memory, as routes, because the server's middleware runs around its
+// routes, but not around its mounts.
 void ServePage(HttpServer& server, const std::filesystem::path& folder) {
   for (const std::string name : {"index.html", "todo.js", "todo.css", "todo.svg"}) {
     std::ifstream file(folder / name, std::ios::binary);

@@ -52,7 +52,7 @@ class ServerRequest {
   /// @param exchange of the request
   /// @param parameters of the route, from the path; copied
   /// @param body all of it; nullptr if there is no body, or if it has not arrived
-  /// @param fields memory for parsed parts; not to be used by another request at the same time
+  /// @param fields memory for parsed parts; the request that parsed last has it to itself
   ServerRequest(Exchange& exchange, const RouteParameters& parameters, std::string* body,
                 RequestFields& fields) noexcept;
 

@@ -89,8 +89,11 @@ void RouteHandler::Answer(Exchange& exchange, const RouteMatch& match) {
     Begin(exchange, match, request);
   } else {
     response_.Reset();
-    const bool asks = exchange.GetRequest().method == Method::kOptions;
-    static_cast<void>(asks ? response_.Status(204) : response_.Page(405));
+    if (exchange.GetRequest().method == Method::kOptions) {
+      response_.Status(204);
+    } else {
+      response_.Page(405);
+    }
     response_.Set("Allow", match.allowed.AllowField());
     Reply(exchange, request, response_);
   }

@@ -48,7 +48,7 @@ class ServerRequest {
   /// @param exchange of the request
   /// @param parameters of the route, from the path; copied
   /// @param body all of it
-  /// @param fields memory for parsed parts; not to be used by another request at the same time
+  /// @param fields memory for parsed parts; the request that parsed last has it to itself
   ServerRequest(Exchange& exchange, const RouteParameters& parameters, std::string_view body,
                 RequestFields& fields) noexcept;
 
