@@ -97,6 +97,9 @@ TEST_F(HandOverTest, TheSuccessorIsLeftWhatItNeeds) {
   ASSERT_EQ(ready_.size(), 1U);
   EXPECT_FALSE(hand_over.UnderWay());
   const std::string pid = std::to_string(ready_[0]);
+  EXPECT_NE(errors_.Text().find("INFO hand-over: process " + pid + " was started\n"),
+            std::string::npos)
+      << errors_.Text();
   EXPECT_EQ(folder_.Read("said"), "1 web " + pid + " " + pid + " 4 serve " + folder_.Path() + "\n");
   ::kill(ready_[0], SIGKILL);
   ::waitpid(ready_[0], nullptr, 0);
@@ -325,6 +328,25 @@ TEST(ReadyPipe, ThePredecessorIsTold) {
     EXPECT_EQ(std::string(text, count > 0 ? static_cast<std::size_t>(count) : 0), "READY=1\n");
   }
   EXPECT_EQ(::fcntl(ends[1], F_GETFD), -1) << "with the process it is closed, too";
+}
+
+TEST(ReadyPipe, ThePredecessorReadsTheReason) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const UniqueFd reads(ends[0]);
+  ASSERT_EQ(::fcntl(reads.Get(), F_SETFL, O_NONBLOCK), 0);
+  ::setenv("TURTLE_READY_FD", std::to_string(ends[1]).c_str(), 1);
+  const ReadyPipe pipe;
+  const auto heard = [&reads] {
+    std::string text(4096, '\0');
+    const ssize_t count = ::read(reads.Get(), text.data(), text.size());
+    text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    return text;
+  };
+  pipe.Fail("no such file");
+  EXPECT_EQ(heard(), "FAILED=no such file");
+  pipe.Fail(std::string(3000, 'x'));
+  EXPECT_EQ(heard(), "FAILED=" + std::string(1000 - 7, 'x')) << "a log line has no room for more";
 }
 
 TEST(ReadyPipe, WhatIsNoPipeIsRefused) {

@@ -91,6 +91,7 @@ TEST_F(InheritedListenersTest, EachIsFoundByItsAddress) {
   EXPECT_FALSE(inherited.Take(ipv6.LocalAddress())) << "there is one";
 
   EXPECT_FALSE(inherited.TakePath(folder.Path("other")));
+  EXPECT_FALSE(inherited.TakePath("")) << "a listener of IPv4 has no path";
   auto file = inherited.TakePath(folder.Path("socket"));
   ASSERT_TRUE(file);
   EXPECT_EQ(file->name, "");
@@ -191,11 +192,12 @@ TEST(TakeListenEnvironment, TheVariablesAreNotForOurChildren) {
   ::setenv("LISTEN_PID", "1", 1);
   ::setenv("LISTEN_FDS", "2", 1);
   ::setenv("LISTEN_FDNAMES", "a:b", 1);
+  ::setenv("LISTEN_PIDFDID", "3", 1);
   const ListenEnvironment taken = TakeListenEnvironment();
   EXPECT_EQ(taken.pid, "1");
   EXPECT_EQ(taken.fds, "2");
   EXPECT_EQ(taken.names, "a:b");
-  for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) {
+  for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PIDFDID"}) {
     EXPECT_EQ(::getenv(name), nullptr) << name;
   }
   EXPECT_FALSE(TakeListenEnvironment().pid);
