@@ -56,6 +56,7 @@ TEST_P(TurtleServerBrokenLoop, EndsTheServerAndFliesOutOfBegin) {
   std::future<void> end = begin.get_future();
   std::thread thread(std::move(begin));
   EXPECT_EQ(end.wait_for(test::kPatience), std::future_status::ready) << "it serves on";
+  EXPECT_FALSE(server.IsReady());
   server.Stop();
   thread.join();
   EXPECT_THROW(end.get(), std::system_error);

@@ -73,7 +73,7 @@ void AddTodo(const ServerRequest& req, ServerResponse& res);""",
         "auto Calculate(std::string_view value) -> std::string;",
         "HttpServer& server",
     ),
-    "ops/operations.h": (["<thread>"], "auto OneThread() -> ServerOptions;", ""),
+    "ops/operations.h": (["<thread>"], "", ""),
     "web/reply_stream.h": (
         ['"web/responder.h"'],
         "auto Next() -> std::string;",

@@ -123,7 +123,7 @@ class ReadyPipe {
   void Tell() const noexcept;
 
   /// Reports why this process is about to exit. The predecessor logs it, because its log may differ
-  /// from ours. The text may have several lines; what is too long for a line of the log is cut off.
+  /// from ours. The text may have several lines; its end is cut off if the log has no room for it.
   void Fail(std::string_view why) const noexcept;
 
  private:

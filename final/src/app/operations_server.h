@@ -34,7 +34,8 @@ inline constexpr std::size_t kMaxOperationsConnections = 64;
 /// Serves the routes of an Operations from Begin() to destruction.
 class OperationsServer {
  public:
-  /// Listens. Throws std::system_error, which names the place, if that fails.
+  /// Listens. Throws std::system_error, which names the place, if that fails, and
+  /// std::invalid_argument if a place is neither an address with a port nor `unix:` and a path.
   /// @param places ServeOptions::operations, not empty
   /// @param inherited listeners; used by the constructor only
   /// @param operations outlives this object

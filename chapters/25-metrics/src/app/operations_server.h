@@ -28,7 +28,8 @@ inline constexpr std::size_t kMaxOperationsConnections = 64;
 /// Serves the routes of an Operations until it is destroyed.
 class OperationsServer {
  public:
-  /// Listens, and serves from now on. Throws std::system_error, which names the place, on failure.
+  /// Listens, and serves from now on. Throws std::system_error, which names the place, on failure,
+  /// and std::invalid_argument if a place is neither an address with a port nor `unix:` and a path.
   /// @param places ServeOptions::operations, not empty
   /// @param operations outlives this object
   OperationsServer(const std::string& places, Operations& operations);

@@ -62,7 +62,8 @@ class MetricsText {
   void Begin(std::string_view name, MetricType type, std::string_view help);
 
   /// Adds a sample to the metric that was begun last. Throws std::invalid_argument if a label's
-  /// name is not valid (letters, digits and '_', not beginning with a digit or "__").
+  /// name is not valid (letters, digits and '_', not beginning with a digit or "__"), with the text
+  /// `turtle_metric: "no label" can't name a label`.
   void Add(const MetricLabels& labels, std::uint64_t value);
 
   /// Does the same with a number that need not be whole, nor even be a number (NaN).
@@ -73,7 +74,7 @@ class MetricsText {
   /// bounds.
   void AddHistogram(const MetricLabels& labels, const MetricHistogram& histogram);
 
-  /// Returns the text; this object is empty afterwards.
+  /// Returns the text. The object has no further use: it still knows the names of its metrics.
   [[nodiscard]] auto Take() -> std::string { return std::exchange(text_, {}); }
 
  private:

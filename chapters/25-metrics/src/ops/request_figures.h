@@ -32,7 +32,7 @@ struct RequestTotals {
   };
 
   std::uint64_t open = 0;           ///< requests without a complete response
-  std::vector<OfStatus> statuses;   ///< responses, including cut ones, sorted by status
+  std::vector<OfStatus> statuses;   ///< responses, even cut ones; by status, 0 is last
   std::uint64_t unanswered = 0;     ///< requests whose clients were gone before any response
   std::uint64_t cut = 0;            ///< responses that were cut short
   std::uint64_t body_bytes = 0;     ///< of responses

@@ -119,6 +119,7 @@ void TurtleServer::Begin() {
     }
     RunLooper(0);
   } catch (...) {
+    Stop();         // so the server is not ready any more
     stop_others();  // otherwise the pool's destructor would wait for loops that nobody ends
     throw;
   }

@@ -80,6 +80,7 @@ class Operations::Stream : public std::enable_shared_from_this<Stream> {
     channels_.clear();
   }
 
+  // Returns how many viewers there are.
   [[nodiscard]] auto Count() -> std::size_t {
     const MutexLock lock(mutex_);
     DropGone();
@@ -87,10 +88,12 @@ class Operations::Stream : public std::enable_shared_from_this<Stream> {
   }
 
  private:
+  // Calls Tell() once the interval is over.
   void TellLater() {
     looper_.RunAfter(interval_, [self = shared_from_this()] { self->Tell(); });
   }
 
+  // Sends an event to each viewer that has read the last one, and goes on while there are viewers.
   void Tell() {
     {
       const MutexLock lock(mutex_);

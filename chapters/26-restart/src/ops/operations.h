@@ -2,11 +2,14 @@
 //
 //   HttpServer server(NetAddress("0.0.0.0", 80));
 //   Operations operations(server);                       // from here on it measures the server
-//   HttpServer admin(NetAddress("127.0.0.1", 9507), {}, OneThread());
+//   ServerOptions one_loop;
+//   one_loop.threads = 1;
+//   HttpServer admin(NetAddress("127.0.0.1", 9507), {}, one_loop);
 //   operations.AddTo(admin);
 //   std::thread thread([&] { admin.Begin(); });
 //   server.Begin();
 //   admin.Stop();
+//   thread.join();
 //
 // Interface:
 //  * GET /metrics returns the statistics for Prometheus.
