@@ -370,6 +370,29 @@ TEST_F(IoUringEngineTest, WhatIsForgottenIsNotSent) {
   EXPECT_EQ(peer->client.Receive(4), "this");
 }
 
+// MSG_DONTWAIT: the kernel keeps no send for the time when there is room, and none of its memory.
+TEST_F(IoUringEngineTest, ASendThatFindsNoRoomIsOver) {
+  const auto peer = ConnectSilent();
+  const int fd = peer->server.GetFd();
+  test::ShrinkSendBuffer(fd);
+  const std::string all = Pattern(100'000);
+  std::size_t filled = 0;
+  for (ssize_t sent = 0; sent >= 0;) {
+    sent = ::send(fd, all.data(), all.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    filled += static_cast<std::size_t>(std::max(sent, ssize_t{0}));
+  }
+  auto queue = std::make_unique<OutQueue>();
+  queue->Append("never mind");
+  EXPECT_EQ(engine_->Send(peer->server, *queue, false).status, IoStatus::kWouldBlock);
+  poller_->Wait(kLook);
+  engine_->Forget(fd);
+  queue.reset();
+  EXPECT_EQ(peer->client.Receive(filled).size(), filled);
+  poller_->Wait(kLook);
+  EXPECT_EQ(::send(fd, "that", 4, MSG_NOSIGNAL), 4);
+  EXPECT_EQ(peer->client.Receive(4), "that");
+}
+
 TEST_F(IoUringEngineTest, TheEndOfALastSendIsTold) {
   const auto peer = ConnectSilent();
   OutQueue queue;

@@ -144,7 +144,8 @@ class IoUringEngine final : public Engine, private Poller {
   auto Submit(Act act, std::uint8_t operation, int fd) noexcept -> io_uring_sqe&;
   auto At(int fd) noexcept -> Endpoint& { return endpoints_[static_cast<std::size_t>(fd)]; }
   auto Find(int listener) noexcept -> Listener*;
-  // True while the loop runs. Before and after, nothing is submitted: calls take its place.
+  // True while the loop runs. Before, submissions wait for the first Enter(); afterwards there are
+  // none. At both times Receive() and Send() make calls.
   auto Works() const noexcept -> bool { return usable_ && ring_.HasOwner(); }
   auto Poll(Act act, int fd, unsigned events) noexcept -> io_uring_sqe&;
   void Cancel(Act act, int fd) noexcept;
