@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "support/http_client.h"
 #include "support/running_server.h"
@@ -77,9 +78,15 @@ TEST_F(BodyLimitTest, ABodyInChunksIsRefusedWhenItGetsTooLong) {
 }
 
 TEST_F(BodyLimitTest, ATooLongBodyIsRefusedBeforeItIsSent) {
-  const std::string head = "POST /less HTTP/1.1\r\nHost: t\r\n";
-  EXPECT_EQ(Ask(head + "Content-Length: 51\r\nExpect: 100-continue\r\n\r\n").status, 413);
-  EXPECT_EQ(Ask(head + "Content-Length: 50\r\nExpect: 100-continue\r\n\r\n").status, 100);
+  for (const auto& [path, limit] : {std::pair("/less", 50), std::pair("/same", 100)}) {
+    const auto ask = [&, path = path](int bytes) {
+      return Ask("POST " + std::string(path) + " HTTP/1.1\r\nHost: t\r\nContent-Length: " +
+                 std::to_string(bytes) + "\r\nExpect: 100-continue\r\n\r\n")
+          .status;
+    };
+    EXPECT_EQ(ask(limit + 1), 413) << path;
+    EXPECT_EQ(ask(limit), 100) << path;
+  }
 }
 
 }  // namespace

@@ -159,6 +159,18 @@ TEST_F(IoUringEngineTest, WhoHasNotEvenAskedIsToldOfWhatComesLater) {
   EXPECT_EQ(ReceiveText(*peer), "hello");
 }
 
+TEST_F(IoUringEngineTest, WhoAskedBeforeTheLoopRanIsToldOfWhatComesLater) {
+  engine_ = MakeIoUringEngine();
+  poller_ = &engine_->GetPoller();
+  const auto peer = Connect();
+  EXPECT_EQ(Receive(*peer).result.status, IoStatus::kWouldBlock);
+  EXPECT_TRUE(IsExpected(*peer));
+  poller_->Wait(kLook);
+  ASSERT_TRUE(peer->client.Send("later"));
+  EXPECT_TRUE(AwaitEvent(peer->token).readable);
+  EXPECT_EQ(ReceiveText(*peer), "later");
+}
+
 TEST_F(IoUringEngineTest, SeveralArrivalsAreOnePieceAndInOrder) {
   const auto peer = ConnectSilent();
   for (const char* piece : {"one ", "two ", "three"}) {

@@ -260,19 +260,16 @@ auto IoUringEngine::Receive(Socket& socket, char* room) noexcept -> Received {
     }
     return {{IoStatus::kBytes, size, 0}, room, more()};
   }
-  if (!Works()) {
-    return {socket.Recv(room, ReadScratch::kSize), room, true};
-  }
   if (endpoint.error != 0) {
     return {{IoStatus::kError, 0, endpoint.error}};
   }
-  if (endpoint.by_call) {
+  if (!Works() || endpoint.by_call) {
     const IoResult result = socket.Recv(room, ReadScratch::kSize);
     const bool full = result.status == IoStatus::kBytes && result.bytes == ReadScratch::kSize;
     endpoint.by_call = full;
     endpoint.ended = result.status == IoStatus::kEnd;
     endpoint.error = result.status == IoStatus::kError ? result.error : 0;
-    return {result, room, full};
+    return {result, room, full || !Works()};
   }
   return {{endpoint.ended ? IoStatus::kEnd : IoStatus::kWouldBlock, 0, 0}};
 }

@@ -66,7 +66,7 @@ void RequireOwnSpelling(std::string_view text) {
 }
 
 // A literal is compared with a path without the client's escapes and dots (http/uri.h): one that
-// can't equal any path is a mistake.
+// looks like a path with them is a mistake.
 auto ParseLiteral(std::string_view text) -> PatternSegment {
   const auto foreign = [](char c) { return ascii::IsControl(c) || c == '\\'; };
   Require(text != "." && text != "..", "no path has a segment " + Quoted(text));
