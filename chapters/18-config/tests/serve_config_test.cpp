@@ -152,8 +152,9 @@ TEST_F(ServeConfigTest, TheLevelOfTheLogCountsAtOnce) {
   turtle.Signal(SIGTERM);
   EXPECT_EQ(turtle.Wait(), 0);
   const std::string log = folder_.Read("turtle.log");
-  EXPECT_EQ(log.find("read anew", log.find("read anew") + 1), std::string::npos) << "that is INFO\n"
-                                                                                 << log;
+  EXPECT_EQ(log.find("were reloaded", log.find("were reloaded") + 1), std::string::npos)
+      << "that is INFO\n"
+      << log;
 }
 
 TEST_F(ServeConfigTest, ListensAtEveryAddress) {

@@ -446,7 +446,7 @@ void CgiRun::Finish() {
     return;
   }
   if (!exchange_.Begun()) {
-    BeginPlainReply();  // the output was shorter than a line
+    BeginPlainReply();  // its output could still have been a header
   }
   End();
 }

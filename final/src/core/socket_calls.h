@@ -25,9 +25,9 @@ enum class FdMode : std::uint8_t {
 /// Flag for send(2) that suppresses SIGPIPE; 0 where there is none.
 extern const int kNoSignal;
 
-/// Opens a TCP socket.
+/// Opens a stream socket.
 ///
-/// @param family AF_INET or AF_INET6.
+/// @param family AF_INET or AF_INET6 for TCP, AF_UNIX for unix(7).
 /// @param mode whether it blocks.
 /// @return a descriptor owned by the caller, or -1 and errno (socket(2)).
 [[nodiscard]] auto OpenSocket(int family, FdMode mode) noexcept -> int;

@@ -50,7 +50,8 @@ class HttpParser {
   /// Parses the head at the beginning of `input`.
   /// @param input Everything received since the last head (and its body) ended: the bytes of the
   ///     previous call, and more. It may be at another address, and may extend beyond the head.
-  /// @param out Filled when the result is kDone, with views into `input`; otherwise unspecified. It
+  /// @param out Filled when the result is kDone, with views into `input`. After kBad only its method
+  ///     has a meaning: as read, or kOther if the fault came before. Otherwise it is unspecified. It
   ///     need not be the same object from call to call.
   /// @return The verdict; after kDone and kBad the parser is like new. A fault in a head that comes
   ///     in pieces may be reported with a later piece, at the latest with the head's last byte.

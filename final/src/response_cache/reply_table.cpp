@@ -99,6 +99,7 @@ auto ReplyTable::End(const Making& making) noexcept -> std::vector<ReplyWaiters*
 
 void ReplyTable::Drop(std::string_view key) {
   std::vector<Kept> wrong;
+  Kept kept;
   const MutexLock lock(mutex_);
   // A line end sorts before every continuation of a longer target.
   for (auto slot = slots_.lower_bound(key); slot != slots_.end(); ++slot) {
@@ -108,7 +109,8 @@ void ReplyTable::Drop(std::string_view key) {
     if (found != key && !variant) {
       break;
     }
-    if (Kept kept = slot->second.kept.lock()) {
+    kept = slot->second.kept.lock();
+    if (kept) {
       kept->Drop();
       wrong.push_back(std::move(kept));
     }
