@@ -141,9 +141,10 @@ class Program:
                 settings[1] &= ~termios.OPOST  # no \r\n
                 termios.tcsetattr(0, termios.TCSANOW, settings)
                 os.chdir(directory)
-                # Python ignores them, and exec would leave it so; in the reader's shell they end a program.
-                signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-                signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+                # Python ignores two of them, a shell SIGINT for what it starts with `&`, and exec would leave it
+                # so; in the reader's shell they end a program.
+                for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+                    signal.signal(number, signal.SIG_DFL)
                 os.execvpe("bash", ["bash", "-c", command], environment)
             finally:
                 os._exit(127)
@@ -329,9 +330,8 @@ class Page:
         raise TranscriptError(f"{self.build / number} is not there; build the chapter first")
 
     def _run_command(self, terminal, command, directory, options, steps):
-        kill = re.fullmatch(r"kill %(\d+)", command.strip())
-        if kill:
-            return self._kill_job(terminal, int(kill.group(1)))
+        if command.strip() == "kill $!":
+            return self._kill_last_job(terminal)
         if terminal.program is not None and not terminal.program.ended():
             raise TranscriptError(
                 f"`{command}`: `{terminal.program.command}` still runs in this terminal"
@@ -407,10 +407,10 @@ class Page:
         program.wait(1.0, lambda: program.output.endswith("\n"))  # the rest of that line
         return pattern.search(program.output, seen).end()
 
-    def _kill_job(self, terminal, number):
-        if not 1 <= number <= len(terminal.jobs):
-            raise TranscriptError(f"kill %{number}: no such job in this terminal")
-        program = terminal.jobs[number - 1]
+    def _kill_last_job(self, terminal):
+        if not terminal.jobs:
+            raise TranscriptError("kill $!: nothing was started in the background of this terminal")
+        program = terminal.jobs[-1]
         if not program.ended():
             os.kill(program.pid, signal.SIGTERM)
         if not program.wait(COMMAND_SECONDS, program.ended):

@@ -134,6 +134,8 @@ TEST(NetAddress, ComparesPlacesAndNotBytes) {
   EXPECT_NE(address, NetAddress("127.0.0.1", 81));
   EXPECT_NE(address, NetAddress("127.0.0.2", 80));
   EXPECT_NE(address, NetAddress("::1", 80));
+  EXPECT_EQ(NetAddress("::1", 80), NetAddress("::1", 80));
+  EXPECT_NE(NetAddress("::1", 80), NetAddress("::2", 80));
   EXPECT_NE(address, NetAddress());
   EXPECT_EQ(NetAddress(), NetAddress());
   NetAddress padded("127.0.0.1", 80);

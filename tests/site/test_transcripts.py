@@ -130,7 +130,7 @@ def test_background_programs_are_ended(book):
         ```console
         $ {sys.executable} server.py 20081 &
         $ echo hi | {sys.executable} client.py 20081
-        $ kill %1
+        $ kill $!
         $ {sys.executable} server.py 20082 &
         ```
         """

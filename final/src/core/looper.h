@@ -93,7 +93,7 @@ class Looper {
   static constexpr std::chrono::seconds kStopTimeout{5};
 
   /// Throws std::system_error if the process is out of descriptors.
-  /// @param clock read once in every round
+  /// @param clock read in every round, and before each wait
   /// @param poller the kind of poller that it waits with
   explicit Looper(ClockSource clock = Clock::now, PollerKind poller = PollerKind::kAuto);
 

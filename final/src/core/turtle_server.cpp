@@ -132,7 +132,7 @@ void TurtleServer::Begin() {
           RunLooper(i);
         } catch (...) {
           failure = std::current_exception();
-          Stop();  // otherwise its clients would wait forever
+          Stop();  // otherwise the acceptor would feed a loop that has ended
           throw;   // goes to the log
         }
       });

@@ -84,7 +84,7 @@ class Looper {
   static constexpr std::chrono::seconds kStopTimeout{5};
 
   /// Throws std::system_error if the process is out of descriptors.
-  /// @param clock read once in every round
+  /// @param clock read in every round, and before each wait
   explicit Looper(ClockSource clock = Clock::now);
 
   /// Deletes the remaining connections. The loop must not be running.

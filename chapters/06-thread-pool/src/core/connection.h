@@ -189,7 +189,7 @@ class Connection {
   void WriteToWriteBuffer(std::string_view bytes);
 
   /// Sends as much of the queue as the kernel takes. The loop sends the rest as soon as there is
-  /// room. A handler need not call it; a posted task must.
+  /// room. A handler need not call it; a timer, a watch or a task must.
   void Send();
 
   /// Deletes this connection, as Looper::DeleteConnection() does. Repeated, nothing happens.

@@ -113,7 +113,7 @@ class Headers {
   std::vector<HeaderField> fields_;
   std::uint32_t present_ = 0;   // a bit for each known field that occurs
   std::uint32_t repeated_ = 0;  // a bit for each that occurs again
-  // Valid where present_ has the bit: only present_ is reset between two requests.
+  // Valid where present_ has the bit: Clear() resets the sets of bits, but not this array.
   std::array<std::uint16_t, kKnownFieldCount> first_{};
 };
 

@@ -36,9 +36,9 @@ enum class ParseState : std::uint8_t {
 /// The verdict of HttpParser::Parse().
 struct [[nodiscard]] ParseResult {
   ParseState state = ParseState::kNeedMore;  ///< One of the three.
-  std::size_t head_bytes = 0;                ///< kDone: the size of the head; the body follows.
-  int status = 0;                            ///< kBad: 400, 414, 431, 501 or 505.
-  const char* reason = "";                   ///< kBad: why, in a few words; valid forever.
+  std::size_t head_bytes = 0;  ///< kDone: of the head and empty lines before it; the body follows.
+  int status = 0;              ///< kBad: 400, 414, 431, 501 or 505.
+  const char* reason = "";     ///< kBad: why, in a few words; valid forever.
 };
 
 /// The parser of one connection.
@@ -50,9 +50,9 @@ class HttpParser {
   /// Parses the head at the beginning of `input`.
   /// @param input Everything received since the last head (and its body) ended: the bytes of the
   ///     previous call, and more. It may be at another address, and may extend beyond the head.
-  /// @param out Filled when the result is kDone, with views into `input`. After kBad only its method
-  ///     has a meaning: as read, or kOther if the fault came before. Otherwise it is unspecified. It
-  ///     need not be the same object from call to call.
+  /// @param out Filled when the result is kDone, with views into `input`. After kBad only its
+  ///     method has a meaning: as read, or kOther if the fault came before. It need not be the
+  ///     same object from call to call.
   /// @return The verdict; after kDone and kBad the parser is like new. A fault in a head that comes
   ///     in pieces may be reported with a later piece, at the latest with the head's last byte.
   auto Parse(std::string_view input, Request& out) -> ParseResult;

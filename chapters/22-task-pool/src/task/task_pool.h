@@ -159,7 +159,7 @@ class TaskPool {
   /// How to run a task.
   struct TaskOptions {
     Priority priority = Priority::kNormal;  ///< higher ones go first
-    TimePoint deadline = kNever;            ///< after it, the task is dropped and not started
+    TimePoint deadline = kNever;            ///< from then on, the task is dropped
   };
 
   /// @param options settings
