@@ -78,7 +78,7 @@ def part_table(path, root=ROOT):
     for part, title in parts.items():
         folders = [chapter["folder"] for chapter in there if chapter["part"] == part]
         name = f"[{title}]({to_root}chapters/{folders[0]}/README.md)" if folders else title
-        numbers = f"{folders[0][:2]}–{folders[-1][:2]}" if folders else "planned"
+        numbers = "–".join(dict.fromkeys((folders[0][:2], folders[-1][:2]))) if folders else "planned"
         lines.append(f"| {part} | {name} | {built[part]} | {numbers} |")
     return "\n".join(lines)
 

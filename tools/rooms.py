@@ -35,7 +35,7 @@ Graph = dict[str, set[str]]
 # From top to bottom.
 LAYERS = (
     ("app",),
-    ("cgi", "ops", "response_cache"),
+    ("cgi", "ops", "response_cache", "sites"),
     ("files",),
     ("web",),
     ("db", "process", "udp", "uring"),

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -58,7 +59,7 @@ TEST_F(OptionsConfigTest, AFlagCountsMoreThanTheFile) {
 }
 
 TEST_F(OptionsConfigTest, TheEnvironmentStandsBetweenFlagAndFile) {
-  const std::string file = Config(R"({"log": {"level": "ERROR"}})");
+  const std::string file = Config(R"({"http": {"root_path": "/"}, "log": {"level": "ERROR"}})");
   EXPECT_EQ(Parse({"-f", file}).serve.log.level, LogLevel::kError);
   ::setenv("MIN_LOG_LEVEL", "loud", 1);
   EXPECT_EQ(Parse({"-f", file}).serve.log.level, LogLevel::kError) << "that is no level";
@@ -126,7 +127,7 @@ TEST_F(OptionsConfigTest, WhatWasMeantIsSuggested) {
 }
 
 TEST_F(OptionsConfigTest, AFileCanBeCheckedOnly) {
-  const std::string file = Config("{}");
+  const std::string file = Config(R"({"http": {"root_path": "/"}})");
   const CommandLine command = Parse({"-t", "-f", file});
   EXPECT_EQ(command.action, CommandAction::kPrint);
   EXPECT_EQ(command.text, file + " can be served\n");
@@ -134,7 +135,8 @@ TEST_F(OptionsConfigTest, AFileCanBeCheckedOnly) {
 
 TEST_F(OptionsConfigTest, ACheckTriesWhatCanBeTried) {
   const std::string file =
-      Config(R"({"address": ["1.2.3", "unix:/no/such/s"], "log": {"file": "/no/such/a.log"}})");
+      Config(R"({"http": {"root_path": "/"}, "address": ["1.2.3", "unix:/no/such/s"],
+                 "log": {"file": "/no/such/a.log"}})");
   const CommandLine command = Parse({"-t", "-f", file});
   EXPECT_EQ(command.action, CommandAction::kFail);
   EXPECT_EQ(command.code, 2);
@@ -146,8 +148,48 @@ TEST_F(OptionsConfigTest, ACheckTriesWhatCanBeTried) {
       << "who serves finds out by doing it";
 }
 
+TEST_F(OptionsConfigTest, AFileNamesADirectoryOrHasSites) {
+  const std::string without = Config("{}");
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"-f", without}, {"-t", "-f", without}}) {
+    const CommandLine command = Parse(line);
+    EXPECT_EQ(command.action, CommandAction::kFail);
+    EXPECT_EQ(command.code, 2);
+    EXPECT_EQ(command.text,
+              "turtle: no directory to serve: name one, such as turtle serve . (see turtle "
+              "--help)\n");
+  }
+  EXPECT_EQ(Parse({"-f", without, "/"}).action, CommandAction::kServe);
+  EXPECT_EQ(Parse({"-f", Config(R"({"sites": []})")}).action, CommandAction::kFail);
+  const CommandLine sites = Parse({"-f", Config(R"({"sites": [{"default": "on",
+                                                  "root_path": "/"}]})")});
+  EXPECT_EQ(sites.action, CommandAction::kServe) << sites.text;
+  EXPECT_EQ(sites.serve.directory, "");
+}
+
+TEST_F(OptionsConfigTest, ADirectoryThatIsGoneAtAReloadChangesNothing) {
+  const CommandLine line = Parse({"-f", Config(R"({"http": {"root_path": "/"}})")});
+  ASSERT_EQ(line.action, CommandAction::kServe) << line.text;
+  Config("{}");
+  EXPECT_EQ(ReadAgain(line).action, CommandAction::kFail);
+}
+
+TEST_F(OptionsConfigTest, ACheckKnowsTheUsers) {
+  const std::string file = Config(R"({"http": {"root_path": "/"}, "user": "no such user"})");
+  const CommandLine command = Parse({"-t", "-f", file});
+  EXPECT_EQ(command.code, 2);
+  EXPECT_EQ(command.text, "turtle: " + file + ": user: 'no such user': there is no such user\n");
+}
+
+TEST_F(OptionsConfigTest, TheSchemaHasNoDirectoryByDefault) {
+  const std::string schema = Parse({"--schema"}).text;
+  const std::size_t key = schema.find("\"root_path\"");
+  ASSERT_NE(key, std::string::npos);
+  EXPECT_EQ(schema.substr(key, schema.find('}', key) - key).find("default"), std::string::npos);
+}
+
 TEST_F(OptionsConfigTest, ACheckWarnsOfASizeOfAFewBytes) {
-  const std::string file = Config(R"({"http": {"max_body_size": 64}})");
+  const std::string file = Config(R"({"http": {"root_path": "/", "max_body_size": 64}})");
   const CommandLine command = Parse({"-t", "-f", file});
   EXPECT_EQ(command.action, CommandAction::kPrint);
   EXPECT_EQ(command.text, file + " can be served\n");
@@ -159,10 +201,12 @@ TEST_F(OptionsConfigTest, ACheckWarnsOfASizeOfAFewBytes) {
 TEST_F(OptionsConfigTest, TheLogIsNamedInOneWayOnly) {
   const std::string folder = folder_.Path();
   const CommandLine named =
-      Parse({"-f", Config(R"({"log": {"path": ")" + folder + R"(", "base_name": "site"}})")});
+      Parse({"-f", Config(R"({"http": {"root_path": "/"}, "log": {"path": ")" + folder +
+                          R"(", "base_name": "site"}})")});
   ASSERT_EQ(named.action, CommandAction::kServe) << named.text;
   EXPECT_EQ(named.serve.log.writer.file, folder + "/site.log");
-  const CommandLine both = Parse({"-f", Config(R"({"log": {"file": "a", "base_name": "b"}})")});
+  const CommandLine both = Parse({"-f", Config(R"({"http": {"root_path": "/"},
+                                                "log": {"file": "a", "base_name": "b"}})")});
   EXPECT_EQ(both.action, CommandAction::kFail);
   EXPECT_NE(both.text.find("'a' and log.base_name 'b'"), std::string::npos) << both.text;
 }

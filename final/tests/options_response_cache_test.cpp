@@ -35,8 +35,9 @@ class OptionsResponseCacheTest : public testing::Test {
 };
 
 TEST_F(OptionsResponseCacheTest, TheFileHasSizeAndTime) {
-  const CommandLine command =
-      Parse({"-f", Config(R"({"http": {"response_cache": true, "response_cache_size": "1M",
+  const CommandLine command = Parse(
+      {"-f",
+       Config(R"({"http": {"root_path": "/", "response_cache": true, "response_cache_size": "1M",
                                  "response_cache_time": 0}})")});
   ASSERT_EQ(command.action, CommandAction::kServe) << command.text;
   EXPECT_TRUE(command.serve.response_cache);
@@ -45,18 +46,18 @@ TEST_F(OptionsResponseCacheTest, TheFileHasSizeAndTime) {
 }
 
 TEST_F(OptionsResponseCacheTest, TheEnvironmentHasRepliesKeptOrNot) {
-  const std::string on = Config(R"({"http": {"response_cache": true}})");
-  EXPECT_FALSE(Parse({"serve"}).serve.response_cache);
+  const std::string on = Config(R"({"http": {"root_path": "/", "response_cache": true}})");
+  EXPECT_FALSE(Parse({"serve", "/"}).serve.response_cache);
   EXPECT_TRUE(Parse({"-f", on}).serve.response_cache);
   ::setenv("USE_RESP_CACHE", "1", 1);
-  EXPECT_TRUE(Parse({"serve"}).serve.response_cache);
-  EXPECT_FALSE(Parse({"serve", "--response-cache", "off"}).serve.response_cache);
+  EXPECT_TRUE(Parse({"serve", "/"}).serve.response_cache);
+  EXPECT_FALSE(Parse({"serve", "/", "--response-cache", "off"}).serve.response_cache);
   ::setenv("USE_RESP_CACHE", "0", 1);
   EXPECT_FALSE(Parse({"-f", on}).serve.response_cache);
   ::setenv("USE_RESP_CACHE", "", 1);
   EXPECT_TRUE(Parse({"-f", on}).serve.response_cache) << "that says nothing";
   ::setenv("USE_RESP_CACHE", "yes", 1);
-  const CommandLine bad = Parse({"serve"});
+  const CommandLine bad = Parse({"serve", "/"});
   EXPECT_EQ(bad.action, CommandAction::kFail);
   EXPECT_EQ(bad.text, "turtle: USE_RESP_CACHE: 'yes' is not 0 or 1 (see turtle --help)\n");
 }

@@ -22,8 +22,8 @@ auto Has(const std::string& text, const std::string& part) -> bool {
   return text.find(part) != std::string::npos;
 }
 
-TEST(OptionsTest, ServeAloneHasDefaults) {
-  const CommandLine line = Parse({"serve"});
+TEST(OptionsTest, ADirectoryAloneHasDefaults) {
+  const CommandLine line = Parse({"serve", "."});
   ASSERT_EQ(line.action, CommandAction::kServe) << line.text;
   EXPECT_EQ(line.serve.directory, ".");
   EXPECT_EQ(line.serve.address, "127.0.0.1");
@@ -87,6 +87,31 @@ TEST(OptionsTest, EveryOptionArrives) {
   EXPECT_EQ(line.serve.min_send_rate, 0U);
   EXPECT_EQ(line.serve.deferred_accept, std::chrono::seconds(2));
   EXPECT_EQ(line.serve.stop_timeout, std::chrono::seconds(9));
+}
+
+TEST(OptionsTest, NothingIsServedWithoutADirectory) {
+  for (const std::vector<const char*>& arguments :
+       {std::vector<const char*>{"serve"}, {"serve", "--port", "0"}}) {
+    const CommandLine line = Parse(arguments);
+    EXPECT_EQ(line.action, CommandAction::kFail);
+    EXPECT_EQ(line.code, 2);
+    EXPECT_EQ(line.text,
+              "turtle: no directory to serve: name one, such as turtle serve . (see turtle "
+              "--help)\n");
+  }
+  EXPECT_TRUE(std::regex_search(Parse({"serve", "--help"}).text, std::regex("\n +DIR +the files")))
+      << "a default would be in brackets";
+}
+
+TEST(OptionsTest, TheUserAndThePidFileArrive) {
+  const CommandLine none = Parse({"serve", "/"});
+  EXPECT_EQ(none.serve.user + none.serve.group + none.serve.pid_file, "");
+  const CommandLine line =
+      Parse({"serve", "/", "--user", "www", "--group", "33", "--pid-file", "p"});
+  ASSERT_EQ(line.action, CommandAction::kServe) << line.text;
+  EXPECT_EQ(line.serve.user, "www");
+  EXPECT_EQ(line.serve.group, "33");
+  EXPECT_EQ(line.serve.pid_file, "p");
 }
 
 TEST(OptionsTest, TheDirectoryMayStandBehindTheOptions) {

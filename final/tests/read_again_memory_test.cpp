@@ -19,6 +19,7 @@ using test::StopFailing;
 TEST(ReadAgainMemoryTest, WithoutMemoryItThrowsAndDoesNotEndTheProgram) {
   const test::SiteFolder folder;
   folder.Write("site.json", R"({
+    "http": {"root_path": "/"},
     "worker_connections": 1000,
     "blocks_ip": ["192.0.2.7", "198.51.100.0/24"],
     "log": {"level": "INFO"}

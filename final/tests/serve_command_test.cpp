@@ -134,7 +134,7 @@ TEST(ServeCommandTest, APortInUseIsOneLine) {
   taken.Bind(NetAddress("127.0.0.1", 0));
   taken.Listen();
   const std::string port = std::to_string(taken.LocalAddress().Port());
-  Turtle turtle({"--port", port});
+  Turtle turtle({".", "--port", port});
   EXPECT_EQ(turtle.Wait(), 1);
   EXPECT_EQ(turtle.FirstLine(), "");
   const std::string errors = turtle.ReadErrors();

@@ -8,7 +8,7 @@ from serving import PATIENCE
 
 NAMES = [
     "site_and_api", "short_links", "upload_to_disk", "event_feed", "journal", "guarded_scripts", "heavy_work",
-    "key_value", "heartbeats", "service",
+    "key_value", "heartbeats", "service", "sites",
 ]  # fmt: skip
 
 

@@ -38,6 +38,8 @@ def test_version(binary):
     "arguments, named",
     [
         ([], "serve"),
+        (["serve"], "no directory to serve: name one, such as turtle serve ."),
+        (["serve", ".", "--user", "no such user"], "user: 'no such user': there is no such user"),
         (["serve", "--port", "99999"], "99999"),
         (["serve", "--prot", "80"], "did you mean --port?"),
         (["srve"], "did you mean serve?"),
@@ -55,7 +57,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(binary, arguments, named):
 
 
 def test_an_address_that_is_none_is_found_at_the_start(binary):
-    done = run(binary, "serve", "--address", "no such host")
+    done = run(binary, "serve", ".", "--address", "no such host")
     assert (done.returncode, done.stdout) == (1, "")
     assert "no such host" in done.stderr and done.stderr.count("\n") == 1
 
@@ -71,11 +73,14 @@ def test_an_address_that_is_none_is_found_at_the_start(binary):
         ({"access_log": {"file": "/no/such/folder/access.log"}}, "access_log.file"),
         ({"operations": {"address": "127.0.0.1:4507"}}, "operations.address"),
         ({"http": {"root_path": "/\0tmp"}}, "http.root_path"),
+        ({"user": "no such user"}, "user"),
+        ({"user": "root", "group": "no such group"}, "group"),
+        ({"pid_file": "/no/such/folder/turtle.pid"}, "pid_file"),
     ],
 )
 def test_what_can_not_be_served_is_found_by_a_check(binary, tmp_path, settings, key):
     config = tmp_path / "turtle.json"
-    config.write_text(json.dumps({"port": 4507, **settings}), encoding="utf-8")
+    config.write_text(json.dumps({"http": {"root_path": str(tmp_path)}, "port": 4507, **settings}), encoding="utf-8")
     done = run(binary, "-t", "-f", config)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"turtle: {config}: {key}: ") and done.stderr.count("\n") == 1, done.stderr
@@ -99,7 +104,7 @@ def test_a_check_leaves_a_running_server_alone(binary, start, site, tmp_path):
 
 
 def test_a_port_in_use_is_one_line_and_exit_code_1(binary, turtle):
-    done = run(binary, "serve", "--port", turtle.port)
+    done = run(binary, "serve", ".", "--port", turtle.port)
     assert (done.returncode, done.stdout) == (1, "")
     where = rf"(bind|listen) 127\.0\.0\.1:{turtle.port}"
     assert re.fullmatch(rf"turtle: {where}: Address already in use\n", done.stderr), done.stderr

@@ -106,6 +106,38 @@ def test_the_configuration_can_be_served(configuration):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.fixture
+def two_sites(tmp_path):
+    """sites.json of the page, with directories of this test."""
+    for folder in ("example.org/assets", "downloads"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "example.org/about.html").write_text("about\n")
+    (tmp_path / "example.org/404.html").write_text("nothing\n")
+    (tmp_path / "example.org/assets/a.css").write_text("b { color: green }\n")
+    (tmp_path / "downloads/data.csv").write_text("1\n")
+    path = tmp_path / "sites.json"
+    path.write_text(text_of("sites.json").replace("/srv/www", str(tmp_path)), encoding="utf-8")
+    return path
+
+
+def test_the_sites_have_their_files_and_rules(two_sites, start):
+    done = subprocess.run([BINARY, "-t", "-f", two_sites], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    turtle = start("-f", two_sites)
+
+    def get(host, path):
+        return httpx.get(turtle.url + path, headers={"Host": host})
+
+    about = get("www.example.org", "/about")
+    assert (about.text, about.headers["X-Content-Type-Options"]) == ("about\n", "nosniff")
+    assert get("example.org", "/none").text == "nothing\n"
+    assert get("example.org", "/assets/a.css").headers["Cache-Control"] == "max-age=31536000, immutable"
+    old = get("example.org", "/old/a?b")
+    assert (old.status_code, old.headers["Location"]) == (308, "/new/a?b")
+    assert "data.csv" in get("downloads.example.org", "/").text
+    assert get("other.example", "/").status_code == 421
+
+
 @needs_root
 def test_a_port_below_1024_needs_a_capability(start, site):
     done = subprocess.run([*NOBODY, BINARY, "serve", "/", "--port", "79"], capture_output=True, text=True, check=False)
@@ -352,6 +384,13 @@ def test_the_arithmetic_of_descriptors(start, site, tmp_path):
             client.sendall(b"GET /cgi-bin/wait HTTP/1.1\r\nHost: t\r\n\r\n")
         most = number(r"\| a running program, besides its client \| up to (\d+) \|")
         await_condition(lambda: 20 < descriptors(turtle) - before - 20 <= 20 * most, "the programs")
+
+
+def test_the_descriptors_of_a_further_site(two_sites, start, site):
+    each = number(r"\| each further site of `sites`, on each loop \| (\d+) \|")
+    for loops in (1, 3):
+        one, two = start(site, "--threads", loops), start("-f", two_sites, "--threads", loops)
+        assert descriptors(two) == descriptors(one) + each * loops
 
 
 def test_a_cached_file_of_more_than_32_kib_stays_open(start, site):

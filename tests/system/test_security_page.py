@@ -14,7 +14,7 @@ OTHERS |= {"--block", "--cpu-affinity", "--poller", "--response-cache", "--task-
 OTHERS |= {"--log-level", "--log-file", "--log-async", "--log-when-full", "--log-flush"}
 OTHERS |= {"--log-path", "--log-base-name", "--drain-time"}
 OTHERS |= {"--access-log", "--access-log-format"}
-OTHERS |= {"--operations", "--accept", "--dot-files"}
+OTHERS |= {"--operations", "--accept", "--dot-files", "--proxy-protocol", "--user", "--group", "--pid-file"}
 OTHERS |= {f"--mysql{what}" for what in ("", "-address", "-port", "-socket", "-user", "-password", "-database", "-flags")}
 UNITS = {"": 1, "s": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -42,7 +42,7 @@ def value_in(name: str) -> int:
     holder, _, member = name.rpartition("::")
     for header in sorted((ROOT / "final/src").rglob("*.h")):
         if not holder:
-            constant = re.search(rf"^inline constexpr .*\b{name} = (.*?);", header.read_text(encoding="utf-8"), re.MULTILINE)
+            constant = re.search(rf"^(?:inline )?constexpr .*\b{name} = (.*?);", header.read_text(encoding="utf-8"), re.MULTILINE)
             if constant:
                 return evaluate(constant[1], milliseconds=False)
             continue

@@ -94,6 +94,14 @@ void AddTodo(const ServerRequest& req, ServerResponse& res);""",
         API,
         "const ResponseCacheOptions& options, HttpServer& server",
     ),
+    "app/privileges.h": ([], "", ""),
+    "sites/site_logs.h": (
+        ['"sites/sites.h"', '"web/http_server.h"'],
+        "",
+        "SiteLogOptions options, const Sites& sites, HttpServer& server",
+    ),
+    "sites/site_options.h": ([], "", ""),
+    "sites/sites.h": (['"web/http_server.h"'], "", ""),
     "ops/server_figures.h": (['"files/static_files.h"'], "", "Looper& looper, StaticFiles* files"),
     "web/server_response.h": (["<nlohmann/json.hpp>"], "", "ServerResponse& res"),
 }
@@ -152,6 +160,14 @@ using AnswerCallback = std::function<void(std::optional<std::string_view>)>;""",
         "",
     ),
     "chapters/28-io-uring/README.md": (["<vector>", '"uring/ring.h"'], "", ""),
+    "chapters/29-sites/README.md": (
+        ["<chrono>", "<optional>", "<string>", "<vector>", '"base/clock.h"', '"http/request.h"', '"http/response.h"'],
+        """class NetAddress;
+struct MaintenanceMode {
+  MaintenanceMode(const std::string& file, const std::vector<std::string>& networks, std::chrono::seconds again);
+};""",
+        "",
+    ),
 }
 
 

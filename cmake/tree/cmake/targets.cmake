@@ -69,6 +69,11 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/uring/ring.cpp")
   include("${CMAKE_CURRENT_LIST_DIR}/io_uring.cmake")
 endif()
 
+# From chapter 29 on: passwords. The library does without, and refuses them then.
+if(EXISTS "${PROJECT_SOURCE_DIR}/src/sites/password_hash.h")
+  include("${CMAKE_CURRENT_LIST_DIR}/crypt.cmake")
+endif()
+
 # From chapter 25 on: a page that the library has with it.
 set(page "${PROJECT_SOURCE_DIR}/src/ops/dashboard")
 if(EXISTS "${page}")

@@ -73,7 +73,13 @@ OperationsServer::OperationsServer(const std::string& places, InheritedListeners
   }
   listeners_ = server_.ListenerFds();
   operations.AddTo(server_);
-  // Made here, where failure is still possible. It waits for Begin().
+}
+
+// Not in the constructor, which may run as root, before the process becomes another user.
+void OperationsServer::Start() {
+  if (thread_.joinable()) {
+    return;
+  }
   thread_ = std::thread([this, begin = begin_.get_future()] {
     try {
       begin.wait();
@@ -87,7 +93,9 @@ OperationsServer::OperationsServer(const std::string& places, InheritedListeners
 }
 
 void OperationsServer::Begin() {
-  if (!std::exchange(begun_, true)) {
+  if (!begun_) {
+    Start();
+    begun_ = true;
     begin_.set_value();
   }
 }
@@ -106,7 +114,9 @@ OperationsServer::~OperationsServer() {
   if (!begun_) {
     begin_.set_value();
   }
-  thread_.join();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
 }
 
 void OperationsServer::AddTo(HandOverOptions& successor) const {

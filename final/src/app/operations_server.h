@@ -48,7 +48,12 @@ class OperationsServer {
   OperationsServer(const OperationsServer&) = delete;
   auto operator=(const OperationsServer&) -> OperationsServer& = delete;
 
-  /// Starts to serve. A second call does nothing.
+  /// Starts the thread, which waits for Begin(): while the server can still refuse to start. A
+  /// second call does nothing.
+  /// @throws std::system_error if there can't be one more thread
+  void Start();
+
+  /// Starts to serve, after Start() if need be. A second call does nothing.
   void Begin();
 
   /// Returns true if it serves. Throws the exception that has ended it since Begin().

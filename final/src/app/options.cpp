@@ -24,6 +24,9 @@ namespace {
 // its messages don't contain the permitted values.
 void AddFlags(CLI::App& app, const std::vector<Setting>& settings, std::vector<GivenFlag>& given) {
   for (const Setting& setting : settings) {
+    if (setting.name.flag.empty()) {
+      continue;
+    }
     // CLI11 accepts each at most once: of two ports, which did you mean?
     app.add_option_function<std::string>(
            setting.name.flag,
@@ -125,6 +128,13 @@ void HeedEnvironment(ServeOptions& options) {
   }
 }
 
+// There is no default: a server that was started in the wrong place would publish it.
+void RequireSomethingToServe(const ServeOptions& options) {
+  if (options.directory.empty() && options.sites.empty()) {
+    throw CLI::ParseError("no directory to serve: name one, such as turtle serve .", 2);
+  }
+}
+
 // Combines log.path and log.base_name, another way to set log.file.
 void NameLogFile(ServeOptions& options) {
   if (options.log_base_name.empty()) {
@@ -179,9 +189,10 @@ void ReadSettings(CommandLine& line) try {
     TakeFlag(given, settings.All());
   }
   if (line.action == CommandAction::kServe) {
+    RequireSomethingToServe(line.serve);
     NameLogFile(line.serve);
   }
-} catch (const CLI::ValidationError& error) {
+} catch (const CLI::ParseError& error) {
   line.action = CommandAction::kFail;
   line.text = OneLine(error.what());
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -15,12 +16,14 @@
 
 #include "app/byte_size.h"
 #include "app/operations_server.h"
+#include "app/privileges.h"
 #include "app/serve_settings.h"
 #include "base/unique_fd.h"
 #include "core/net_address.h"
 #include "core/socket.h"
 #include "log/log.h"
 #include "log/log_writer.h"
+#include "sites/site_table.h"
 
 namespace TURTLE_SERVER {
 
@@ -113,6 +116,18 @@ auto WhyNoLog(const std::string& file) -> std::string {
                                     : Refusal(file, W_OK);
 }
 
+// Whether its process runs doesn't matter: a check may come beside a running server.
+auto WhyNoPidFile(const std::string& file) -> std::string {
+  if (file.find('\0') != std::string::npos) {
+    return "it has a NUL byte";
+  }
+  struct stat status {};
+  if (::lstat(file.c_str(), &status) != 0) {
+    return errno == ENOENT || errno == ENOTDIR ? WhyNotMade(file) : TextOf(errno);
+  }
+  return S_ISREG(status.st_mode) ? Refusal(file, R_OK) : "it exists and is not a regular file";
+}
+
 // Binding to port 0 shows whether the address belongs to this machine, without using a port that is
 // in use.
 auto AddressOf(const std::string& host, std::uint16_t port) -> NetAddress {
@@ -198,6 +213,31 @@ class Check {
     }
   }
 
+  // Checks everything about sites that has no setting of its own.
+  void Compiles(const SitesOptions& sites) {
+    try {
+      static_cast<void>(SiteTable(sites));
+    } catch (const std::exception& error) {
+      faults_.push_back(std::string("sites: ") + error.what());
+    }
+  }
+
+  // Checks the user that the process is to become.
+  void Becomes(const std::string& user, const std::string& group) {
+    try {
+      static_cast<void>(Privileges(user, group));
+    } catch (const std::exception& error) {
+      faults_.emplace_back(error.what());
+    }
+  }
+
+  // Checks the file for the number of the process.
+  void Numbers(const std::string& key, const std::string& file) {
+    if (!file.empty()) {
+      Refuses(key, file, WhyNoPidFile(file));
+    }
+  }
+
   // Checks a file that will be written to.
   void Writes(const std::string& key, const std::string& file) {
     Refuses(key, file, WhyNoLog(file));
@@ -221,9 +261,17 @@ class Check {
 auto CheckOf(const ServeOptions& options) -> Check {
   Check check;
   check.Enters("http.root_path", options.directory);
+  for (std::size_t i = 0; i < options.sites.size(); ++i) {
+    const std::string key = "sites[" + std::to_string(i) + "]";
+    check.Enters(key + ".root_path", options.sites[i].root);
+    check.Writes(key + ".access_log", options.sites[i].access_log);
+  }
+  check.Compiles(options.sites);
   for (const std::string& place : SplitList(options.address)) {
     check.Listens({"address", place}, place, options.port);
   }
+  check.Becomes(options.user, options.group);
+  check.Numbers("pid_file", options.pid_file);
   check.Enters("http.cgi_path", options.cgi_dir);
   check.Writes(options.log_base_name.empty() ? "log.file" : "log.base_name",
                options.log.writer.file);

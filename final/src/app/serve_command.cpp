@@ -13,11 +13,14 @@
 #include <ostream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/hand_over.h"
 #include "app/listening.h"
 #include "app/operations_server.h"
+#include "app/pid_file.h"
+#include "app/privileges.h"
 #include "app/serve_check.h"
 #include "app/serve_parts.h"
 #include "app/setting.h"
@@ -28,10 +31,13 @@
 #include "core/signal_watch.h"
 #include "core/unix_listener.h"
 #include "db/mariadb_database.h"
+#include "log/log.h"
 #include "log/log_writer.h"
 #include "log/logging.h"
 #include "ops/inherited_listeners.h"
 #include "ops/service_notifier.h"
+#include "sites/site_logs.h"
+#include "sites/sites.h"
 #include "task/task_pool.h"
 #include "web/access_log.h"
 #include "web/http_server.h"
@@ -70,40 +76,51 @@ void IgnoreSignals(bool hands_over) {
 // such as the `head -1` of a predecessor's output, is no reason to end.
 void Say(const std::string& lines, std::ostream& out) { out << lines << std::flush; }
 
+// A path in the file system has clients on this machine only.
+auto IsLoopback(const NetAddress& address) -> bool {
+  const std::string ip = address.Ip();
+  return ip.compare(0, 4, "127.") == 0 || ip == "::1";
+}
+
 auto Variable(const char* name) -> std::string {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
 // One run of `turtle serve`. A member uses only members above it. So they are constructed from
-// top to bottom, filled by the constructor in the same order, and destroyed from bottom to
-// top:
+// top to bottom, and destroyed from bottom to top:
 //  * signals first, because a watch needs the objects that it calls;
 //  * the pool before the reader of settings, which its threads use;
 //  * the operations server before everything that it reports on;
+//  * the pid file before listening: it is gone when another process can take the places;
 //  * listening before the server: files of paths are removed while their listeners are still open;
 //  * the log last: any other part may write to it until its own end.
+//
+// The constructor fills them in another order: what may need root comes first, then the process
+// becomes another user, and only then are there threads, and files that clients may see.
 class ServeRun {
  public:
   // Throws the error that keeps it from serving.
   ServeRun(const ReadyPipe& predecessor, const ServeOptions& options, const Reread& reread,
            const std::vector<std::string>& command)
       : options_(options),
+        privileges_(options.user, options.group),
         inherited_(TakeListenEnvironment(), ::getpid()),
         notifier_(Variable("NOTIFY_SOCKET")),
-        logging_(options.log),
-        server_(MakeServer(options)),
+        server_(MakeServer()),
         listening_(inherited_, server_, options.accept == Accepting::kShared ? 1 : options.threads),
-        settings_(options, reread, server_, logging_, notifier_),
+        pid_file_(options.pid_file),
         pool_(PoolOf(options)) {
     Listen();
-    CountRequests();
+    ListenForOperations();
+    inherited_.RequireAllTaken();
+    WriteNumber(predecessor);
+    GiveUpRoot();
     Mount();
     LogExchanges();
     ReopenAtSignal();
     ReloadAtSignal(reread);
     ServeOperations();
-    inherited_.RequireAllTaken();
     AnswerWhetherReady(predecessor);
     HandOverAtSignal(predecessor, command);
     StopAtSignal();
@@ -113,29 +130,44 @@ class ServeRun {
   void Run(std::ostream& out) {
     // Made here, where a lack of memory is a refusal. Printed by the loop itself, when it is true:
     // all resources were available.
-    std::string lines = "Serving " + options_.directory + " at " + listening_.Places() + "\n";
+    std::string lines = "Serving " + Subject() + " at " + listening_.Places() + "\n";
     if (beside_) {
       lines += "Operations at " + beside_->Places() + "\n";
     }
-    const Task announce = [&] { Say(lines, out); };
+    const Task announce = [&] {
+      if (replaces_) {
+        pid_file_.TakeOver(::getppid());
+      }
+      Say(lines, out);
+    };
     FirstLoop().RunAfter(Clock::duration::zero(), [&] { succession_->Tell(announce); });
     server_.Begin();
     succession_->RethrowFailure();
   }
 
  private:
-  // Warns, and checks the database, before there is a server.
-  static auto MakeServer(const ServeOptions& options) -> HttpServer {
-    LogWarnings(options);
-    if (options.mysql_started) {
-      static_cast<void>(MariaDbDatabase(options.mysql)->Open());  // or we stop, and say why
+  // A process that is to become another user opens its log as that user. Until then its lines go
+  // to stderr.
+  auto MakeServer() -> HttpServer {
+    if (!privileges_.MustDrop()) {
+      OpenLog();
     }
-    return HttpServer(HttpOf(options), ServerOf(options));
+    return HttpServer(HttpOf(options_), ServerOf(options_));
+  }
+
+  // Opens the log, warns, and checks the database.
+  void OpenLog() {
+    logging_.emplace(options_.log);
+    LogWarnings(options_);
+    if (options_.mysql_started) {
+      static_cast<void>(MariaDbDatabase(options_.mysql)->Open());  // or we stop, and say why
+    }
   }
 
   static auto PoolOf(const ServeOptions& options) -> TaskPoolOptions {
     TaskPoolOptions tasks;
-    tasks.threads = options.task_threads;
+    const std::size_t least = options.sites.empty() ? 0 : 1;  // a password must not hold up a loop
+    tasks.threads = std::max(options.task_threads, least);
     return tasks;
   }
 
@@ -146,27 +178,65 @@ class ServeRun {
       if (place.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0) {
         listening_.AtPath(place.substr(kUnixPrefix.size()));
       } else {
-        listening_.At(NetAddress(place, options_.port));
+        const NetAddress address(place, options_.port);
+        listening_.At(address);
+        has_strangers_ = has_strangers_ || !IsLoopback(address);
       }
     }
   }
 
-  void CountRequests() {
+  void ListenForOperations() {
     if (!options_.operations.empty()) {
       operations_.emplace(server_, OperationsOptions{TURTLE_VERSION, options_.stuck_after});
+      beside_.emplace(options_.operations, inherited_, *operations_);
+    }
+  }
+
+  // A predecessor keeps its file until this process serves.
+  void WriteNumber(const ReadyPipe& predecessor) {
+    replaces_ = predecessor.IsAwaited();
+    if (!replaces_) {
+      pid_file_.Write();
+    }
+  }
+
+  // Everything that may need root is done, and no thread or program was started.
+  void GiveUpRoot() {
+    if (privileges_.MustDrop()) {
+      privileges_.GiveFile(options_.pid_file);  // a successor writes its own number
+      for (const std::string& log : {options_.log.writer.file, options_.access_log.file}) {
+        privileges_.GiveFile(DescriptorOf(log) ? "" : log);
+      }
+      for (const SiteOptions& site : options_.sites) {
+        privileges_.GiveFile(site.access_log);
+      }
+      privileges_.Drop();
+      OpenLog();
+    }
+    if (has_strangers_ && options_.user.empty() && privileges_.IsRoot()) {
+      Log(LogLevel::kWarning, "serving as root: name a user, or root if that is meant");
     }
   }
 
   void Mount() {
-    server_.Mount("/", FilesHandler(options_, Figures()));
+    if (!options_.sites.empty()) {
+      sites_ = std::make_unique<Sites>(SitesOf(options_));
+      sites_->UsePool(pool_);
+    }
+    server_.Mount("/",
+                  sites_ ? SiteFilesHandler(options_, *sites_) : FilesHandler(options_, Figures()));
     if (!options_.cgi_dir.empty()) {
-      server_.Mount("/cgi-bin", ProgramsHandler(options_, Figures()));
+      HandlerFactory programs = ProgramsHandler(options_, Figures());
+      server_.Mount("/cgi-bin", sites_ ? sites_->Around(std::move(programs)) : programs);
     }
   }
 
   void LogExchanges() {
     access_log_ = AccessLogOf(options_);
-    if (access_log_) {
+    if (sites_) {
+      site_logs_ = std::make_unique<SiteLogs>(SiteLogsOf(options_, access_log_), sites_->Table());
+      server_.Observe(site_logs_->Observers());
+    } else if (access_log_) {
       server_.Observe([log = access_log_, format = options_.access_log.format](Looper& looper) {
         return std::make_unique<AccessLog>(looper, log, format);
       });
@@ -175,18 +245,23 @@ class ServeRun {
 
   void ReopenAtSignal() {
     reopen_.emplace(FirstLoop(), std::vector<int>{SIGUSR1}, [this](int) {
-      logging_.Reopen();
+      logging_->Reopen();
       if (access_log_) {
         access_log_->Reopen();
+      }
+      if (site_logs_) {
+        site_logs_->Reopen();
       }
     });
   }
 
   void ReloadAtSignal(const Reread& reread) {
-    if (reread && options_.task_threads != 0) {
+    settings_.emplace(options_, reread, server_, sites_.get(), site_logs_.get(), *logging_,
+                      notifier_);
+    if (reread && pool_.Threads() != 0) {
       pool_.Start();
     }
-    reload_.emplace(FirstLoop(), std::vector<int>{SIGHUP}, [this](int) { settings_.Read(pool_); });
+    reload_.emplace(FirstLoop(), std::vector<int>{SIGHUP}, [this](int) { settings_->Read(pool_); });
   }
 
   void ServeOperations() {
@@ -196,11 +271,14 @@ class ServeRun {
     if (pool_.Threads() != 0) {
       Figures()->SetPool(pool_);
     }
-    Figures()->AddLog("errors", [this] { return logging_.DroppedLines(); });
+    Figures()->AddLog("errors", [this] { return logging_->DroppedLines(); });
     if (access_log_) {
       Figures()->AddLog("access", [log = access_log_] { return log->DroppedLines(); });
     }
-    beside_.emplace(options_.operations, inherited_, *operations_);
+    if (site_logs_) {
+      Figures()->AddLogs([this] { return DroppedBySites(); });
+    }
+    beside_->Start();  // here, where failure is still possible
   }
 
   // Answers probes, unless a predecessor still does.
@@ -231,6 +309,23 @@ class ServeRun {
     });
   }
 
+  // Returns the counts of the sites' own logs. Any thread.
+  [[nodiscard]] auto DroppedBySites() const -> std::vector<LogNow> {
+    const std::shared_ptr<const SiteLogTable> logs = site_logs_->Get();
+    std::vector<LogNow> counts;
+    for (const auto& [file, writer] : logs->files) {
+      counts.push_back({file, writer->DroppedLines()});
+    }
+    return counts;
+  }
+
+  // Returns what is served, for the first line.
+  [[nodiscard]] auto Subject() const -> std::string {
+    const std::size_t sites = options_.sites.size();
+    return sites == 0 ? options_.directory
+                      : std::to_string(sites) + (sites == 1 ? " site" : " sites");
+  }
+
   // Returns nullptr if no part needs them.
   [[nodiscard]] auto Figures() -> ServerFigures* {
     return operations_ ? &operations_->Figures() : nullptr;
@@ -239,15 +334,21 @@ class ServeRun {
   [[nodiscard]] auto FirstLoop() -> Looper& { return *server_.Loopers().front(); }
 
   const ServeOptions& options_;
+  Privileges privileges_;
+  bool has_strangers_ = false;  // clients of other machines
+  bool replaces_ = false;       // a predecessor waits
   InheritedListeners inherited_;
   const ServiceNotifier notifier_;
-  Logging logging_;
+  std::optional<Logging> logging_;
+  std::shared_ptr<LogWriter> access_log_;  // shared with each loop; nullptr: none
+  std::unique_ptr<Sites> sites_;           // nullptr: the options have none
+  std::unique_ptr<SiteLogs> site_logs_;    // set if sites_ is
   HttpServer server_;
   Listening listening_;
+  PidFile pid_file_;
   std::optional<Operations> operations_;
-  std::shared_ptr<LogWriter> access_log_;  // shared with each loop; nullptr: none
   std::optional<SignalWatch> reopen_;
-  SettingsReader settings_;
+  std::optional<SettingsReader> settings_;
   TaskPool pool_;
   std::optional<SignalWatch> reload_;
   std::optional<OperationsServer> beside_;

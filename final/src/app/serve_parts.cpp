@@ -4,7 +4,11 @@
 #include <memory>
 #include <utility>
 
+#include "app/setting.h"
 #include "cgi/cgi.h"
+#include "core/cidr_set.h"
+#include "core/connection.h"
+#include "core/proxy_channel.h"
 #include "files/root_folder.h"
 #include "files/static_files.h"
 #include "log/log.h"
@@ -24,13 +28,35 @@ auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
   return files;
 }
 
+// A connection of any other address has the program's own channel, or none.
+auto ProxyChannels(const ServeOptions& options) -> decltype(ServerOptions::channel) {
+  return [proxies = CidrSet(SplitList(options.proxies)),
+          otherwise = options.channel](Connection& connection) -> std::unique_ptr<Channel> {
+    if (proxies.Contains(connection.GetPeerAddress())) {
+      return std::make_unique<ProxyChannel>();
+    }
+    return otherwise ? otherwise(connection) : nullptr;
+  };
+}
+
 auto CgiOf(const ServeOptions& options) -> CgiOptions {
   CgiOptions cgi;
   cgi.directory = options.cgi_dir;
   // The programs run in their own directory, where a relative path would mean another one.
-  cgi.document_root = AbsolutePath(options.directory);
+  cgi.document_root = options.directory.empty() ? "" : AbsolutePath(options.directory);
   cgi.timeout = options.cgi_timeout;
   return cgi;
+}
+
+// Always on its own thread: the error log has a few lines a day, this one has one for each request.
+// Its errors are reported there, because other programs read this one line by line.
+auto AccessWriterOf(const ServeOptions& options) -> LogWriterOptions {
+  LogWriterOptions writer = options.log.writer;
+  writer.file = options.access_log.file;
+  writer.by = WriteBy::kThread;
+  writer.queue_size = std::min(writer.queue_size, options.access_log.queue_size);
+  writer.error_sink = Log;
+  return writer;
 }
 
 }  // namespace
@@ -59,6 +85,9 @@ auto ServerOf(const ServeOptions& options) -> ServerOptions {
   server.accept = options.accept;
   server.poller = options.poller;
   server.channel = options.channel;
+  if (!options.proxies.empty()) {
+    server.channel = ProxyChannels(options);
+  }
   return server;
 }
 
@@ -70,6 +99,22 @@ auto FilesHandler(const ServeOptions& options, ServerFigures* statistics) -> Han
     }
     return handler;
   };
+}
+
+auto SitesOf(const ServeOptions& options) -> SitesOptions {
+  SitesOptions sites = options.sites;
+  for (SiteOptions& site : sites) {
+    for (SiteRule& rule : site.rules) {
+      if (rule.max_body_bytes) {
+        rule.max_body_bytes = std::min(*rule.max_body_bytes, options.max_body);
+      }
+    }
+  }
+  return sites;
+}
+
+auto SiteFilesHandler(const ServeOptions& options, Sites& sites) -> HandlerFactory {
+  return sites.Files(FilesOf(options));
 }
 
 auto ProgramsHandler(const ServeOptions& options, ServerFigures* statistics) -> HandlerFactory {
@@ -88,18 +133,15 @@ auto ProgramsHandler(const ServeOptions& options, ServerFigures* statistics) -> 
   return options.response_cache ? Cached(cache, programs, made) : programs;
 }
 
-// Always on its own thread: the error log has a few lines a day, this one has one for each request.
-// Its errors are reported there, because other programs read this one line by line.
 auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter> {
   if (options.access_log.file.empty()) {
     return nullptr;
   }
-  LogWriterOptions writer = options.log.writer;
-  writer.file = options.access_log.file;
-  writer.by = WriteBy::kThread;
-  writer.queue_size = std::min(writer.queue_size, options.access_log.queue_size);
-  writer.error_sink = Log;
-  return std::make_shared<LogWriter>(writer);
+  return std::make_shared<LogWriter>(AccessWriterOf(options));
+}
+
+auto SiteLogsOf(const ServeOptions& options, std::shared_ptr<LogWriter> server) -> SiteLogOptions {
+  return {options.access_log.format, AccessWriterOf(options), std::move(server)};
 }
 
 }  // namespace TURTLE_SERVER

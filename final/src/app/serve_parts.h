@@ -9,6 +9,8 @@
 #include "core/server_options.h"
 #include "log/log_writer.h"
 #include "ops/server_figures.h"
+#include "sites/site_logs.h"
+#include "sites/sites.h"
 #include "web/http_server.h"
 
 namespace TURTLE_SERVER {
@@ -27,6 +29,15 @@ namespace TURTLE_SERVER {
 [[nodiscard]] auto FilesHandler(const ServeOptions& options, ServerFigures* statistics)
     -> HandlerFactory;
 
+/// Returns the table of sites. No rule permits a longer body than the server does.
+/// @param options checked
+[[nodiscard]] auto SitesOf(const ServeOptions& options) -> SitesOptions;
+
+/// Returns the factory of handlers for the files of all sites.
+/// @param options checked; they are copied
+/// @param sites outlive the handlers
+[[nodiscard]] auto SiteFilesHandler(const ServeOptions& options, Sites& sites) -> HandlerFactory;
+
 /// Returns the factory of handlers for CGI programs, with a cache if the options have one.
 /// @param options checked, with a directory of programs; they are copied
 /// @param statistics as for FilesHandler()
@@ -38,5 +49,11 @@ namespace TURTLE_SERVER {
 /// @return nullptr if the options have none
 /// @throws std::system_error if the file can't be opened
 [[nodiscard]] auto AccessLogOf(const ServeOptions& options) -> std::shared_ptr<LogWriter>;
+
+/// Returns how the access logs of sites are written: as the server's.
+/// @param options checked
+/// @param server the result of AccessLogOf()
+[[nodiscard]] auto SiteLogsOf(const ServeOptions& options, std::shared_ptr<LogWriter> server)
+    -> SiteLogOptions;
 
 }  // namespace TURTLE_SERVER

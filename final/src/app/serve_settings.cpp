@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "app/operations_server.h"
+#include "app/site_settings.h"
 #include "core/cidr_set.h"
 #include "core/connection.h"
 
@@ -21,17 +22,33 @@ constexpr std::uint64_t kMaxFields = 65'534;
 
 auto IsPlace(const std::string& text) -> bool { return !text.empty() && text != kUnixPrefix; }
 
+void AddProcess(SettingList& list, ServeOptions& options) {
+  list.Text({"user", "--user"}, "NAME", options.user,
+            "user that a server started as root becomes, once it listens: a name or a number");
+  list.Text({"group", "--group"}, "NAME", options.group,
+            "group that comes with it, instead of the user's own");
+  list.File({"pid_file", "--pid-file"}, options.pid_file,
+            "file with the number of the process, while it runs");
+}
+
 void AddServer(SettingList& list, ServeOptions& options) {
-  list.Folder({"http.root_path", "DIR"}, "", options.directory, "the files to serve");
+  list.Folder({"http.root_path", "DIR"}, "", options.directory,
+              "the files to serve; required, unless the configuration has sites");
   list.Count({"port", "--port"}, options.port, 0, 65535, "port to listen on; 0: any free one");
   list.List({"address", "--address"}, "ADDRESS,...", options.address, 1, IsPlace,
             "an address, a host name, or unix: and a path",
             "addresses or host names to listen on (0.0.0.0 is all of IPv4, :: all of IPv6), or "
             "unix:PATH for a socket in the file system");
+  AddProcess(list, options);
   list.Count({"worker_processes", "--threads"}, options.threads, 1, kMaxThreads,
              "number of event loops, one thread each");
   list.Count({"task_processes", "--task-threads"}, options.task_threads, 0, kMaxThreads,
-             "number of threads for slow work, here to reload the settings; 0: a loop does it");
+             "number of threads for slow work: reloads, and passwords of sites; 0: a loop reloads");
+  list.List(
+      {"proxy_protocol", "--proxy-protocol"}, "NETWORK,...", options.proxies, 0, CidrSet::IsNetwork,
+      "an address or a network such as 10.0.0.0/8",
+      "proxies, each of whose connections must begin with a PROXY header; its address is then "
+      "the client's");
   list.Switch({"cpu_affinity", "--cpu-affinity"}, options.cpu_affinity, true, false,
               "on: each loop keeps to its own CPU");
   list.Word({"accept", "--accept"}, options.accept,
@@ -177,6 +194,7 @@ auto ServeSettings(ServeOptions& options) -> SettingList {
   list.From(Reload::kAtOnce);
   AddWhoIsLetIn(list, options);
   AddHttp(list, options);
+  AddSites(list, options.sites);
   list.Level({"log.level", "--log-level"}, options.log.level,
              "least level that is logged; MIN_LOG_LEVEL is the same");
   list.From(Reload::kNextStart);

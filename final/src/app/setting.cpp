@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "app/byte_size.h"
@@ -36,13 +37,24 @@ auto Plain(SettingName name, SettingType type, std::string unit, std::string hel
   return setting;
 }
 
-auto Joined(const std::vector<std::string>& words) -> std::string {
+auto Joined(const std::vector<std::string>& parts, const std::string& between) -> std::string {
   std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : ", ") + word;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    text += (i == 0 ? "" : between) + parts[i];
   }
   return text;
 }
+
+// Returns the text as JSON. A configuration has no malformed UTF-8, so nothing is replaced.
+auto Quoted(const std::string& text) -> std::string {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+auto IsJson(SettingType type) -> bool {
+  return type == SettingType::kPairs || type == SettingType::kObjects;
+}
+
+auto NeverTaken(const std::string& /*text*/) -> bool { return false; }
 
 }  // namespace
 
@@ -63,13 +75,16 @@ auto WantedBy(const Setting& setting) -> std::string {
   switch (setting.type) {
     case SettingType::kNumber:
       if (!setting.words.empty()) {
-        return "a number from " + range() + ", or " + Joined(setting.words);
+        return "a number from " + range() + ", or " + Joined(setting.words, ", ");
       }
       return (setting.unit == "SECONDS" ? "a number of seconds from " : "a number from ") + range();
     case SettingType::kSize:
       return "a size such as 512, 64K, 16M or 1G, from " + FormatByteSize(setting.lowest) + " to " +
              FormatByteSize(setting.highest);
     case SettingType::kText:
+      if (!setting.wanted.empty()) {
+        return setting.wanted;
+      }
       return setting.or_none ? "a text, or null" : "a name or an address";
     case SettingType::kSecret:
       return "a text, or null";
@@ -79,11 +94,22 @@ auto WantedBy(const Setting& setting) -> std::string {
       return "an existing directory";
     case SettingType::kFile:
       return "the name of a file";
+    case SettingType::kPairs:
+      return "an object whose values are texts";
+    case SettingType::kObjects:
+      return "an array of at most " + std::to_string(setting.table.most) + " objects";
+    case SettingType::kCode:
     case SettingType::kWord:
     case SettingType::kSwitch:
       break;
   }
-  return "one of " + Joined(setting.words);
+  return "one of " + Joined(setting.words, ", ");
+}
+
+void SettingList::Require(const std::string& key) {
+  for (Setting& setting : all_) {
+    setting.required = setting.required || setting.name.key == key;
+  }
 }
 
 auto SettingList::Bounded(SettingName name, std::string unit, std::uint64_t lowest,
@@ -120,6 +146,28 @@ void SettingList::CountOrAny(SettingName name, std::size_t& value, std::uint64_t
   setting.show = [&value] { return value == 0 ? "-1" : std::to_string(value); };
 }
 
+void SettingList::Number(SettingName name, std::uint64_t lowest, std::uint64_t highest, Store store,
+                         Load load, std::string help) {
+  AddNumber(Bounded(std::move(name), "N", lowest, highest, std::move(help)), std::move(store),
+            std::move(load));
+}
+
+void SettingList::Code(SettingName name, int& value, const std::vector<int>& all,
+                       std::string help) {
+  Setting setting = Plain(std::move(name), SettingType::kCode, "N", std::move(help));
+  for (const int code : all) {
+    setting.words.push_back(std::to_string(code));
+  }
+  setting.take = [&value, all](const std::string& text) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&text](int code) { return std::to_string(code) == text; });
+    value = found == all.end() ? value : *found;
+    return found != all.end();
+  };
+  setting.show = [&value] { return std::to_string(value); };
+  Add(std::move(setting));
+}
+
 void SettingList::AddSize(Setting setting, Store store, Load load) {
   setting.type = SettingType::kSize;
   setting.take = [lowest = setting.lowest, highest = setting.highest,
@@ -132,6 +180,24 @@ void SettingList::AddSize(Setting setting, Store store, Load load) {
     return true;
   };
   setting.show = [load = std::move(load)] { return FormatByteSize(load()); };
+  Add(std::move(setting));
+}
+
+void SettingList::Size(SettingName name, std::optional<std::uint64_t>& value, std::uint64_t lowest,
+                       std::uint64_t highest, std::string help) {
+  AddSize(
+      Bounded(std::move(name), "SIZE", lowest, highest, std::move(help)),
+      [&value](std::uint64_t number) { value = number; }, [&value] { return value.value_or(0); });
+  all_.back().show = [&value] { return value ? FormatByteSize(*value) : std::string(); };
+}
+
+void SettingList::Form(SettingName name, std::string unit, TextForm form, std::string help) {
+  Setting setting = Plain(std::move(name), SettingType::kText, std::move(unit), std::move(help));
+  setting.wanted = std::move(form.wanted);
+  setting.or_none = form.or_none;
+  setting.take = std::move(form.take);
+  setting.show = std::move(form.show);
+  setting.explain = std::move(form.explain);
   Add(std::move(setting));
 }
 
@@ -169,20 +235,78 @@ void SettingList::Secret(SettingName name, std::string unit, std::string& value,
 void SettingList::List(SettingName name, std::string unit, std::string& value, std::size_t least,
                        std::function<bool(const std::string&)> fits, std::string wanted,
                        std::string help) {
+  const ListParts parts{
+      [&value](const std::vector<std::string>& split) { value = Joined(split, ","); },
+      [&value] { return SplitList(value); }};
+  List(std::move(name), std::move(unit), parts, least, std::move(fits), std::move(wanted),
+       std::move(help));
+}
+
+void SettingList::List(SettingName name, std::string unit, ListParts parts, std::size_t least,
+                       std::function<bool(const std::string&)> fits, std::string wanted,
+                       std::string help) {
   Setting setting = Plain(std::move(name), SettingType::kList, std::move(unit), std::move(help));
   setting.lowest = least;
   setting.wanted = std::move(wanted);
   setting.fits = std::move(fits);
-  setting.take = [&value, least, fits = setting.fits](const std::string& text) {
-    const std::vector<std::string> parts = SplitList(text);
-    if (parts.size() < least || !std::all_of(parts.begin(), parts.end(), fits)) {
+  setting.take = [store = std::move(parts.store), least,
+                  fits = setting.fits](const std::string& text) {
+    const std::vector<std::string> split = SplitList(text);
+    if (split.size() < least || !std::all_of(split.begin(), split.end(), fits)) {
       return false;
     }
-    value = text;
+    store(split);
     return true;
   };
-  setting.show = [&value] { return value; };
+  setting.show = [load = std::move(parts.load)] { return Joined(load(), ","); };
   Add(std::move(setting));
+}
+
+void SettingList::List(SettingName name, std::string unit, std::vector<std::string>& value,
+                       std::size_t least, std::function<bool(const std::string&)> fits,
+                       std::string wanted, std::string help) {
+  const ListParts parts{[&value](const std::vector<std::string>& split) { value = split; },
+                        [&value] { return value; }};
+  List(std::move(name), std::move(unit), parts, least, std::move(fits), std::move(wanted),
+       std::move(help));
+}
+
+void SettingList::Pairs(SettingName name, KeyedTexts texts, std::string help) {
+  Setting setting = Plain(std::move(name), SettingType::kPairs, "", std::move(help));
+  setting.take = NeverTaken;
+  setting.show = [load = texts.load] {
+    std::string json;
+    for (const auto& [key, text] : load()) {
+      json += (json.empty() ? "{" : ",") + Quoted(key) + ":" + Quoted(text);
+    }
+    return json.empty() ? json : json + "}";
+  };
+  setting.pairs = std::move(texts);
+  Add(std::move(setting));
+}
+
+void SettingList::AddTable(SettingName name, ObjectTable table, std::string help,
+                           std::function<std::vector<std::string>()> rows) {
+  Setting setting = Plain(std::move(name), SettingType::kObjects, "", std::move(help));
+  setting.take = NeverTaken;
+  setting.show = [rows = std::move(rows)] {
+    const std::string json = Joined(rows(), ",");
+    return json.empty() ? json : "[" + json + "]";
+  };
+  setting.table = std::move(table);
+  Add(std::move(setting));
+}
+
+auto SettingList::ToJson() const -> std::string {
+  std::string json;
+  for (const Setting& setting : all_) {
+    const std::string value = setting.show();
+    if (!value.empty()) {
+      json += (json.empty() ? "" : ",") + Quoted(setting.name.key) + ":" +
+              (IsJson(setting.type) ? value : Quoted(value));
+    }
+  }
+  return "{" + json + "}";
 }
 
 void SettingList::Folder(SettingName name, std::string unit, std::string& value, std::string help) {

@@ -6,13 +6,19 @@
 //  * SettingList collects settings; each of its functions adds one, which stores into a variable.
 //  * Setting is one of them, with the data that its readers need.
 //
+// A setting without a flag has a key only. So do tables, which are arrays of objects: each object
+// has its own SettingList, and so on.
+//
 // Thread: that of the variables.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,19 +31,22 @@ namespace TURTLE_SERVER {
 enum class SettingType : std::uint8_t {
   kNumber,  ///< From `lowest` to `highest`, or one of `words`.
   kSize,    ///< Bytes, in the form of ParseByteSize(); in JSON a number, too.
-  kText,    ///< Any text; the empty one only with `or_none`.
+  kCode,    ///< A number, one of `words`.
+  kText,    ///< Any text, or one as in `wanted`; the empty one only with `or_none`.
   kSecret,  ///< A text, possibly empty. It is never shown: not in a message, nor as a default.
   kList,    ///< Several that satisfy `fits`, with commas between them; in JSON an array, too.
   kFolder,  ///< An existing directory.
   kFile,    ///< The name of a file, which may not exist yet.
   kWord,    ///< One of `words`.
-  kSwitch   ///< "on" or "off"; in JSON a boolean, too.
+  kSwitch,  ///< "on" or "off"; in JSON a boolean, too.
+  kPairs,   ///< In JSON an object with any keys, whose values are texts.
+  kObjects  ///< In JSON an array of objects.
 };
 
 /// The names of a setting.
 struct SettingName {
   std::string key;     ///< In the configuration: "http.max_body_size", a key of a nested object.
-  std::string flag;    ///< On the command line: "--max-body"; or "DIR", a word without a flag.
+  std::string flag;    ///< On the command line: "--max-body"; or "DIR", a word; empty: none.
   std::string also{};  ///< Another spelling of the key; empty: none.
 };
 
@@ -47,6 +56,67 @@ enum class Reload : std::uint8_t {
   kNextStart  ///< When the program is restarted.
 };
 
+class SettingList;
+
+/// A mistake that no single value shows.
+struct SettingFault {
+  std::string key;     ///< Below what was checked: "status", "[1].names"; empty: that itself.
+  std::string reason;  ///< A part of a sentence, after the key and a colon.
+};
+
+/// The keys that an object of a configuration has.
+struct GivenKeys {
+  std::set<std::string> stored;   ///< Those with a valid value.
+  std::set<std::string> refused;  ///< The others.
+
+  /// Returns true if the object has the key.
+  [[nodiscard]] auto Has(const std::string& key) const -> bool {
+    return stored.count(key) != 0 || refused.count(key) != 0;
+  }
+};
+
+/// The form of a text.
+struct TextForm {
+  std::function<bool(const std::string&)> take;  ///< As Setting::take.
+  std::function<std::string()> show;             ///< As Setting::show.
+  std::string wanted;                            ///< After "is not": "a rate such as 10/s".
+  bool or_none = false;                          ///< As Setting::or_none.
+
+  /// Returns the reason for which take() refuses a text. May be empty.
+  std::function<std::string(const std::string&)> explain{};
+};
+
+/// A list that is not stored as one text.
+struct ListParts {
+  std::function<void(const std::vector<std::string>&)> store;  ///< Gets valid parts.
+  std::function<std::vector<std::string>()> load;              ///< Returns them.
+};
+
+/// Texts with keys.
+struct KeyedTexts {
+  /// Stores a text. @return what is wrong with it, after the text: "is not a media type", and then
+  /// it is not stored; or "".
+  std::function<std::string(const std::string& key, const std::string& text)> store;
+
+  /// Returns the stored ones, in their order.
+  std::function<std::vector<std::pair<std::string, std::string>>()> load;
+};
+
+/// A table, whose rows are objects with settings.
+struct ObjectTable {
+  std::size_t most = 0;         ///< The most rows.
+  std::function<void()> clear;  ///< Removes all rows.
+
+  /// Appends a row with its defaults. @return its settings, valid until the table changes again
+  std::function<SettingList()> append;
+
+  /// Returns the settings of a row that is in no table, valid as long as this function.
+  std::function<SettingList()> sample;
+
+  /// Returns the mistakes in the table as a whole. May be empty.
+  std::function<std::vector<SettingFault>()> check;
+};
+
 /// A single setting.
 struct Setting {
   SettingName name;                    ///< Its key and its flag.
@@ -54,8 +124,9 @@ struct Setting {
   std::string unit;                    ///< The placeholder in the help: "SECONDS".
   std::uint64_t lowest = 0;            ///< kNumber, kSize; kList: the least number of parts.
   std::uint64_t highest = 0;           ///< kNumber, kSize.
-  std::vector<std::string> words;      ///< kWord, kSwitch, kNumber.
-  std::string wanted;                  ///< kList: the required form of each part.
+  std::vector<std::string> words;      ///< kWord, kSwitch, kNumber, kCode.
+  std::string wanted;                  ///< kText; kList: the required form of each part.
+  bool required = false;               ///< The key must not be missing.
   bool or_none = false;                ///< kText: may be empty; in JSON null, too.
   std::string help;                    ///< A part of a sentence.
   Reload reload = Reload::kNextStart;  ///< When a new value takes effect.
@@ -63,11 +134,18 @@ struct Setting {
   /// Stores a value. @return false, and nothing is stored, if it is not as in WantedBy().
   std::function<bool(const std::string&)> take;
 
-  /// Returns the stored value in the form of take(); for a secret "".
+  /// Returns the stored value in the form of take(); for a secret, and for no value, "". Of kPairs
+  /// and kObjects it is JSON, the same for the same values and defaults.
   std::function<std::string()> show;
 
   /// kList: returns true if this may be a part of it.
   std::function<bool(const std::string&)> fits;
+
+  /// kText: TextForm::explain, or empty.
+  std::function<std::string(const std::string&)> explain;
+
+  KeyedTexts pairs;   ///< kPairs, which take() refuses.
+  ObjectTable table;  ///< kObjects, which take() refuses.
 };
 
 /// Returns the required form, as the end of a sentence: "a number from 0 to 65535".
@@ -85,6 +163,21 @@ class SettingList {
   /// Sets when the settings added from now on take effect. Initially: kNextStart.
   void From(Reload reload) noexcept { reload_ = reload; }
 
+  /// Makes a missing key a mistake.
+  /// @param key of a setting in this list
+  void Require(const std::string& key);
+
+  /// Adds a check of the settings together. It is made for an object of a table.
+  /// @param check gets the keys that the object has, and returns the mistakes
+  void Check(std::function<std::vector<SettingFault>(const GivenKeys&)> check) {
+    check_ = std::move(check);
+  }
+
+  /// Returns the mistakes that the check finds; without a check none.
+  [[nodiscard]] auto Faults(const GivenKeys& given) const -> std::vector<SettingFault> {
+    return check_ ? check_(given) : std::vector<SettingFault>();
+  }
+
   /// Adds a whole number.
   template <class Number>
   void Count(SettingName name, Number& value, std::uint64_t lowest, std::uint64_t highest,
@@ -97,6 +190,14 @@ class SettingList {
 
   /// Adds a whole number, or -1 for any, which is stored as 0.
   void CountOrAny(SettingName name, std::size_t& value, std::uint64_t highest, std::string help);
+
+  /// Adds a whole number that is stored and loaded by functions.
+  void Number(SettingName name, std::uint64_t lowest, std::uint64_t highest,
+              std::function<void(std::uint64_t)> store, std::function<std::uint64_t()> load,
+              std::string help);
+
+  /// Adds a number, one of several.
+  void Code(SettingName name, int& value, const std::vector<int>& all, std::string help);
 
   /// Adds a duration in whole seconds, at most a day.
   template <class Duration>
@@ -121,6 +222,13 @@ class SettingList {
         [&value] { return static_cast<std::uint64_t>(value); });
   }
 
+  /// Adds a number of bytes that may be missing.
+  void Size(SettingName name, std::optional<std::uint64_t>& value, std::uint64_t lowest,
+            std::uint64_t highest, std::string help);
+
+  /// Adds a text with its own form.
+  void Form(SettingName name, std::string unit, TextForm form, std::string help);
+
   /// Adds a text that must not be empty, such as a name or an address.
   void Text(SettingName name, std::string unit, std::string& value, std::string help);
 
@@ -140,6 +248,44 @@ class SettingList {
   /// @param help a part of a sentence
   void List(SettingName name, std::string unit, std::string& value, std::size_t least,
             std::function<bool(const std::string&)> fits, std::string wanted, std::string help);
+
+  /// Adds a list of texts without commas, stored by a function. Parameters as above.
+  void List(SettingName name, std::string unit, ListParts parts, std::size_t least,
+            std::function<bool(const std::string&)> fits, std::string wanted, std::string help);
+
+  /// Adds a list of texts without commas. Parameters as above.
+  void List(SettingName name, std::string unit, std::vector<std::string>& value, std::size_t least,
+            std::function<bool(const std::string&)> fits, std::string wanted, std::string help);
+
+  /// Adds texts with keys. A configuration adds to those that are there.
+  void Pairs(SettingName name, KeyedTexts texts, std::string help);
+
+  /// Adds a table. A configuration replaces all of its rows.
+  /// @param name its key, without a flag
+  /// @param rows where the objects are stored
+  /// @param most the most objects
+  /// @param settings_of returns the settings of one object, given as `Row&`: a SettingList
+  /// @param help a part of a sentence
+  /// @param check returns the mistakes in all rows together; empty: there is no such check
+  template <class Row, class SettingsOf>
+  void Objects(const SettingName& name, std::vector<Row>& rows, std::size_t most,
+               SettingsOf settings_of, const std::string& help,
+               std::function<std::vector<SettingFault>()> check = {}) {
+    ObjectTable table;
+    table.most = most;
+    table.clear = [&rows] { rows.clear(); };
+    table.append = [&rows, settings_of] { return settings_of(rows.emplace_back()); };
+    table.sample = [row = std::make_shared<Row>(), settings_of] { return settings_of(*row); };
+    table.check = std::move(check);
+    AddTable(name, std::move(table), help, [&rows, settings_of] {
+      std::vector<std::string> texts;
+      texts.reserve(rows.size());
+      for (Row& row : rows) {
+        texts.push_back(settings_of(row).ToJson());
+      }
+      return texts;
+    });
+  }
 
   /// Adds an existing directory.
   void Folder(SettingName name, std::string unit, std::string& value, std::string help);
@@ -172,7 +318,12 @@ class SettingList {
                       std::uint64_t highest, std::string help) -> Setting;
   void AddNumber(Setting setting, Store store, Load load);
   void AddSize(Setting setting, Store store, Load load);
+  void AddTable(SettingName name, ObjectTable table, std::string help,
+                std::function<std::vector<std::string>()> rows);
   void Add(Setting setting);
+
+  // Returns the settings that have a value, as a JSON object.
+  [[nodiscard]] auto ToJson() const -> std::string;
 
   template <class Value>
   void AddWord(SettingName name, SettingType type, Value& value,
@@ -206,6 +357,7 @@ class SettingList {
   }
 
   std::vector<Setting> all_;
+  std::function<std::vector<SettingFault>(const GivenKeys&)> check_;
   Reload reload_ = Reload::kNextStart;
 };
 

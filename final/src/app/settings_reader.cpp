@@ -24,6 +24,13 @@ void LogLines(LogLevel level, const std::string& text) {
   }
 }
 
+// Compiles the sites, whose pages and passwords are in files.
+auto TableOf(const CommandLine& line) -> std::shared_ptr<const SiteTable> {
+  return line.action == CommandAction::kServe
+             ? std::make_shared<const SiteTable>(SitesOf(line.serve))
+             : nullptr;
+}
+
 // Logs the new settings that need a restart.
 void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
   const SettingList now = ServeSettings(running);
@@ -49,6 +56,7 @@ void SettingsReader::OrReady(const Step& step) noexcept {
     step();
   } catch (...) {
     LogException("reloading the settings");
+    Log(LogLevel::kError, "the settings are unchanged");
     notifier_.Ready();
   }
 }
@@ -65,7 +73,9 @@ void SettingsReader::Read(TaskPool& pool) {
     const auto task =
         MakeTask([this, number](const PoolTask&) { OrReady([&] { ReadOnThread(number); }); });
     if (pool.Submit(task, {Priority::kHigh}) != SubmitResult::kAccepted) {
-      Take(reread_());
+      const CommandLine line = reread_();
+      taken_ = number;
+      Take(line, TableOf(line));
       notifier_.Ready();
     }
   });
@@ -73,32 +83,49 @@ void SettingsReader::Read(TaskPool& pool) {
 
 void SettingsReader::ReadOnThread(std::uint64_t number) {
   const auto line = std::make_shared<const CommandLine>(reread_());
+  const auto table = TableOf(*line);
   // False: the server has ended.
-  static_cast<void>(server_.Loopers().front()->Post([this, number, line] {
+  static_cast<void>(server_.Loopers().front()->Post([this, number, line, table] {
     OrReady([&] {
       if (number > taken_) {  // else a later reload was faster
         taken_ = number;
-        Take(*line);
+        Take(*line, table);
       }
       notifier_.Ready();
     });
   }));
 }
 
-void SettingsReader::Take(const CommandLine& line) {
+void SettingsReader::Take(const CommandLine& line, std::shared_ptr<const SiteTable> table) {
   if (line.action != CommandAction::kServe) {
     LogLines(LogLevel::kError, line.text);
     Log(LogLevel::kError, "the settings are unchanged");
     return;
   }
-  CidrSet blocked(SplitList(line.serve.blocked));  // before any other setting, since it may throw
+  // Both before any other setting, since they may throw.
+  CidrSet blocked(SplitList(line.serve.blocked));
+  auto logs = site_logs_ == nullptr ? nullptr : site_logs_->Open(table);
   server_.SetOptions(HttpOf(line.serve));
   server_.SetMaxConnections(line.serve.max_connections);
   server_.Block(std::move(blocked));
+  TakeSites(std::move(table), std::move(logs));
   logging_.SetLevel(line.serve.log.level);
   LogWarnings(line.serve);
   TellWhatHasToWait(running_, line.serve);
   Log(LogLevel::kInfo, "the settings were reloaded");
+}
+
+// A server without sites has other handlers, which stay until its end.
+void SettingsReader::TakeSites(std::shared_ptr<const SiteTable> table,
+                               std::shared_ptr<const SiteLogTable> logs) {
+  const bool has_sites = !table->All().empty();
+  if (sites_ != nullptr && has_sites) {
+    site_logs_->Replace(std::move(logs));
+    sites_->Replace(std::move(table));
+  } else if (has_sites != (sites_ != nullptr)) {
+    Log(LogLevel::kWarning, has_sites ? "sites: the directory is served until the next start"
+                                      : "sites: they stay until the next start");
+  }
 }
 
 }  // namespace TURTLE_SERVER

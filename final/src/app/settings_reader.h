@@ -11,10 +11,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "app/options.h"
 #include "log/logging.h"
 #include "ops/service_notifier.h"
+#include "sites/site_logs.h"
+#include "sites/sites.h"
 #include "task/task_pool.h"
 #include "web/http_server.h"
 
@@ -30,13 +33,18 @@ class SettingsReader {
   /// @param running the settings with which the server was started
   /// @param reread empty if there is nothing to reload
   /// @param server gets the new limits
+  /// @param sites get the new table; nullptr: the server was started without sites
+  /// @param site_logs get the new files; nullptr: as above
   /// @param logging gets the new level
   /// @param notifier reports the beginning and the end of reading
   SettingsReader(const ServeOptions& running, const Reread& reread, HttpServer& server,
-                 Logging& logging, const ServiceNotifier& notifier)
+                 Sites* sites, SiteLogs* site_logs, Logging& logging,
+                 const ServiceNotifier& notifier)
       : running_(running),
         reread_(reread),
         server_(server),
+        sites_(sites),
+        site_logs_(site_logs),
         logging_(logging),
         notifier_(notifier) {}
 
@@ -51,11 +59,14 @@ class SettingsReader {
   template <typename Step>
   void OrReady(const Step& step) noexcept;
 
-  void Take(const CommandLine& line);
+  void Take(const CommandLine& line, std::shared_ptr<const SiteTable> table);
+  void TakeSites(std::shared_ptr<const SiteTable> table, std::shared_ptr<const SiteLogTable> logs);
 
   const ServeOptions& running_;
   const Reread& reread_;
   HttpServer& server_;
+  Sites* const sites_;
+  SiteLogs* const site_logs_;  // set if sites_ is
   Logging& logging_;
   const ServiceNotifier& notifier_;
   std::uint64_t asked_ = 0;

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "core/buffer.h"
+#include "core/net_address.h"
 #include "core/out_queue.h"
 
 namespace TURTLE_SERVER {
@@ -58,6 +59,10 @@ class Channel {
   /// connection that is reset. May be called before CanSeal() is true.
   /// @param wire gets the bytes that must precede the FIN, appended
   virtual void SealEnd(OutQueue& wire) = 0;
+
+  /// Returns the client's address if the channel knows it better than the socket does; nullptr: it
+  /// does not.
+  [[nodiscard]] virtual auto PeerAddress() const noexcept -> const NetAddress* { return nullptr; }
 
  protected:
   Channel() = default;

@@ -39,6 +39,9 @@ Connection::~Connection() {
 }
 
 auto Connection::GetPeerAddress() const -> NetAddress {
+  if (const NetAddress* const known = sealing_ ? sealing_->channel->PeerAddress() : nullptr) {
+    return *known;
+  }
   NetAddress peer;
   return getpeername(GetFd(), peer.Data(), peer.Length()) == 0 ? peer : NetAddress();
 }

@@ -14,8 +14,10 @@
 #include "files/file_response.h"
 #include "files/open_beneath.h"
 #include "http/conditional.h"
+#include "http/encode_path.h"
 #include "http/mime.h"
 #include "http/request.h"
+#include "http/response.h"
 #include "web/exchange.h"
 #include "web/http_server.h"
 
@@ -27,29 +29,32 @@ constexpr std::string_view kAllowed = "GET, HEAD, OPTIONS";
 
 // Returns true for a segment that begins with a dot, other than .well-known as the first one. A
 // path no longer has dot segments (http/uri.h).
-auto IsHidden(std::string_view path) noexcept -> bool {
+auto HasDotFile(std::string_view path) noexcept -> bool {
   constexpr std::string_view kWellKnown = "/.well-known";
   const bool well_known = path.substr(0, kWellKnown.size()) == kWellKnown &&
                           (path.size() == kWellKnown.size() || path[kWellKnown.size()] == '/');
   return path.find("/.", well_known ? kWellKnown.size() : 0) != std::string_view::npos;
 }
 
-// Encodes a path for a Location (RFC 3986, section 3.3).
-auto EncodePath(std::string_view path) -> std::string {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  constexpr std::string_view kPlain = "-._~!$&'()*+,;=:@/";
-  std::string encoded;
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool alphanumeric =
-        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (alphanumeric || kPlain.find(c) != std::string_view::npos) {
-      encoded += c;
-    } else {
-      encoded += {'%', kHex[byte >> 4], kHex[byte & 15]};
+// Returns true for a path such as Uri::Path() returns. The others might lead out of the directory,
+// or be a second spelling of a name, which FileCache would not find when the file changes.
+auto IsNormal(std::string_view path) noexcept -> bool {
+  if (path.empty() || path.front() != '/' || path.find('\0') != std::string_view::npos ||
+      path.find("//") != std::string_view::npos) {
+    return false;
+  }
+  for (std::size_t at = 0; (at = path.find("/.", at)) != std::string_view::npos; ++at) {
+    const std::string_view segment = path.substr(at + 1, path.find('/', at + 1) - at - 1);
+    if (segment == "." || segment == "..") {
+      return false;
     }
   }
-  return encoded;
+  return true;
+}
+
+// Returns true if the path names a directory. "" doesn't: it is a mount without its slash.
+auto NamesFolder(std::string_view path) noexcept -> bool {
+  return !path.empty() && path.back() == '/';
 }
 
 // The Location is relative to the server. It can't be "//host", because Uri has no empty segments.
@@ -83,7 +88,7 @@ void StaticFiles::Handle(Exchange& exchange) {
   } else {
     LookUpRoot(options_.cache.check == FileCheck::kAlways ? RootFolder::Look::kAtOnce
                                                           : RootFolder::Look::kNowAndThen);
-    if (const PinTo<CachedFile> file = FindCached(exchange)) {
+    if (const PinTo<CachedFile> file = FindCached(request, exchange.SubPath())) {
       AnswerCached(exchange, file);
     } else {
       Answer(exchange);
@@ -96,17 +101,17 @@ auto StaticFiles::Cacheable(const Request& request) const noexcept -> bool {
   return cache_ && !request.headers.Has(KnownField::kRange);
 }
 
-auto StaticFiles::FindCached(const Exchange& exchange) -> PinTo<CachedFile> {
-  if (!Cacheable(exchange.GetRequest())) {
+auto StaticFiles::FindCached(const Request& request, std::string_view path) -> PinTo<CachedFile> {
+  if (!Cacheable(request)) {
     return {};
   }
-  return cache_->Find(FileNameOf(exchange.SubPath()));
+  return cache_->Find(FileNameOf(path));
 }
 
 // Returns the file name for a path. Valid until the next call, and as long as `path`.
 auto StaticFiles::FileNameOf(std::string_view path) -> std::string_view {
   const std::string_view name = path.substr(path.empty() ? 0 : 1);
-  if (path.empty() || path.back() != '/') {
+  if (!NamesFolder(path)) {
     return name;
   }
   index_name_.assign(name).append(options_.index);
@@ -135,11 +140,9 @@ void StaticFiles::AnswerCached(Exchange& exchange, const PinTo<CachedFile>& file
 }
 
 void StaticFiles::Answer(Exchange& exchange) {
-  const Request& request = exchange.GetRequest();
   const std::string_view path = exchange.SubPath();
-  const bool folder_named = !path.empty() && path.back() == '/';  // "": mounted under a name
   const std::string name(FileNameOf(path));
-  if (!options_.dot_files && IsHidden(path)) {
+  if (IsHidden(path)) {
     exchange.Reply(ErrorResponse(404));
     return;
   }
@@ -147,17 +150,50 @@ void StaticFiles::Answer(Exchange& exchange) {
   struct stat status {};
   if (!file || fstat(file.Get(), &status) != 0) {
     AnswerFailure(exchange, name, errno);
-  } else if (S_ISDIR(status.st_mode) && !folder_named) {
-    exchange.Reply(RedirectToFolder(request));
+  } else if (S_ISDIR(status.st_mode) && !NamesFolder(path)) {
+    exchange.Reply(RedirectToFolder(exchange.GetRequest()));
   } else if (!S_ISREG(status.st_mode)) {
-    exchange.Reply(ErrorResponse(404));  // a directory without a page, a device or a pipe
-  } else if (const PinTo<CachedFile> cached = Cacheable(request)
-                                                  ? cache_->Load(name, file, status, MimeType(name))
-                                                  : PinTo<CachedFile>()) {
-    AnswerCached(exchange, cached);
+    AnswerMissing(exchange, name, 0);  // a directory without a page, a device or a pipe
   } else {
-    exchange.Reply(AnswerFile(request, MimeType(name), std::move(file), status));
+    AnswerFile(exchange, name, std::move(file), status);
   }
+}
+
+auto StaticFiles::TryFile(Exchange& exchange, std::string_view path) -> bool {
+  if (!IsNormal(path) || IsHidden(path)) {
+    return false;
+  }
+  if (const PinTo<CachedFile> cached = FindCached(exchange.GetRequest(), path)) {
+    AnswerCached(exchange, cached);
+    return true;
+  }
+  const std::string name(FileNameOf(path));
+  UniqueFd file = Open(name);
+  struct stat status {};
+  if (!file || fstat(file.Get(), &status) != 0) {
+    const int error = errno;
+    if (StatusOfOpenError(error) == 404 || IsClosedFolder(name, error)) {
+      return false;
+    }
+    exchange.Reply(ErrorResponse(StatusOfOpenError(error)));
+    return true;
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return false;
+  }
+  AnswerFile(exchange, name, std::move(file), status);
+  return true;
+}
+
+auto StaticFiles::OnMissing(Exchange& /*exchange*/, const std::string& /*name*/, int /*error*/)
+    -> bool {
+  return false;
+}
+
+auto StaticFiles::TypeOf(std::string_view name) const -> std::string_view { return MimeType(name); }
+
+auto StaticFiles::IsHidden(std::string_view path) const noexcept -> bool {
+  return !options_.dot_files && HasDotFile(path);
 }
 
 // @return true if it is now another directory
@@ -182,21 +218,39 @@ auto StaticFiles::Open(const std::string& name) -> UniqueFd {
 }
 
 // A directory that may only be searched can't be opened for reading, but it exists.
-void StaticFiles::AnswerFailure(Exchange& exchange, const std::string& name, int error) const {
-  if (error == EACCES && IsFolderBeneath(root_.Get(), name)) {
-    const std::string_view path = exchange.SubPath();
-    exchange.Reply(!path.empty() && path.back() == '/' ? ErrorResponse(404)
-                                                       : RedirectToFolder(exchange.GetRequest()));
+auto StaticFiles::IsClosedFolder(const std::string& name, int error) const noexcept -> bool {
+  return error == EACCES && IsFolderBeneath(root_.Get(), name);
+}
+
+void StaticFiles::AnswerFailure(Exchange& exchange, const std::string& name, int error) {
+  const bool is_folder = IsClosedFolder(name, error);
+  if (is_folder && !NamesFolder(exchange.SubPath())) {
+    exchange.Reply(RedirectToFolder(exchange.GetRequest()));
+  } else if (is_folder || StatusOfOpenError(error) == 404) {
+    AnswerMissing(exchange, name, error);
   } else {
     exchange.Reply(ErrorResponse(StatusOfOpenError(error)));
   }
 }
 
-auto StaticFiles::AnswerFile(const Request& request, std::string_view type, UniqueFd file,
-                             const struct stat& status) const -> Response {
-  Response response(200);
-  FillWithFile(request, type, std::move(file), status, options_.max_copied_bytes, response);
-  return response;
+void StaticFiles::AnswerMissing(Exchange& exchange, const std::string& name, int error) {
+  if (!OnMissing(exchange, name, error)) {
+    exchange.Reply(ErrorResponse(404));
+  }
+}
+
+void StaticFiles::AnswerFile(Exchange& exchange, const std::string& name, UniqueFd file,
+                             const struct stat& status) {
+  const Request& request = exchange.GetRequest();
+  const std::string_view type = TypeOf(name);
+  if (const PinTo<CachedFile> cached =
+          Cacheable(request) ? cache_->Load(name, file, status, type) : PinTo<CachedFile>()) {
+    AnswerCached(exchange, cached);
+  } else {
+    Response response(200);
+    FillWithFile(request, type, std::move(file), status, options_.max_copied_bytes, response);
+    exchange.Reply(response);
+  }
 }
 
 // A member of the server, because users look for it there. It is implemented in this file, because

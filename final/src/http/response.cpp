@@ -28,13 +28,19 @@ auto FindLine(std::string_view fields, std::string_view name) -> std::optional<F
   for (std::size_t start = 0; start < fields.size();) {
     const std::size_t length = fields.find(kLineEnd, start) - start;
     const std::string_view line = fields.substr(start, length);
-    if (line.size() > name.size() && line[name.size()] == ':' &&
+    if (line.find(':') == name.size() &&
         ascii::EqualIgnoreCase(line.substr(0, name.size()), name)) {
       return FieldLine{start, length};
     }
     start += length + kLineEnd.size();
   }
   return std::nullopt;
+}
+
+void RemoveLines(std::string_view name, std::string& fields) {
+  while (const auto line = FindLine(fields, name)) {
+    fields.erase(line->start, line->length + kLineEnd.size());
+  }
 }
 
 void Check(std::string_view name, std::string_view value) {
@@ -90,11 +96,14 @@ void Response::MakeLine(std::string_view name, std::string_view value) {
 
 auto Response::Set(std::string_view name, std::string_view value) -> Response& {
   MakeLine(name, value);
-  name = std::string_view(line_).substr(0, name.size());
-  while (const auto line = FindLine(fields_, name)) {
-    fields_.erase(line->start, line->length + kLineEnd.size());
-  }
+  RemoveLines(std::string_view(line_).substr(0, name.size()), fields_);
   fields_ += line_;
+  return *this;
+}
+
+auto Response::Remove(std::string_view name) -> Response& {
+  line_.assign(name);
+  RemoveLines(line_, fields_);
   return *this;
 }
 

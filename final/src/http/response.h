@@ -1,8 +1,8 @@
 // The response to a request, as a value: status, fields, body.
 //
 // Interface:
-//  * Set() and Add() add fields, Body() and AddBody() add content: text, parts of files, or both in
-//    a row. A file is not read here; it is sent from where it is.
+//  * Set() and Add() add fields, Remove() removes them. Body() and AddBody() add content: text,
+//    parts of files, or both in a row. A file is not read here; it is sent from where it is.
 //  * AppendHead() writes the head. How the body's end is marked, and whether the connection is
 //    kept, concerns the connection and not the response: a HeadContext says it.
 //  * Reset() makes it an empty response again, which reuses the memory.
@@ -74,6 +74,11 @@ class Response {
 
   /// Adds a field line, even if there already is one of this name. Throws like Set().
   auto Add(std::string_view name, std::string_view value) -> Response&;
+
+  /// Removes all fields `name`; there may be none. AppendHead() still writes its own.
+  /// @param name in any case; may be a part of this response, such as a value
+  /// @return this
+  auto Remove(std::string_view name) -> Response&;
 
   /// Returns the value of the first field `name`, in any case; nullopt if there is none. Valid
   /// until the next change.

@@ -35,8 +35,14 @@ void ServerFigures::AddCache(std::string name, const Looper& looper,
 }
 
 void ServerFigures::AddLog(std::string name, std::function<std::uint64_t()> dropped) {
+  AddLogs([name = std::move(name), dropped = std::move(dropped)] {
+    return std::vector<LogNow>{{name, dropped()}};
+  });
+}
+
+void ServerFigures::AddLogs(std::function<std::vector<LogNow>()> read) {
   const MutexLock lock(mutex_);
-  logs_.push_back({std::move(name), std::move(dropped)});
+  logs_.push_back(std::move(read));
 }
 
 auto ServerFigures::Read() const -> FiguresNow {
@@ -64,8 +70,10 @@ auto ServerFigures::Read() const -> FiguresNow {
     }
     logs = logs_;
   }
-  for (const LogSource& log : logs) {
-    now.logs.push_back({log.name, log.dropped()});
+  for (const LogSource& read : logs) {
+    for (LogNow& log : read()) {
+      now.logs.push_back(std::move(log));
+    }
   }
   now.process = ReadProcessFigures();
   now.at = clock_();

@@ -7,14 +7,14 @@
 //
 // Interface:
 //  * The constructor starts to measure the server's loops and count its requests.
-//  * AddCache(), SetPool() and AddLog() add other sources.
+//  * AddCache(), SetPool(), AddLog() and AddLogs() add other sources.
 //  * Read() reads all of them.
 //
 // No loop is asked: its counts are in memory, and a loop that is stuck in a callback can be read
 // like any other.
 //
 // Thread: the constructor and SetPool() on the owner's, before the server begins; AddCache(),
-// AddLog() and Read() on any.
+// AddLog(), AddLogs() and Read() on any.
 #pragma once
 
 #include <chrono>
@@ -95,6 +95,10 @@ class ServerFigures {
   /// @param dropped returns the count, on any thread
   void AddLog(std::string name, std::function<std::uint64_t()> dropped);
 
+  /// Adds logs that may begin and end while the server runs.
+  /// @param read returns those of the moment, on any thread; each name belongs to one log only
+  void AddLogs(std::function<std::vector<LogNow>()> read);
+
   /// Returns the current statistics.
   [[nodiscard]] auto Read() const -> FiguresNow;
 
@@ -107,10 +111,7 @@ class ServerFigures {
     std::size_t loop;
     std::shared_ptr<const LruStats> stats;  // shared with the cache, which may be gone
   };
-  struct LogSource {
-    std::string name;
-    std::function<std::uint64_t()> dropped;
-  };
+  using LogSource = std::function<std::vector<LogNow>()>;
 
   const HttpServer& server_;
   const ClockSource clock_;

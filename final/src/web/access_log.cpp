@@ -113,6 +113,10 @@ void AppendJson(const AccessLogLine& line, const ExchangeRecord& record, std::st
   constexpr std::string_view kBefore = "\\u00";
   out.append(R"({"time":")").append(line.time).append(R"(","peer":)");
   AppendQuoted(line.peer, kBefore, kNone, out);
+  if (line.host) {
+    out.append(R"(,"host":)");
+    AppendQuoted(*line.host, kBefore, kNone, out);
+  }
   out.append(R"(,"request":)");
   AppendQuoted(record.request_line, kBefore, kNone, out);
   out.append(R"(,"status":)");
@@ -135,35 +139,30 @@ AccessLog::AccessLog(Looper& looper, std::shared_ptr<LogWriter> writer, AccessLo
 AccessLog::~AccessLog() { HandOver(); }
 
 void AccessLog::OnBegin(const Connection& connection) noexcept try {
-  PeerOf(connection);
+  static_cast<void>(peers_.Of(connection));
 } catch (const std::exception&) {
   // out of memory: the line will have no address
 }
 
-// Asks the kernel once for each connection, while the client is still there.
-auto AccessLog::PeerOf(const Connection& connection) -> std::string_view {
-  const auto index = static_cast<std::size_t>(connection.GetFd());
-  if (index >= peers_.size()) {
-    peers_.resize(index + 1);
-  }
-  Peer& peer = peers_[index];
-  if (!(peer.id == connection.Id())) {
-    peer.ip = connection.GetPeerAddress().Ip();
-    peer.id = connection.Id();
-  }
-  return peer.ip;
-}
-
 void AccessLog::OnEnd(const ExchangeRecord& record) noexcept try {
-  Append(record);
+  AccessLogLine line;
+  line.peer = peers_.Of(record.connection);
+  Append(record, line);
 } catch (const std::exception&) {
   HandOver();  // out of memory: one line is lost
 }
 
-void AccessLog::Append(const ExchangeRecord& record) {
-  const std::size_t size_before = batch_.size();
+void AccessLog::Write(const ExchangeRecord& record, std::string_view peer) noexcept try {
   AccessLogLine line;
-  line.peer = PeerOf(record.connection);
+  line.peer = peer;
+  line.host = record.request == nullptr ? std::string_view() : record.request->host;
+  Append(record, line);
+} catch (const std::exception&) {
+  HandOver();  // as above
+}
+
+void AccessLog::Append(const ExchangeRecord& record, AccessLogLine line) {
+  const std::size_t size_before = batch_.size();
   line.time = time_.At(std::time(nullptr));
   line.seconds = std::chrono::duration<double>(looper_.Now() - record.began).count();
   try {

@@ -4,7 +4,8 @@
 //  * AppendCombined() and AppendJson() write the text of one line.
 //  * AccessLogTime keeps the text of the current second.
 //  * AccessLog writes the lines of one loop. It collects them and hands them over as a batch, so
-//    the queue's lock is taken once for a batch, not once for a request.
+//    the queue's lock is taken once for a batch, not once for a request. Its Write() serves an
+//    observer that chooses among several logs.
 //
 // Thread: the loop's.
 #pragma once
@@ -13,14 +14,14 @@
 #include <cstdint>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/looper.h"
-#include "core/net_address.h"
 #include "log/log_writer.h"
 #include "web/exchange_observer.h"
+#include "web/peer_texts.h"
 
 namespace TURTLE_SERVER {
 
@@ -51,6 +52,9 @@ struct AccessLogLine {
   std::string_view peer;  ///< the client's address without its port; empty if unknown
   std::string_view time;  ///< when the response was complete, by AccessLogTime of that format
   double seconds = 0;     ///< from the complete head until then
+  /// In JSON: the host that the request names, possibly empty; nullopt: the line has no such
+  /// member.
+  std::optional<std::string_view> host{};
 };
 
 /// Appends a line in the Combined Log Format, in UTC:
@@ -60,9 +64,9 @@ struct AccessLogLine {
 /// empty body are written as `-`.
 void AppendCombined(const AccessLogLine& line, const ExchangeRecord& record, std::string& out);
 
-/// Appends a line as a JSON object with time, peer, request, status, bytes, complete, referer,
-/// agent and seconds. Bytes beyond ASCII are escaped, each as one character, because a client's
-/// bytes need not be UTF-8, and a log must be.
+/// Appends a line as a JSON object with time, peer, host if the line has one, request, status,
+/// bytes, complete, referer, agent and seconds. Bytes beyond ASCII are escaped, each as one
+/// character, because a client's bytes need not be UTF-8, and a log must be.
 void AppendJson(const AccessLogLine& line, const ExchangeRecord& record, std::string& out);
 
 /// Writes a line for each request of one loop.
@@ -86,20 +90,20 @@ class AccessLog : public ExchangeObserver {
   void OnBegin(const Connection& connection) noexcept override;
   void OnEnd(const ExchangeRecord& record) noexcept override;
 
- private:
-  struct Peer {
-    ConnectionId id{-1, 0};
-    std::string ip;
-  };
+  /// Writes the line of a request, for a server of several hosts: in JSON it names the request's
+  /// host. It takes the place of OnBegin() and OnEnd().
+  /// @param record the request
+  /// @param peer the client's address without its port; empty if unknown
+  void Write(const ExchangeRecord& record, std::string_view peer) noexcept;
 
-  auto PeerOf(const Connection& connection) -> std::string_view;
-  void Append(const ExchangeRecord& record);
+ private:
+  void Append(const ExchangeRecord& record, AccessLogLine line);
   void HandOver() noexcept;
 
   Looper& looper_;
   const std::shared_ptr<LogWriter> writer_;
   const AccessLogFormat format_;
-  std::vector<Peer> peers_;  // by descriptor: the kernel forgets the address when the client closes
+  PeerTexts peers_;
   AccessLogTime time_;
   std::string batch_;
   TimerId timer_{};  // hands over the contents of batch_

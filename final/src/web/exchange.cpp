@@ -130,7 +130,18 @@ void Exchange::SendFiltered(const Response& whole) {
   }
 }
 
+// Edits a copy: the handler's own response may be kept, and edited again for the next client.
 void Exchange::Send(const Response& whole) {
+  if (ReplyEditor* const editor = Begun() ? nullptr : std::exchange(editor_, nullptr)) {
+    Response edited(whole);
+    editor->Edit(*this, edited, Edited::kWhole);
+    SendEdited(edited);
+  } else {
+    SendEdited(whole);
+  }
+}
+
+void Exchange::SendEdited(const Response& whole) {
   Begin(whole.Status());
   SendWhole(whole);
   body_bytes_ = request_.method != Method::kHead && whole.HasBody() ? whole.BodySize() : 0;
@@ -157,8 +168,27 @@ void Exchange::Reply(const ReadyReply& reply) {
 void Exchange::Reply(int status, std::string_view start, const ReadyReply& reply) {
   if (Begun() || has_filter_ || status < 200) {
     ReplyUnusually(status, start, reply);
+  } else if (editor_ != nullptr) {
+    SendReadyEdited(status, start, reply);
+  } else {
+    FinishReady(status, start, reply);
+  }
+}
+
+// Adds lines to the prepared text, if that will do.
+void Exchange::SendReadyEdited(int status, std::string_view start, const ReadyReply& reply) {
+  const auto lines = editor_->LinesFor(*this, start, reply.text);
+  if (!lines) {
+    Send(Unready(status, start, reply));
     return;
   }
+  editor_ = nullptr;
+  added_lines_ = *lines;
+  FinishReady(status, start, reply);
+  added_lines_ = {};
+}
+
+void Exchange::FinishReady(int status, std::string_view start, const ReadyReply& reply) {
   Move(ReplyState::kBegun);
   status_ = status;
   SendReady(status, start, reply);
@@ -181,7 +211,10 @@ auto Exchange::TakeFilter() noexcept -> ReplyFilter& {
 
 // Serves protocols that have no use for the text of HTTP/1.1.
 void Exchange::SendReady(int status, std::string_view start, const ReadyReply& reply) {
-  SendWhole(Unready(status, start, reply));
+  Response response = Unready(status, start, reply);
+  std::string_view lines = added_lines_;
+  TakeFields(lines, response);
+  SendWhole(response);
 }
 
 void Exchange::OnBody(BodyCallback callback) {
@@ -216,6 +249,19 @@ void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> len
     BeginFiltered(head, length);
     return;
   }
+  if (ReplyEditor* const editor = Begun() ? nullptr : std::exchange(editor_, nullptr)) {
+    Response edited(head);
+    editor->Edit(*this, edited, Edited::kHead);
+    SendBegin(edited, length);
+  } else {
+    SendBegin(head, length);
+  }
+  if (tap_) {
+    tap_->OnHead(head);  // the handler's own, as in Reply()
+  }
+}
+
+void Exchange::SendBegin(const Response& head, std::optional<std::uint64_t> length) {
   Begin(head.Status());
   if (head.Status() == 205) {
     length = 0;  // it has no content, and says so (RFC 9110, section 15.3.6)
@@ -225,9 +271,6 @@ void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> len
   promised_ = length.value_or(0);
   SendHead(head, length);
   session_->Wake();
-  if (tap_) {
-    tap_->OnHead(head);
-  }
 }
 
 void Exchange::Write(std::string_view bytes) {
@@ -360,6 +403,7 @@ auto Exchange::Redirect() -> bool {
   prefix_bytes_ = 0;
   StopLateTimer();
   has_filter_ = false;
+  editor_ = nullptr;
   rare_.reset();
   tap_.reset();
   state_.reset();
@@ -487,6 +531,8 @@ void Exchange::Close() noexcept {
   on_body_ = nullptr;
   on_room_ = nullptr;
   tap_.reset();
+  editor_ = nullptr;
+  added_lines_ = {};
   state_.reset();
   context_.Clear();
   request_.Clear();

@@ -6,7 +6,9 @@
 //  * Reply() responds, once, within RequestHandler::Handle() or later.
 //  * BeginReply(), Write() and End() send a response in pieces, as they become known.
 //  * ReplyFrom() lets another path of this server produce the response.
-//  * Tap() lets a listener see the response; Filter() lets middleware change it.
+//  * Tap() lets a listener see the response; Filter() lets middleware change it, and Edit() the
+//  rules
+//    of a site.
 //  * OnLate() and OnEnd() inform a slow handler of a passed deadline and of the end.
 //  * Upgrade() responds by handing the connection over to another protocol.
 //  * Attach() keeps what a handler needs until then. It is destroyed with the exchange, at the
@@ -38,6 +40,7 @@
 #include "core/timer_queue.h"
 #include "http/request.h"
 #include "http/response.h"
+#include "web/reply_editor.h"
 #include "web/reply_tap.h"
 #include "web/request_context.h"
 #include "web/session.h"
@@ -251,6 +254,11 @@ class Exchange {
     has_filter_ = filter != nullptr;
   }
 
+  /// Lets `editor` change the final response, after any filter, in place of another editor.
+  /// ReplyFrom() removes it, and Upgrade() bypasses it.
+  /// @param editor outlives the exchange
+  void Edit(ReplyEditor* editor) noexcept { editor_ = editor; }
+
   /// Returns true if the client asks for another protocol on this connection, and the server can
   /// change to it now: RFC 9110, section 7.8. False once the server is about to stop.
   /// @param protocol its name, such as "websocket", in any case
@@ -317,6 +325,9 @@ class Exchange {
   /// Returns the session that the request came to.
   [[nodiscard]] auto GetSession() const noexcept -> Session& { return *session_; }
 
+  /// Returns the lines that an editor adds to a prepared response.
+  [[nodiscard]] auto AddedLines() const noexcept -> std::string_view { return added_lines_; }
+
   /// Returns true while the handler waits for a piece of the body.
   [[nodiscard]] auto WantsBody() const noexcept -> bool;
 
@@ -366,6 +377,10 @@ class Exchange {
   void BeginFiltered(const Response& head, std::optional<std::uint64_t> length);
   void SendFiltered(const Response& whole);
   void Send(const Response& whole);
+  void SendEdited(const Response& whole);
+  void SendBegin(const Response& head, std::optional<std::uint64_t> length);
+  void SendReadyEdited(int status, std::string_view start, const ReadyReply& reply);
+  void FinishReady(int status, std::string_view start, const ReadyReply& reply);
   void TellTap(const Response& whole) noexcept;
   auto RareParts() -> Rare&;
   [[nodiscard]] auto HasFilter() const noexcept -> bool { return has_filter_ && !Begun(); }
@@ -403,6 +418,8 @@ class Exchange {
   BodyCallback on_body_;
   std::function<void()> on_room_;
   std::unique_ptr<ReplyTap> tap_;         // nearly always none
+  ReplyEditor* editor_ = nullptr;         // until it has seen the response
+  std::string_view added_lines_;          // while a prepared response is sent
   std::unique_ptr<Rare> rare_;            // likewise
   std::unique_ptr<ExchangeState> state_;  // destroyed first: the callbacks may refer to it
 };

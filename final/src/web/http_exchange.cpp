@@ -198,6 +198,9 @@ void HttpExchange::SendReady(int /*status*/, std::string_view start, const Ready
   } else if (request.minor_version == 0) {
     connection.WriteToWriteBuffer("Connection: keep-alive\r\n");
   }
+  if (!AddedLines().empty()) {
+    connection.WriteToWriteBuffer(AddedLines());
+  }
   const bool is_head = request.method == Method::kHead;
   const bool in_file = reply.file >= 0;
   std::string_view text = reply.text;

@@ -175,7 +175,7 @@ class Connection {
   /// Returns the loop that owns this connection, never nullptr.
   [[nodiscard]] auto GetLooper() const noexcept -> Looper* { return &looper_; }
 
-  /// Returns the client's address from getpeername(2); an empty one if the client has left.
+  /// Returns the client's address, see getpeername(2); an empty one if the client has left.
   [[nodiscard]] auto GetPeerAddress() const -> NetAddress;
 
   /// Attaches `state` to the connection, replacing the previous one.
