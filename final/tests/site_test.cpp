@@ -189,6 +189,25 @@ TEST(SiteTest, AnAddressThatNobodyKnowsIsAboveEveryRate) {
   EXPECT_EQ(Status(Ask(site, "/", "GET", NetAddress())), 429);
 }
 
+TEST(SiteTest, OnlyRulesAboutClientsNeedTheirAddress) {
+  SiteRule deny = Rule("/deny");
+  deny.deny = {"192.0.2.0/24"};
+  SiteRule allow = Rule("/allow");
+  allow.allow = {"192.0.2.0/24"};
+  SiteRule rate = Rule("/rate");
+  rate.rate = Limit(1, 10s, 1);
+  SiteRule get = Rule("/get");
+  get.methods = Methods({Method::kGet});
+  const Site site(With({deny, allow, rate, get}));
+  for (const char* path : {"/deny", "/allow", "/rate"}) {
+    EXPECT_TRUE(site.NeedsAddress(site.RulesFor(path))) << path;
+  }
+  EXPECT_FALSE(site.NeedsAddress(site.RulesFor("/get")));
+  EXPECT_FALSE(site.NeedsAddress(site.RulesFor("/")));
+  const RuleBits all = ~RuleBits{0};
+  EXPECT_EQ(site.Barriers(all), RuleBits{3}) << "a rate keeps nobody out";
+}
+
 TEST(SiteTest, TheLongestWaitOfAllRatesIsTheClients) {
   SiteRule slow = Rule();
   slow.rate = Limit(1, 10s, 1);

@@ -52,7 +52,7 @@ using RuleBits = std::uint64_t;
 /// A request, as the rules see it.
 struct SiteVisit {
   const Request& request;    ///< its path, method and host
-  const NetAddress& client;  ///< the client's address
+  const NetAddress& client;  ///< the client's address, if the rules need it
   TimePoint now;             ///< the loop's time
 };
 
@@ -112,7 +112,14 @@ class Site {
       -> std::optional<std::size_t>;
 
   /// Returns those of the rules that keep some clients out: with users, allow or deny.
-  [[nodiscard]] auto Barriers(RuleBits rules) const noexcept -> RuleBits;
+  [[nodiscard]] auto Barriers(RuleBits rules) const noexcept -> RuleBits {
+    return rules & barriers_;
+  }
+
+  /// Returns true if Respond() looks at the client's address, which costs a system call.
+  [[nodiscard]] auto NeedsAddress(RuleBits rules) const noexcept -> bool {
+    return (rules & by_address_) != 0;
+  }
 
   /// Returns the most bytes of a request's body; nullopt: the server's own limit.
   [[nodiscard]] auto MaxBodyBytes(RuleBits rules) const noexcept -> std::optional<std::uint64_t>;
@@ -178,6 +185,8 @@ class Site {
   const SiteOptions options_;
   std::vector<Rule> rules_;  // they refer to options_
   RuleBits guards_ = 0;      // those with users
+  RuleBits barriers_ = 0;    // those with users, allow or deny
+  RuleBits by_address_ = 0;  // those with allow, deny or rate
   std::vector<Page> pages_;
 };
 

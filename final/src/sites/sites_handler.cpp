@@ -111,8 +111,9 @@ void SitesHandler::Handle(Exchange& exchange) {
   if (found.Edits(rules)) {
     exchange.Edit(this);
   }
-  const SiteVisit visit{exchange.GetRequest(), ends_.SourceOf(exchange.GetConnection()),
-                        looper_.Now()};
+  const NetAddress& client =
+      found.NeedsAddress(rules) ? ends_.SourceOf(exchange.GetConnection()) : no_address_;
+  const SiteVisit visit{exchange.GetRequest(), client, looper_.Now()};
   if (const std::optional<Response> response = found.Respond(visit, rules)) {
     exchange.Reply(*response);
   } else {

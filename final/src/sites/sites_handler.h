@@ -102,7 +102,8 @@ class SitesHandler final : public RequestHandler, private ReplyEditor {
   const SiteHandlerFactory make_;  // empty: inner_ is for all sites
   const std::unique_ptr<RequestHandler> inner_;
   std::vector<std::unique_ptr<RequestHandler>> handlers_;  // by site; they refer to table_
-  ConnectionEndsTable ends_;
+  ConnectionEndsTable ends_;     // of the clients that a rule has asked about
+  const NetAddress no_address_;  // of all others
   LoginGate logins_;
   Found found_;
   std::string other_name_;  // of RulesOf(); its memory is used again

@@ -127,7 +127,11 @@ void Site::AddRule(const SiteRule& rule) {
     std::shared_ptr<const PasswordFile> users = UsersOf(rule);
     Rule& added = rules_.emplace_back(rule);
     added.users = std::move(users);
-    guards_ |= RuleBits{added.users != nullptr} << (rules_.size() - 1);
+    const RuleBits bit = RuleBits{1} << (rules_.size() - 1);
+    const bool has_networks = !rule.allow.empty() || !rule.deny.empty();
+    guards_ |= added.users != nullptr ? bit : 0;
+    barriers_ |= added.users != nullptr || has_networks ? bit : 0;
+    by_address_ |= has_networks || rule.rate ? bit : 0;
   } catch (const std::invalid_argument& error) {
     throw WrongRule(options_, rules_.size(), error);
   }
@@ -287,16 +291,6 @@ auto Site::Refusal(RuleBits guards, const BasicLogin& login) const -> std::optio
     }
   }
   return std::nullopt;
-}
-
-auto Site::Barriers(RuleBits rules) const noexcept -> RuleBits {
-  for (std::size_t i = 0; i < rules_.size(); ++i) {
-    const SiteRule& rule = rules_[i].values;
-    if (rule.users.empty() && rule.allow.empty() && rule.deny.empty()) {
-      rules &= ~(RuleBits{1} << i);
-    }
-  }
-  return rules;
 }
 
 auto Site::MaxBodyBytes(RuleBits rules) const noexcept -> std::optional<std::uint64_t> {
