@@ -89,8 +89,8 @@ TEST(PathPatternPrefixTest, ComparesAllBytes) {
 }
 
 TEST(PathPatternPrefixTest, RefusesWhatIsNoPathAndQuotesIt) {
-  for (const char* path :
-       {"docs", "docs/", "/docs/", "//", "/a//", "*", " /docs", "http://a", "?"}) {
+  for (const char* path : {"docs", "docs/", "/docs/", "//", "/a//", "*", " /docs", "http://a", "?",
+                           "/a//b", "//a", "/.", "/a/..", "/../a", "/a/./b"}) {
     try {
       static_cast<void>(PathPattern::Prefix(path));
       ADD_FAILURE() << path;
@@ -98,6 +98,10 @@ TEST(PathPatternPrefixTest, RefusesWhatIsNoPathAndQuotesIt) {
       EXPECT_NE(std::string(error.what()).find(path), std::string::npos) << error.what();
     }
   }
+}
+
+TEST(PathPatternPrefixTest, ADotMayBeAPartOfAName) {
+  EXPECT_EQ(RestOf(PathPattern::Prefix("/..a/.b/c."), "/..a/.b/c./d"), "/d");
 }
 
 TEST(PathPatternPrefixTest, TheRestIsAViewOfThePath) {

@@ -12,6 +12,11 @@ auto PathPattern::Prefix(const std::string& path) -> PathPattern {
   PathPattern pattern;
   if (!path.empty() && path != "/") {
     RequirePrefix("rule", path);
+    for (const std::string_view part : {"//", "/./", "/../"}) {
+      if ((path + '/').find(part) != std::string::npos) {
+        throw std::invalid_argument("rule \"" + path + "\": no request has such a path");
+      }
+    }
     pattern.prefix_ = path;
   }
   return pattern;

@@ -43,8 +43,10 @@ class PathPattern {
  public:
   /// Makes the set of all paths under `path`, in whole segments: "/docs" includes "/docs" and
   /// "/docs/a", but not "/docsets".
-  /// @param path "/", "" (the same), or a path such as "/docs", without a slash at its end; throws
-  ///     std::invalid_argument for any other
+  /// @param path "/", "" (the same), or a path such as "/docs", without a slash at its end and
+  /// without
+  ///     empty or dot segments, which no Uri::Path() has; throws std::invalid_argument for any
+  ///     other
   [[nodiscard]] static auto Prefix(const std::string& path) -> PathPattern;
 
   /// Makes the set of all paths that `expression` matches as a whole.
