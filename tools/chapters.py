@@ -27,6 +27,7 @@ from excerpts import first_difference, read_blocks, read_excerpts, resolve
 from learn.chapters import all_chapters
 
 PARTS = ("src", "tests", "examples")
+ONLY_FINAL = ("conf", "packaging")  # of cmake/tree: no chapter has them
 FINAL = 99
 
 MOST_WORDS = 5000  # of a page, without its exercises
@@ -185,13 +186,13 @@ def project_files(book: Book, number: int) -> Dict[str, Path]:
     tree = book.root / "cmake" / "tree"
     files = [tree / "CMakeLists.txt", *sorted((tree / "cmake").glob("*"))]
     if number == FINAL:
-        files += sorted((tree / "conf").glob("*"))
+        files += [file for part in ONLY_FINAL for file in sorted((tree / part).glob("*"))]
     return {file.relative_to(tree).as_posix(): file for file in files if file.is_file()}
 
 
 def present_final(book: Book) -> List[str]:
     paths = part_files(book.final)
-    for part in ("cmake", "conf"):
+    for part in ("cmake", *ONLY_FINAL):
         paths += [f"{part}/{file.name}" for file in sorted((book.final / part).glob("*"))]
     if (book.final / "CMakeLists.txt").exists():
         paths.append("CMakeLists.txt")

@@ -120,8 +120,18 @@ def link_libraries(found_in: pathlib.Path, folder: pathlib.Path) -> None:
     for name in LIBRARIES:
         if (found_in / name).exists():
             (folder / name).symlink_to(found_in / name)
+    link_openssl(found_in, folder / "openssl")
     if not (folder / "gtest").exists():
         raise PortableError(f"{found_in}/gtest: missing; --headers DIR says where the libraries are")
+
+
+def link_openssl(found_in: pathlib.Path, folder: pathlib.Path) -> None:
+    """Makes a folder of OpenSSL's headers. Debian has those that depend on the machine elsewhere."""
+    folder.mkdir()
+    for place in (found_in, *sorted(found_in.glob("*-linux-gnu*"))):
+        for header in sorted((place / "openssl").glob("*.h")):
+            if not (folder / header.name).exists():
+                (folder / header.name).symlink_to(header)
 
 
 # --- what has compiled before ---------------------------------------------------------------------

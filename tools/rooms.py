@@ -38,7 +38,7 @@ LAYERS = (
     ("cgi", "ops", "response_cache", "sites"),
     ("files",),
     ("web",),
-    ("db", "process", "udp", "uring"),
+    ("db", "process", "tls", "udp", "uring"),
     ("core",),
     ("http", "task"),
     ("log",),

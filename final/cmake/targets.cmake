@@ -74,6 +74,11 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/sites/password_hash.h")
   include("${CMAKE_CURRENT_LIST_DIR}/crypt.cmake")
 endif()
 
+# From chapter 30 on.
+if(EXISTS "${PROJECT_SOURCE_DIR}/src/tls/tls.h")
+  include("${CMAKE_CURRENT_LIST_DIR}/tls.cmake")
+endif()
+
 # From chapter 25 on: a page that the library has with it.
 set(page "${PROJECT_SOURCE_DIR}/src/ops/dashboard")
 if(EXISTS "${page}")
@@ -205,6 +210,9 @@ foreach(file IN LISTS tests)
   if(name STREQUAL "sqlite_memory_test" AND TARGET SQLite::SQLite3)
     target_link_libraries(${name} PRIVATE SQLite::SQLite3)
     target_compile_definitions(${name} PRIVATE TURTLE_WITH_SQLITE)
+  endif()
+  if(openssl_headers)  # tests of src/tls call OpenSSL as clients do
+    target_include_directories(${name} SYSTEM PRIVATE "${openssl_headers}")
   endif()
   # The names of support/child.h by which a test finds an example; "../turtle" is the program.
   file(STRINGS "${PROJECT_SOURCE_DIR}/${file}" examples_used

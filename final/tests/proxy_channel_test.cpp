@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/serve_options.h"
+#include "app/serve_parts.h"
 #include "cgi/cgi.h"
 #include "log/log_writer.h"
 #include "sites/sites.h"
@@ -29,6 +31,7 @@
 #include "support/loop_thread.h"
 #include "support/needs_io_uring.h"
 #include "support/pattern.h"
+#include "support/rot13_channel.h"
 #include "support/running_server.h"
 #include "web/access_log.h"
 #include "web/http_server.h"
@@ -79,6 +82,12 @@ auto Open(ProxyChannel& channel, const std::vector<std::string_view>& parts) -> 
   return opened;
 }
 
+auto TextOf(const OutQueue& queue) -> std::string {
+  std::string text(4096, '\0');
+  text.resize(queue.Copy(text.data(), text.size()).bytes);
+  return text;
+}
+
 TEST(ProxyChannelTest, EverySplitGivesTheSame) {
   const std::string request = Get("/");
   for (const std::string& header : {kLine, kLine6, kBinary}) {
@@ -113,6 +122,73 @@ TEST(ProxyChannelTest, OnlyTheFirstHeaderIsTakenOff) {
   EXPECT_EQ(opened.peer, "192.0.2.7:56324");
 }
 
+TEST(ProxyChannelTest, NothingCanBeSealedBeforeTheHeaderIsComplete) {
+  for (const bool encrypted : {false, true}) {
+    ProxyChannel channel(encrypted ? std::make_unique<test::LineChannel>() : nullptr);
+    EXPECT_FALSE(channel.CanSeal());
+    Open(channel, {std::string_view(kLine).substr(0, kLine.size() - 1)});
+    EXPECT_FALSE(channel.CanSeal());
+    Open(channel, {"\n"});
+    EXPECT_EQ(channel.CanSeal(), !encrypted) << "its handshake is still to come";
+    Open(channel, {test::LineChannel::kHello});
+    EXPECT_TRUE(channel.CanSeal());
+  }
+}
+
+TEST(ProxyChannelTest, WhatFollowsTheHeaderPassesTheInnerChannel) {
+  const std::string all = kBinary + "hello\nuryyb\nend\n";
+  for (std::size_t at = 0; at <= all.size(); ++at) {
+    ProxyChannel channel(std::make_unique<test::LineChannel>());
+    Buffer plain;
+    OutQueue wire;
+    ChannelStatus status = channel.Open(all.substr(0, at), plain, wire);
+    if (status == ChannelStatus::kOpen) {
+      status = channel.Open(all.substr(at), plain, wire);
+    }
+    channel.Seal("hello\n", wire);
+    channel.SealEnd(wire);
+    ASSERT_EQ(status, ChannelStatus::kEnded) << at;
+    ASSERT_EQ(plain.View(), "hello\n") << at;
+    ASSERT_EQ(TextOf(wire), "welcome\nuryyb\nend\n") << at;
+    ASSERT_EQ(channel.PeerAddress()->ToString(), "192.0.2.8:56325") << at;
+  }
+}
+
+TEST(ProxyChannelTest, AnInnerChannelThatBreaksIsHeard) {
+  ProxyChannel channel(std::make_unique<test::LineChannel>());
+  Buffer plain;
+  OutQueue wire;
+  EXPECT_EQ(channel.Open(kLine + "garbage\n", plain, wire), ChannelStatus::kBroken);
+  EXPECT_EQ(TextOf(wire), test::LineChannel::kAlert);
+}
+
+TEST(ProxyChannelTest, APeerWithoutAHeaderDoesNotEvenGetAnEnd) {
+  ProxyChannel channel(std::make_unique<test::LineChannel>());
+  OutQueue wire;
+  channel.SealEnd(wire);
+  EXPECT_TRUE(wire.Empty());
+}
+
+TEST(ProxyChannelTest, TheReasonOfARefusalIsToldOnce) {
+  struct Case {
+    std::string header;
+    std::string reason;
+  };
+  for (const auto& [header, reason] :
+       {Case{Get("/"), "the stream begins with something else"},
+        {"PROXY UDP4 a b 1 2\r\n", "a protocol other than TCP4, TCP6 and UNKNOWN"},
+        {LineOf("localhost"), "a malformed address or port"},
+        {"PROXY UNKNOWN" + std::string(94, ' '), "a line that is too long"},
+        {kSignature + "\x22", "an unknown version or command"},
+        {kSignature + "\x21\x41", "an unknown address family or transport"},
+        {kSignature + "\x21\x11\x00\x0b"s, "a length that can't be right"}}) {
+    std::string told;
+    ProxyChannel channel(nullptr, [&told](const char* each) { told += each; });
+    EXPECT_EQ(Open(channel, {header}).status, ChannelStatus::kBroken);
+    EXPECT_EQ(told, reason);
+  }
+}
+
 TEST(ProxyChannelTest, WhatIsNoHeaderBreaksItAndYieldsNothing) {
   for (const std::string& wrong : {Get("/"), "PROXY TCP4 a b 1 2\r\n" + Get("/"), "\r\n" + kLine}) {
     ProxyChannel channel;
@@ -128,7 +204,9 @@ TEST(ProxyChannelTest, WhatIsNoHeaderBreaksItAndYieldsNothing) {
 class ProxiedServer {
  public:
   ProxiedServer(PollerKind poller, const std::function<void(HttpServer&)>& setup)
-      : server_(NetAddress("127.0.0.1", 0), {}, Proxied(poller)) {
+      : ProxiedServer(Proxied(poller), setup) {}
+  ProxiedServer(ServerOptions options, const std::function<void(HttpServer&)>& setup)
+      : server_(NetAddress("127.0.0.1", 0), {}, std::move(options)) {
     setup(server_);
     thread_ = std::thread([this] {
       server_.Begin();
@@ -152,6 +230,8 @@ class ProxiedServer {
   [[nodiscard]] auto Ask(const std::string& header, const std::string& target) const -> HttpReply {
     return HttpClient(Port()).Ask(header + Get(target));
   }
+
+  void SetMaxConnections(std::size_t limit) { server_.SetMaxConnections(limit); }
 
   // Lets the loop take what has arrived.
   void Settle() {
@@ -368,6 +448,21 @@ TEST_P(ProxiedServerTest, ALargeBodyArrivesWhole) {
   EXPECT_TRUE(reply.body == body) << reply.body.size();
 }
 
+// The proxy only forwards: what its client has encrypted follows the header.
+TEST_P(ProxiedServerTest, TheChannelOfAProgramOpensWhatFollowsTheHeader) {
+  ServeOptions options;
+  options.threads = 1;
+  options.poller = GetParam();
+  options.proxies = "127.0.0.0/8";
+  options.channel = [](Connection&) { return std::make_unique<test::Rot13Channel>(); };
+  const ProxiedServer server(ServerOf(options),
+                             [](HttpServer& http) { http.Mount("/", test::Answering(TellPeer)); });
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(kLine + test::Rot13(Get("/", "Connection: close\r\n"))));
+  const std::string reply = test::Rot13(client.ReadRest());
+  EXPECT_NE(reply.find("\r\n\r\n192.0.2.7:56324"), std::string::npos) << reply;
+}
+
 TEST_P(ProxiedServerTest, TheAccessLogHasTheClientsAddress) {
   const test::LogFolder folder;
   {
@@ -440,6 +535,19 @@ TEST_P(ProxiedServerTest, ASiteCountsTheRequestsOfEachClient) {
   EXPECT_EQ(server->Ask(kLine6, "/").status, 429);
 }
 
+// The 503 waits for the header: a proxy that has not sent it can't be one that is trusted.
+TEST_P(ProxiedServerTest, AClientAboveTheLimitIsRefusedAfterItsHeader) {
+  const auto server = Telling();
+  server->SetMaxConnections(1);
+  HttpClient first(server->Port());
+  EXPECT_EQ(first.Ask(kLine + Get("/peer")).status, 200);
+  HttpClient above(server->Port());
+  ASSERT_TRUE(above.Send(kLine.substr(0, 20)));
+  server->Settle();
+  EXPECT_FALSE(above.HasInput(std::chrono::milliseconds(0)));
+  EXPECT_EQ(above.Ask(kLine.substr(20) + Get("/peer")).status, 503);
+}
+
 #ifdef __linux__
 const auto kEngines = testing::Values(PollerKind::kEpoll, PollerKind::kIoUring);
 #else
@@ -451,30 +559,60 @@ INSTANTIATE_TEST_SUITE_P(Each, ProxiedServerTest, kEngines, [](const auto& each)
 });
 
 // A part of a header is no request, so nothing is sent in response, not even a 408.
-TEST(ProxiedServerTimeTest, AHeaderThatStopsIsAnIdleConnection) {
-  HttpOptions options;
-  options.idle_timeout = std::chrono::seconds(60);
-  options.head_timeout = std::chrono::seconds(10);
-  std::unique_ptr<Http1Shared> shared;
-  test::ClockedServer server(
-      [](Looper& looper, LoopHttp& http) { http.Mount("/", test::Answering(TellPeer)(looper)); },
-      options,
-      [&shared](Connection& connection, LoopHttp& http) {
-        if (!shared) {
-          shared = std::make_unique<Http1Shared>(http);
-        }
-        connection.SetChannel(std::make_unique<ProxyChannel>());
-        return std::make_unique<HttpSession>(connection, *shared);
-      });
-  HttpClient client(server.Port());
-  ASSERT_TRUE(client.Send(kLine.substr(0, 20)));
-  LoopThread& loop = server.Loop();
-  ASSERT_TRUE(loop.Await([&loop] { return loop.Get().ConnectionCount() == 1; }));
-  loop.RunRounds(3);  // the bytes are taken before the clock is turned
-  server.Advance(std::chrono::seconds(59));
-  EXPECT_FALSE(client.HasInput(std::chrono::milliseconds(0)));
-  server.Advance(std::chrono::seconds(2));
-  EXPECT_TRUE(client.IsClosedByServer());
+class ProxiedServerTimeTest : public testing::Test {
+ protected:
+  ProxiedServerTimeTest()
+      : server_([](Looper& looper,
+                   LoopHttp& http) { http.Mount("/", test::Answering(TellPeer)(looper)); },
+                Times(),
+                [this](Connection& connection, LoopHttp& http) {
+                  if (!shared_) {
+                    shared_ = std::make_unique<Http1Shared>(http);
+                  }
+                  connection.SetChannel(std::make_unique<ProxyChannel>());
+                  return std::make_unique<HttpSession>(connection, *shared_);
+                }),
+        client_(server_.Port()) {
+    LoopThread& loop = server_.Loop();
+    EXPECT_TRUE(loop.Await([&loop] { return loop.Get().ConnectionCount() == 1; }));
+  }
+
+  static auto Times() -> HttpOptions {
+    HttpOptions options;
+    options.idle_timeout = std::chrono::seconds(60);
+    options.head_timeout = std::chrono::seconds(10);
+    return options;
+  }
+
+  // Sends bytes that the loop takes before the clock is turned.
+  void Send(const std::string& bytes) {
+    ASSERT_TRUE(client_.Send(bytes));
+    server_.Loop().RunRounds(3);
+  }
+
+  std::unique_ptr<Http1Shared> shared_;
+  test::ClockedServer server_;
+  HttpClient client_;
+};
+
+TEST_F(ProxiedServerTimeTest, AHeaderThatDripsIsResetAfterTheTimeOfAHead) {
+  for (std::size_t i = 0; i < 9; ++i) {
+    Send(kLine.substr(i, 1));
+    server_.Advance(std::chrono::seconds(1));
+    EXPECT_FALSE(client_.HasInput(std::chrono::milliseconds(0)));
+  }
+  server_.Advance(std::chrono::seconds(2));
+  EXPECT_EQ(client_.ReadRest(), "");
+  EXPECT_TRUE(client_.WasReset());
+}
+
+TEST_F(ProxiedServerTimeTest, AfterTheHeaderTheIdleTimeBegins) {
+  server_.Advance(std::chrono::seconds(9));
+  Send(kLine);
+  server_.Advance(std::chrono::seconds(59));
+  EXPECT_FALSE(client_.HasInput(std::chrono::milliseconds(0)));
+  server_.Advance(std::chrono::seconds(2));
+  EXPECT_TRUE(client_.IsClosedByServer());
 }
 
 }  // namespace

@@ -105,6 +105,17 @@ TEST_F(ServeProxyProtocolTest, WithoutTheSettingNobodyIsTrusted) {
   ExpectPlain(turtle.Port());
 }
 
+TEST_F(ServeProxyProtocolTest, ARefusedHeaderIsLogged) {
+  Turtle turtle(Trusting("127.0.0.0/8"));
+  ASSERT_GT(turtle.Port(), 0) << turtle.ReadErrors();
+  ExpectTrusted(turtle.Port());
+  turtle.Signal(SIGTERM);
+  EXPECT_EQ(turtle.Wait(), 0);
+  const std::string log = folder_.Read("turtle.log");
+  EXPECT_NE(log.find("PROXY header of 127.0.0.1:"), std::string::npos) << log;
+  EXPECT_NE(log.find("refused: the stream begins with something else"), std::string::npos) << log;
+}
+
 #ifdef __linux__  // where all of 127.0.0.0/8 is this machine
 TEST_F(ServeProxyProtocolTest, TheAddressOfTheConnectionDecides) {
   const Turtle turtle(Trusting("127.0.0.2"));

@@ -1,110 +1,15 @@
-"""A Debian made from nothing, with the source in it, and a Docker of the tests' own.
+"""A Debian made from nothing, with the source in it, and a Docker of the tests' own (tests/support/machines.py)."""
 
-Both live in namespaces: when the process that made one is gone, so are its mounts, its network and all it started.
-"""
-
-import os
 import pathlib
-import re
-import shlex
 import shutil
-import signal
-import subprocess
 import sys
-import time
 
 import pytest
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
 
-
-def call(*command, seconds=120, **more):
-    """Its output, both streams; an AssertionError with all of it where the command failed."""
-    done = subprocess.run(
-        [str(word) for word in command],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds,
-        check=False, **more,
-    )
-    assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}"
-    return done.stdout
-
-
-def copy_source(folder):
-    """What git knows or would take, as it stands: what a clone has."""
-    folder.mkdir(parents=True)
-    names = call("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT).split("\0")
-    for name in filter(None, names):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-
-
-def package_server():
-    """Where this machine has its packages from, so that a mirror is used here, too."""
-    files = [pathlib.Path("/etc/apt/sources.list"), *pathlib.Path("/etc/apt/sources.list.d").glob("*")]
-    for file in files:
-        if file.is_file():
-            found = re.search(r"^(?:URIs:|deb\b).*?(https?://\S+/(?:debian|ubuntu)/?)(?:\s|$)", file.read_text(), re.M)
-            if found:
-                return [found[1]]
-    return []
-
-
-def system():
-    """The release that runs here: ("debian", "bookworm")."""
-    text = pathlib.Path("/etc/os-release").read_text()
-    return tuple(re.search(rf'^{key}="?([\w.-]+)', text, re.M)[1] for key in ("ID", "VERSION_CODENAME"))
-
-
-class FreshRoot:
-    """A Debian as debootstrap makes it, with the source in /src."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def run(self, command, *, network, seconds, environment=""):
-        """In a shell inside, with only the loopback interface where there is to be no network."""
-        words = f"env -i PATH={PATH} HOME=/root TERM=dumb LC_ALL=C.UTF-8 {environment} sh -c {shlex.quote(command)}"
-        inside = f"cd /src && exec {words}"
-        prepare = "" if network else "ip link set lo up\n"
-        prepare += f"mount -t proc proc '{self.folder}/proc'\nmount --rbind /dev '{self.folder}/dev'\n"
-        return call(
-            "unshare", "--mount", "--pid", "--fork", "--kill-child", *([] if network else ["--net"]),
-            "sh", "-ec", f"{prepare}exec chroot '{self.folder}' sh -c \"$1\"", "sh", inside,
-            seconds=seconds,
-        )  # fmt: skip
-
-    def state(self):
-        """Of each file what would tell that it was written to."""
-        found = {}
-        for place, folders, files in os.walk(self.folder):
-            for name in (*folders, *files):
-                path = os.path.join(place, name)
-                at = os.lstat(path)
-                found[path] = (at.st_mode, at.st_uid, at.st_gid, at.st_size, at.st_mtime_ns, at.st_ctime_ns)
-        return found
-
-
-def bare_root(folder, release, options=()):
-    """Makes a FreshRoot; a test is skipped where that can't be done."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may make a system of its own")
-    for program in ("debootstrap", "unshare", "ip"):
-        if not shutil.which(program, path=PATH):
-            pytest.skip(f"{program} is not installed")
-    call("debootstrap", "--variant=minbase", *options, release, folder, *package_server(), seconds=900)
-    for file in ("/etc/resolv.conf", "/etc/hosts"):
-        shutil.copy(file, folder / "etc")
-    (folder / "etc/apt/apt.conf.d/00host").write_text(call("apt-config", "dump", "Acquire"))
-    (folder / "etc/dpkg/dpkg.cfg.d/quick").write_text("force-unsafe-io\n")
-    # As in the images of Debian: nothing is started only because it was installed.
-    policy = folder / "usr/sbin/policy-rc.d"
-    policy.write_text("#!/bin/sh\nexit 101\n")
-    policy.chmod(0o755)
-    copy_source(folder / "src")
-    return FreshRoot(folder)
+from machines import PATH, ROOT, bare_root, call, copy_source, running_docker, system  # noqa: E402, F401
 
 
 @pytest.fixture(scope="session")
@@ -117,69 +22,7 @@ def fresh_root(tmp_path_factory):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class Docker:
-    """dockerd and what is called within its namespaces."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.log = folder / "log"
-        self.host = f"unix://{folder}/socket"
-        self.group = f"/turtle-test-{os.getpid()}"  # of the containers' cgroups
-        # All that it keeps is in memory, in a /run of its own: to remove it from a disk takes longer than the tests.
-        dockerd = [
-            "dockerd", "--host", self.host, "--data-root", "/run/images", "--exec-root", "/run/docker",
-            "--pidfile", "/run/docker.pid", "--oom-score-adjust=0", "--cgroup-parent", self.group,
-        ]  # fmt: skip
-        with self.log.open("wb") as log:
-            self._unshare = subprocess.Popen(
-                ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-ec",
-                 'ip link set lo up\nmount -t tmpfs tmpfs /run\nexec "$@"', "sh", *map(str, dockerd)],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, "PATH": PATH},
-            )  # fmt: skip
-
-    def why_not(self, seconds=60):
-        """Waits until it answers. "" or the reason why it never will."""
-        deadline = time.monotonic() + seconds
-        while self._unshare.poll() is None and time.monotonic() < deadline:
-            try:
-                self.run("docker", "version")
-                return ""
-            except (AssertionError, OSError, ValueError):
-                time.sleep(0.2)
-        return self.log.read_text(errors="replace").strip().splitlines()[-1]
-
-    def run(self, *command, seconds=120, cwd=None, env=None):
-        child = int(pathlib.Path(f"/proc/{self._unshare.pid}/task/{self._unshare.pid}/children").read_text())
-        inside = {**os.environ, "PATH": f"/usr/bin:{PATH}", "DOCKER_HOST": self.host, **(env or {})}
-        return call(
-            "nsenter", "--target", child, "--net", "--mount", "--pid", f"--wd={cwd or self.folder}", *command,
-            seconds=seconds, env=inside,
-        )
-
-    def stop(self):
-        try:
-            child = int(pathlib.Path(f"/proc/{self._unshare.pid}/task/{self._unshare.pid}/children").read_text())
-            os.kill(child, signal.SIGTERM)
-            self._unshare.wait(30)
-        except (OSError, ValueError, subprocess.TimeoutExpired):
-            self._unshare.kill()  # and with it, all that is in the namespaces
-            self._unshare.wait()
-        for group in pathlib.Path("/sys/fs/cgroup").glob(f"**{self.group}"):
-            for folder in sorted(group.glob("**/"), reverse=True):
-                folder.rmdir()
-
-
 @pytest.fixture(scope="session")
 def docker(tmp_path_factory):
-    for program in ("dockerd", "docker", "containerd", "nsenter"):
-        if not shutil.which(program, path=PATH):
-            pytest.skip(f"{program} is not installed")
-    folder = tmp_path_factory.mktemp("docker")
-    started = Docker(folder)
-    try:
-        if why := started.why_not():
-            pytest.skip(f"dockerd does not run here: {why}")
+    with running_docker(tmp_path_factory.mktemp("docker")) as started:
         yield started
-    finally:
-        started.stop()
-        shutil.rmtree(folder, ignore_errors=True)

@@ -93,8 +93,8 @@ def configuration(site, tmp_path):
     """turtle.json of the page, with the paths and ports of this test."""
     (tmp_path / "logs").mkdir()
     text = replaced(
-        text_of("turtle.json"), ("/srv/www", site), ("/var/log/turtle", tmp_path / "logs"),
-        ('"port": 4507', '"port": 0'), ("127.0.0.1:9507", "127.0.0.1:0"), ('"drain": 5', '"drain": 0'),
+        (ROOT / "final/conf/turtle.json").read_text(encoding="utf-8"), ("/var/www/turtle", site),
+        ("/var/log/turtle", tmp_path / "logs"), ('"port": 4507', '"port": 0'), ("127.0.0.1:9507", "127.0.0.1:0"), ('"drain": 5', '"drain": 0'),
     )
     path = tmp_path / "turtle.json"
     path.write_text(text, encoding="utf-8")
@@ -215,7 +215,8 @@ class Proxy:
     def get(self, path: str, **options) -> httpx.Response:
         """As a browser asks for https://example.org/…"""
         context = ssl.create_default_context(cafile=str(self.certificate / "cert"))
-        with httpx.Client(verify=context, timeout=PATIENCE) as client:
+        transport = httpx.HTTPTransport(verify=context, local_address=options.pop("source", None))
+        with httpx.Client(transport=transport, timeout=PATIENCE) as client:
             url = f"https://127.0.0.1:{self.secure}{path}"
             headers = {"Host": "example.org", **options.pop("headers", {})}
             return client.request(options.pop("method", "GET"), url, headers=headers,
@@ -305,6 +306,24 @@ def test_a_proxy_serves_the_site_by_tls(name, request, start, site, tmp_path):
     # Too large for turtle, and for nginx as well.
     assert proxy.get("/cgi-bin/show", method="POST", content=b"x" * 2_000_000).status_code == 413
     assert turtle.stop()[0] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is not this machine")
+@pytest.mark.parametrize("name", PROXIES)
+def test_a_trusted_proxy_names_the_client(name, request, start, site, tmp_path):
+    (tmp_path / "cgi").mkdir()
+    show = tmp_path / "cgi/show"
+    show.write_text("#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n%s %s' \"$REMOTE_ADDR\" \"${HTTPS-off}\"\n")
+    show.chmod(0o755)
+    log = tmp_path / "access.log"
+    turtle = start(site, "--trusted-proxies", "127.0.0.1", "--access-log", log, "--cgi-dir", show.parent)
+    proxy = request.getfixturevalue(name)(turtle.port)
+    assert proxy.get("/cgi-bin/show", source="127.0.0.2").text == "127.0.0.2 on"
+    for field in ("X-Forwarded-For", "Forwarded"):
+        forged = {field: "192.0.2.7" if field.startswith("X") else "for=192.0.2.7;proto=http"}
+        assert proxy.get("/cgi-bin/show", source="127.0.0.2", headers=forged).text == "127.0.0.2 on", field
+    assert turtle.stop()[0] == 0
+    assert [line.split()[0] for line in log.read_text().splitlines()] == ["127.0.0.2"] * 3
 
 
 @pytest.mark.skipif(not NGINX, reason="nginx is not installed")

@@ -7,7 +7,9 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 
+import pytest
 from lineage import await_condition
 from load import Load
 from serving import PATIENCE, Turtle
@@ -19,7 +21,7 @@ def operations_port(server: Turtle) -> int:
     return int(server.operations.rsplit(":", 1)[1])
 
 
-def configuration(listener: int, stats, servers) -> str:
+def configuration(listener: int, stats, servers, more: str = "") -> str:
     """@param listener a descriptor that HAProxy is given, and servers by name"""
     lines = [f"server {name} 127.0.0.1:{each.port} check port {operations_port(each)}" for name, each in servers.items()]
     return f"""
@@ -36,6 +38,7 @@ defaults
 frontend site
     bind fd@{listener}
     default_backend turtles
+    {more}
 backend turtles
     balance roundrobin
     option httpchk GET /readyz
@@ -49,12 +52,13 @@ backend turtles
 class HaProxy:
     """A proxy before some servers, on a port of the system's choice."""
 
-    def __init__(self, folder, servers) -> None:
+    def __init__(self, folder, servers, more: str = "") -> None:
+        """@param more a line of the frontend"""
         self.stats = folder / "stats"
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self.port = listener.getsockname()[1]
             path = folder / "haproxy.cfg"
-            path.write_text(configuration(listener.fileno(), self.stats, servers), encoding="utf-8")
+            path.write_text(configuration(listener.fileno(), self.stats, servers, more), encoding="utf-8")
             self.process = subprocess.Popen(
                 [HAPROXY, "-db", "-f", str(path)],
                 pass_fds=[listener.fileno()],
@@ -109,3 +113,23 @@ def test_a_rolling_restart_of_three_servers(site, tmp_path):
         print(f"3 servers restarted behind HAProxy, {len(load.answered())} requests, every response 200")
         for each in servers.values():
             assert each.stop()[0] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is not this machine")
+def test_a_field_that_haproxy_appends_names_the_client(site, tmp_path):
+    """HAProxy appends an X-Forwarded-For after the client's own."""
+    assert HAPROXY, "haproxy is needed: apt-get install haproxy"
+    log = tmp_path / "access.log"
+    with contextlib.ExitStack() as stack:
+        turtle = Turtle(site, "--operations", "127.0.0.1:0", "--trusted-proxies", "127.0.0.1", "--access-log", log)
+        stack.callback(turtle.close)
+        proxy = HaProxy(tmp_path, {"one": turtle}, "option forwardfor")
+        stack.callback(proxy.close)
+        proxy.await_up("one")
+        for forged in ("192.0.2.7", "127.0.0.1", "\"", ""):
+            with socket.create_connection(("127.0.0.1", proxy.port), PATIENCE, ("127.0.0.2", 0)) as client:
+                client.sendall(b"GET / HTTP/1.1\r\nHost: t\r\nConnection: close\r\n"
+                               b"X-Forwarded-For: " + forged.encode() + b"\r\n\r\n")
+                assert client.makefile("rb").read().startswith(b"HTTP/1.1 200 ")
+        assert turtle.stop()[0] == 0
+    assert [line.split()[0] for line in log.read_text().splitlines()] == ["127.0.0.2"] * 4

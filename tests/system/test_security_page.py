@@ -14,7 +14,7 @@ OTHERS |= {"--block", "--cpu-affinity", "--poller", "--response-cache", "--task-
 OTHERS |= {"--log-level", "--log-file", "--log-async", "--log-when-full", "--log-flush"}
 OTHERS |= {"--log-path", "--log-base-name", "--drain-time"}
 OTHERS |= {"--access-log", "--access-log-format"}
-OTHERS |= {"--operations", "--accept", "--dot-files", "--proxy-protocol", "--user", "--group", "--pid-file"}
+OTHERS |= {"--operations", "--accept", "--dot-files", "--proxy-protocol", "--trusted-proxies", "--user", "--group", "--pid-file"}
 OTHERS |= {f"--mysql{what}" for what in ("", "-address", "-port", "-socket", "-user", "-password", "-database", "-flags")}
 UNITS = {"": 1, "s": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -46,7 +46,7 @@ def value_in(name: str) -> int:
             if constant:
                 return evaluate(constant[1], milliseconds=False)
             continue
-        body = re.search(rf"(?:struct|class) {holder}(?: : [^{{]*)? {{(.*?)\n}};", header.read_text(encoding="utf-8"), re.DOTALL)
+        body = re.search(rf"(?:struct|class) {holder}(?: final)?(?: : [^{{]*)? {{(.*?)\n}};", header.read_text(encoding="utf-8"), re.DOTALL)
         found = body and re.search(rf"^ .*\b(\S+) {member}(?: = (.*?)|{{(.*?)}});", body[1], re.MULTILINE)
         if found:
             return evaluate(found[2] or found[3], milliseconds=found[1].endswith("milliseconds"))
@@ -57,7 +57,7 @@ def evaluate(text: str, milliseconds: bool) -> int:
     if text == "kMinRate":
         source = (ROOT / "final/src/core/min_rate.h").read_text(encoding="utf-8")
         text = re.search(r"kMinRate = (\d+);", source)[1]
-    text = re.sub(r"std::\w+{(\d+)}", r"\1", text).replace("'", "")
+    text = re.sub(r"\b(\d+)L\b", r"\1", re.sub(r"std::\w+{(\d+)}", r"\1", text).replace("'", ""))
     assert re.fullmatch(r"[\d *<]+", text), text
     result = eval(text)  # pylint: disable=eval-used
     return result // 1000 if milliseconds else result

@@ -94,3 +94,20 @@ def test_the_excuses_are_about_code_that_is_there():
     known = json.loads(coverage.UNREACHED.read_text(encoding="utf-8"))
     assert coverage.untaken_branches({}, coverage.SOURCES, known["branches"]) == []
     assert all(reason for reasons in known["branches"].values() for reason in reasons.values())
+
+
+def test_every_user_may_count_and_what_nobody_counted_is_left_out(tmp_path, monkeypatch):
+    (tmp_path / "old.cpp.gcda").write_text("counts of yesterday")
+    (tmp_path / "uri.cpp.gcno").touch()
+    (tmp_path / "cgi.cpp.gcno").touch()
+    coverage.begin(tmp_path)
+    files = sorted(path for path in tmp_path.glob("*.gcda"))
+    assert [(path.name, path.stat().st_mode & 0o777) for path in files] == [
+        ("cgi.cpp.gcda", 0o666),
+        ("uri.cpp.gcda", 0o666),
+    ]
+    (tmp_path / "uri.cpp.gcda").write_text("counts")
+    asked = []
+    monkeypatch.setattr(coverage, "gcov", lambda data: asked.append(data.name) or "")
+    coverage.gather(tmp_path, tmp_path)
+    assert asked == ["uri.cpp.gcda"]

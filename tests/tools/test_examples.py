@@ -102,6 +102,7 @@ void AddTodo(const ServerRequest& req, ServerResponse& res);""",
     ),
     "sites/site_options.h": ([], "", ""),
     "sites/sites.h": (['"web/http_server.h"'], "", ""),
+    "tls/tls.h": (['"web/http_server.h"'], "", ""),
     "ops/server_figures.h": (['"files/static_files.h"'], "", "Looper& looper, StaticFiles* files"),
     "web/server_response.h": (["<nlohmann/json.hpp>"], "", "ServerResponse& res"),
 }
@@ -166,6 +167,11 @@ using AnswerCallback = std::function<void(std::optional<std::string_view>)>;""",
 struct MaintenanceMode {
   MaintenanceMode(const std::string& file, const std::vector<std::string>& networks, std::chrono::seconds again);
 };""",
+        "",
+    ),
+    "chapters/30-tls/README.md": (
+        ["<chrono>", "<cstdint>", "<string>", '"core/looper.h"', '"tls/tls.h"', '"web/http_server.h"'],
+        "",
         "",
     ),
 }

@@ -143,6 +143,17 @@ def test_a_file_of_the_databases_and_of_the_program_gets_its_definition(tmp_path
     assert not any(word.startswith("-D") for word in build.options(tree, "src/core/looper.cpp"))
 
 
+def test_the_headers_of_openssl_are_in_one_folder(tmp_path):
+    for name in ("openssl/ssl.h", "x86_64-linux-gnu/openssl/configuration.h", "gtest/gtest.h", "stdio.h"):
+        header = tmp_path / "include" / name
+        header.parent.mkdir(parents=True, exist_ok=True)
+        header.write_text("")
+    portable.link_libraries(tmp_path / "include", tmp_path / "headers")
+    found = {path.name for path in (tmp_path / "headers/openssl").iterdir()}
+    assert found == {"ssl.h", "configuration.h"}
+    assert {path.name for path in (tmp_path / "headers").iterdir()} == {"gtest", "openssl"}
+
+
 def test_warnings_are_those_of_the_build():
     assert {"-Wall", "-Wextra", "-Wshadow", "-Wthread-safety", "-Werror"} <= set(portable.warnings())
 

@@ -34,7 +34,7 @@ def command(*names: str) -> Callable[[], bool]:
 
 
 def header(name: str) -> Callable[[], bool]:
-    places = ("/usr/include", "/usr/local/include", "/opt/homebrew/include")
+    places = ("/usr/include", "/usr/local/include", "/opt/homebrew/include", "/opt/homebrew/opt/openssl@3/include")
     return lambda: any((pathlib.Path(place) / name).exists() for place in places)
 
 
@@ -64,6 +64,7 @@ PROGRAM = (
     Need(header("CLI/CLI.hpp"), "libcli11-dev", "cli11"),
     Need(header("nlohmann/json.hpp"), "nlohmann-json3-dev", "nlohmann-json"),
     Need(header("re2/re2.h"), "libre2-dev", "re2"),
+    Need(header("openssl/ssl.h"), "libssl-dev", "openssl@3"),
     Need(header("sqlite3.h"), "libsqlite3-dev", "sqlite"),
     Need(header("mariadb/mysql.h"), "libmariadb-dev", "mariadb-connector-c"),
 )
@@ -104,6 +105,12 @@ SYSTEM = (
     ),
     Need(command("chromedriver"), "chromium-chromedriver" if is_ubuntu() else "chromium-driver"),
 )
+# What the packages are made and looked at with.
+PACKAGING = (
+    Need(lambda: sys.platform == "darwin" or command("dpkg-shlibdeps")(), "dpkg-dev"),
+    Need(lambda: sys.platform == "darwin" or command("file")(), "file"),
+    Need(lambda: sys.platform == "darwin" or command("groff")(), "groff-base"),
+)
 # What counts instructions and system calls; macOS has neither.
 COST = (
     Need(lambda: sys.platform == "darwin" or command("valgrind")(), "valgrind"),
@@ -121,7 +128,7 @@ ANALYSIS = (
 # What reading takes: the chapters built and tested, the book served, the commands on its pages.
 READING = (*BUILD, *PROGRAM, *TESTS, *SITE, *TOOLS, *PAGES)
 # What `./learn test` takes.
-EVERYTHING = (*READING, *SYSTEM, *COST, *ANALYSIS)
+EVERYTHING = (*READING, *SYSTEM, *PACKAGING, *COST, *ANALYSIS)
 # What a machine takes that is there for the book alone and is entered by ssh, as Vagrant does.
 ENTERED = (Need(command("sudo"), "sudo"), Need(file("/usr/sbin/sshd"), "openssh-server"))
 # What makes a run of everything shorter: of its time, a quarter went into linking with GNU ld.

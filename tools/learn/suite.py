@@ -35,6 +35,7 @@ SUITES = {
     "tools": 900.0,
     "learn": 900.0,
     "install": 900.0,
+    "packaging": 900.0,
     "cookbook": 900.0,
     "site": 900.0,
     "system": 1200.0,
@@ -51,6 +52,7 @@ MAIN = "src/app/main.cpp"
 NEEDED_SOURCES = {
     "install": "src/core/turtle_server.h",
     "cookbook": "src/core/reuse_port.h",
+    "packaging": MAIN,
     "system": MAIN,
     "conformance": MAIN,
     "attack": MAIN,
@@ -552,7 +554,7 @@ def test_suite(
     folder = ROOT / "tests" / name
     if not any(folder.rglob("test_*.py")):
         return
-    if name in ("attack", "cookbook", "cost", "faults", "machine", "soak") and sys.platform != "linux":
+    if name in ("attack", "cookbook", "cost", "faults", "machine", "packaging", "soak") and sys.platform != "linux":
         return  # neither strace, valgrind nor /proc, nor namespaces, nor a library that can be preloaded like this
     needs = [PACKAGES, PYTHON]
     if name == "site" and (ROOT / "mkdocs.yml").is_file():
@@ -567,6 +569,8 @@ def test_suite(
         command += ["--ignore", folder / "test_newcomer.py"]
         if is_ci and not is_turn(0, TURNS):
             command += ["--ignore", folder / "test_fresh_root.py"]
+    if name == "packaging" and is_ci and not is_turn(2, TURNS):  # these make a Debian
+        command += ["--ignore", folder / "test_installed.py", "--ignore", folder / "test_container_runs.py"]
 
     runner.step(
         f"tests/{name}{how}",

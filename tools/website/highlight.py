@@ -27,6 +27,7 @@ LANGUAGES = {
     ".sh": "bash",
     ".socket": "ini",
     ".svg": "xml",
+    ".yaml": "yaml",
     ".yml": "yaml",
 }
 # What the style sheet doesn't colour needs no element: names, punctuation, operators, white space.

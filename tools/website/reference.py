@@ -524,8 +524,8 @@ class Reference:
 
 
 # Each can use those above it, as docs/design.md draws.
-MODULES = ["base", "log", "task", "core", "http", "uring", "udp", "db", "process", "web", "files", "cgi", "sites",
-           "response_cache", "ops", "app"]  # fmt: skip
+MODULES = ["base", "log", "task", "core", "http", "uring", "udp", "tls", "db", "process", "web", "files", "cgi",
+           "sites", "response_cache", "ops", "app"]  # fmt: skip
 
 
 def table(heads: tuple[str, ...], rows: str) -> str:

@@ -71,6 +71,7 @@ TEST(CgiEnvironmentTest, TheOptionalOnesAppearWithTheirValues) {
   info.content_length = 0;
   info.auth_type = "Basic";
   info.remote_user = "anna";
+  info.https = true;
   const Variables variables = BuildOrFail(info);
   EXPECT_EQ(variables.at("PATH_INFO"), "/a b");
   EXPECT_EQ(variables.at("PATH_TRANSLATED"), "/srv/www/a b");
@@ -79,6 +80,7 @@ TEST(CgiEnvironmentTest, TheOptionalOnesAppearWithTheirValues) {
   EXPECT_EQ(variables.at("CONTENT_LENGTH"), "0");
   EXPECT_EQ(variables.at("AUTH_TYPE"), "Basic");
   EXPECT_EQ(variables.at("REMOTE_USER"), "anna");
+  EXPECT_EQ(variables.at("HTTPS"), "on");
 
   info.path_info = "";
   EXPECT_EQ(BuildOrFail(info).count("PATH_TRANSLATED"), 0U);

@@ -24,6 +24,9 @@
 #include "http/http_date.h"
 #include "support/cached_site.h"
 #include "support/clocked_server.h"
+#include "support/http_client.h"
+#include "support/running_server.h"
+#include "support/site_folder.h"
 
 namespace TURTLE_SERVER {
 namespace {
@@ -62,6 +65,24 @@ TEST(FileCacheTest, TheSecondRequestIsAHit) {
   EXPECT_TRUE(ParseHttpDate(first.Field("Date"), now).has_value()) << first.head;
   EXPECT_TRUE(ParseHttpDate(second.Field("Date"), now).has_value()) << second.head;
   EXPECT_EQ(second.Field("Content-Type"), "text/html; charset=utf-8");
+}
+
+TEST(FileCacheTest, AHiddenIndexPageIsNotServedByItsOwnName) {
+  const test::SiteFolder folder;
+  folder.Write(".index", "home");
+  StaticFilesOptions options;
+  options.root = folder.Path();
+  options.index = ".index";
+  options.cache.max_bytes = 100'000;
+  const test::RunningServer server([&options](HttpServer& http) {
+    http.Mount(
+        "/", [&options](Looper& looper) { return std::make_unique<StaticFiles>(looper, options); });
+  });
+  test::HttpClient client(server.Port());
+  EXPECT_EQ(client.Ask(test::Get("/.index")).status, 404);
+  EXPECT_EQ(client.Ask(test::Get("/")).body, "home");
+  EXPECT_EQ(client.Ask(test::Get("/")).body, "home") << "from the cache";
+  EXPECT_EQ(client.Ask(test::Get("/.index")).status, 404) << "nor from there";
 }
 
 TEST(FileCacheTest, AHitObeysConditionsAndMethods) {

@@ -3,8 +3,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <future>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "support/client.h"
 #include "support/handlers.h"
 #include "support/needs_ipv6.h"
+#include "support/server_probe.h"
 #include "support/server_thread.h"
 
 namespace TURTLE_SERVER {
@@ -21,6 +20,8 @@ namespace {
 
 using test::Client;
 using test::Echo;
+using test::IsServed;
+using test::RunOn;
 using test::ServerThread;
 
 const NetAddress kAnyPort("127.0.0.1", 0);
@@ -32,19 +33,8 @@ auto OneLoop(std::size_t max_connections = 0) -> ServerOptions {
   return options;
 }
 
-auto IsServed(Client& client) -> bool {
-  return client.Send("hello") && client.Receive(5) == "hello";
-}
-
 // Runs `task` on the first loop and returns when it is done.
-void Do(TurtleServer& server, const Task& task) {
-  const auto done = std::make_shared<std::promise<void>>();  // shared: the loop may come too late
-  ASSERT_TRUE(server.Loopers().front()->Post([task, done] {
-    task();
-    done->set_value();
-  }));
-  ASSERT_EQ(done->get_future().wait_for(test::kPatience), std::future_status::ready);
-}
+void Do(TurtleServer& server, const Task& task) { RunOn(*server.Loopers().front(), task); }
 
 TEST(TurtleServerLimits, WhoIsBlockedIsClosedAndNobodyElse) {
   TURTLE_NEEDS_IPV6();

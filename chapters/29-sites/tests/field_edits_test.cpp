@@ -89,6 +89,16 @@ TEST(CheckFieldTest, TheFramingIsTheServers) {
   }
 }
 
+// With another type, a client could not take several parts of a file apart.
+TEST(CheckFieldTest, TheTypeAndTheRangeOfABodyAreTheHandlers) {
+  for (const Kind kind : {Kind::kSet, Kind::kAdd, Kind::kRemove}) {
+    const std::string type = ReasonAgainst({kind, "content-type", "text/plain"});
+    EXPECT_NE(type.find("content-type"), std::string::npos) << type;
+    EXPECT_NE(type.find("`types`"), std::string::npos) << type;
+    EXPECT_NE(ReasonAgainst({kind, "Content-Range", "bytes 0-1/2"}), "none");
+  }
+}
+
 TEST(ApplyEditsTest, EachKindDoesWhatItsNameSays) {
   EXPECT_EQ(Edited({}), "A: 1\r\nB: 2\r\nA: 3\r\n");
   EXPECT_EQ(Edited({{Kind::kSet, "A", "x"}}), "B: 2\r\nA: x\r\n");

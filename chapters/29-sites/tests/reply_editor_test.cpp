@@ -443,5 +443,25 @@ TEST_F(CachedSiteTest, TheKeptResponseIsEditedForEachClientOnce) {
   EXPECT_EQ(server_.Ask([&] { return calls_; }), 1);
 }
 
+// The page of the site replaces the server's own for the first client. A kept copy would no longer
+// be known for one.
+TEST(CachedSiteErrorTest, EachClientGetsTheErrorPageOfTheSite) {
+  SiteOptions site;
+  site.is_default = true;
+  site.error_pages = {{404, "", "No such turtle."}};
+  Sites sites({site});
+  RunningServer server([&sites](HttpServer& http) {
+    http.Mount("/", sites.Around(Cached({}, test::Answering([](Exchange& exchange) {
+                                          exchange.Reply(ErrorResponse(404));
+                                        }))));
+  });
+  HttpClient client(server.Port());
+  for (int i = 0; i < 3; ++i) {
+    const HttpReply reply = client.Ask(Get("/none"));
+    EXPECT_EQ(reply.status, 404);
+    EXPECT_EQ(reply.body, "No such turtle.");
+  }
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <regex>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -277,8 +281,35 @@ TEST_F(SiteLogsTest, AFileThatNoSiteNamesIsClosed) {
   EXPECT_FALSE(writer.expired()) << "the loop has not noticed yet";
   EXPECT_EQ(Ask("a.test", "/2"), 204);
   EXPECT_TRUE(writer.expired());
+  const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
+  while (Targets("a.log").empty() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
   EXPECT_EQ(Targets("a.log"), Lines{"/1"}) << "before the server ends";
 }
+
+#ifdef __linux__
+std::promise<void> disk_is_back;                                                  // NOLINT
+const std::shared_future<void> disk_returns = disk_is_back.get_future().share();  // NOLINT
+
+// Waits like a disk that takes nothing for a while. /dev/full then refuses the last lines.
+void WaitForDisk(LogLevel /*level*/, std::string_view /*text*/) noexcept {
+  static_cast<void>(disk_returns.wait_for(2 * test::kPatience));
+}
+
+TEST_F(SiteLogsTest, NoLoopWaitsForTheEndOfALog) {
+  SiteLogOptions options;
+  options.writer.flush_interval = std::chrono::seconds(0);
+  options.writer.error_sink = WaitForDisk;
+  Serve({Logged("a.test", "/dev/full")}, options);
+  EXPECT_EQ(Ask("a.test", "/1"), 204);
+  Replace({Logged("a.test", "")});
+  EXPECT_EQ(HttpClient(server_->Port()).Ask(For("a.test", "/2")).status, 204);
+  EXPECT_EQ(HttpClient(server_->Port()).Ask(For("a.test", "/3")).status, 204);
+  disk_is_back.set_value();
+  End();
+}
+#endif  // __linux__
 
 TEST_F(SiteLogsTest, AResponseThatEndsLaterIsInTheLogOfTheNewTable) {
   Serve({Logged("a.test", Path("a.log"))}, {});

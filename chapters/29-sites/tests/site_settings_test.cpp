@@ -366,6 +366,15 @@ TEST(SiteSettingsTest, AMistakeInARuleIsToldWithItsKey) {
       {R"("set": {"Content-Length": "1"})",
        "set.Content-Length: \"1\" is refused: response field Content-Length: written by the server "
        "itself"},
+      {R"("set": {"Content-Type": "text/plain"})",
+       "set.Content-Type: \"text/plain\" is refused: response field Content-Type: written by the "
+       "handler; `types` of the site changes that of a file"},
+      {R"("add": {"content-range": "bytes 0-1/2"})",
+       "add.content-range: \"bytes 0-1/2\" is refused: response field content-range: written by "
+       "the "
+       "handler"},
+      {R"("remove": ["Content-Type"])",
+       "remove[0]: \"Content-Type\" is not the name of a field that may be removed"},
       {R"("add": {"connection": "close"})",
        "add.connection: \"close\" is refused: response field connection: written by the server "
        "itself"},

@@ -4,12 +4,17 @@
 #   target_link_libraries(app turtle::turtle)     #include <turtle/core/socket.h>
 #
 # turtle::compat, or turtle-compat for pkg-config, is for programs that say #include "core/socket.h".
+#
+# The components are "server", "development" (the library) and "files" (what package.cmake puts elsewhere). Without
+# --component, all are installed.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 
 # The headers as they are now, even if nothing was built since they changed.
 install(CODE "execute_process(COMMAND [[${CMAKE_COMMAND}]] [[-DFROM=${PROJECT_SOURCE_DIR}/src]]
-                [[-DTO=${user_headers}/turtle]] -P [[${copy_headers}]] COMMAND_ERROR_IS_FATAL ANY)")
+                [[-DTO=${user_headers}/turtle]] -P [[${copy_headers}]] COMMAND_ERROR_IS_FATAL ANY)"
+        COMPONENT development)
 install(DIRECTORY "${user_headers}/turtle" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS turtle_library EXPORT turtle-targets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
@@ -19,7 +24,8 @@ install(TARGETS turtle_compat EXPORT turtle-targets
 foreach(program turtle turtle_bench)
   if(TARGET ${program})
     # What was built: a build of some targets may lack one of them.
-    install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" OPTIONAL)
+    install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT server
+            OPTIONAL)
   endif()
 endforeach()
 
@@ -28,15 +34,20 @@ endforeach()
 set(conf "${PROJECT_SOURCE_DIR}/conf")
 if(EXISTS "${conf}")
   install(FILES "${conf}/turtle.json.example" "${conf}/turtle.schema.json"
-          DESTINATION "${CMAKE_INSTALL_DATADIR}/turtle")
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/turtle" COMPONENT server)
 endif()
 if(EXISTS "${conf}" AND NOT APPLE)
-  install(FILES "${conf}/turtle.socket" DESTINATION lib/systemd/system)
-  install(FILES "${conf}/turtle.logrotate" DESTINATION "${CMAKE_INSTALL_DATADIR}/turtle")
+  install(FILES "${conf}/turtle.socket" DESTINATION lib/systemd/system COMPONENT server)
   install(CODE "
     file(READ \"${conf}/turtle.service\" unit)
     string(REPLACE /usr/local/bin \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\" unit \"\${unit}\")
-    file(WRITE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/systemd/system/turtle.service\" \"\${unit}\")")
+    file(WRITE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/systemd/system/turtle.service\" \"\${unit}\")"
+    COMPONENT server)
+  # A package has these elsewhere.
+  install(FILES "${conf}/turtle.json" "${conf}/turtle.logrotate"
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/turtle" COMPONENT files)
+  set(pages "${PROJECT_SOURCE_DIR}/packaging")
+  install(FILES "${pages}/turtle.1" "${pages}/turtle-bench.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT files)
 endif()
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/turtle")
@@ -55,6 +66,10 @@ if(TARGET re2::re2)
 endif()
 if(TURTLE_HAS_CRYPT)
   string(APPEND libraries " -lcrypt")
+endif()
+if(TARGET OpenSSL::SSL)
+  string(APPEND dependencies "\nfind_dependency(OpenSSL 3.0)")
+  string(APPEND libraries " -lssl -lcrypto")
 endif()
 if(TARGET SQLite::SQLite3)
   string(APPEND dependencies "\nfind_dependency(SQLite3)")

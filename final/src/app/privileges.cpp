@@ -137,6 +137,16 @@ auto FindIdentity(const std::string& user, const std::string& group) -> Identity
   return identity;
 }
 
+auto WhyNotAsRoot(const NetAddress& address, const std::string& user) -> std::string {
+  const std::string ip = address.Ip();
+  const bool is_loopback = ip.compare(0, 4, "127.") == 0 || ip == "::1";
+  if (::geteuid() != 0 || is_loopback || !user.empty()) {
+    return "";
+  }
+  return "user: root would serve other machines, at " + ip +
+         ": name a user, or root if that is meant";
+}
+
 PrivilegeCalls::PrivilegeCalls()
     : effective_user(::geteuid),
       effective_group(::getegid),

@@ -37,24 +37,26 @@ struct AccessLogOptions {
 
 /// The settings of `turtle serve`; every value was checked.
 struct ServeOptions {
-  std::string directory;                  ///< DIR: an existing directory; empty: `sites` has some.
-  std::string address = "127.0.0.1";      ///< --address: SplitList() of names, addresses, paths.
-  std::uint16_t port = 20080;             ///< --port; 0: any free one.
-  std::string user;                       ///< --user: name or number to become; empty: none.
-  std::string group;                      ///< --group: likewise; empty: the user's own.
-  std::string pid_file;                   ///< --pid-file: path; empty: none.
-  std::size_t threads = 1;                ///< --threads: loops, 1 or more. Default: one per core.
-  std::size_t task_threads = 0;           ///< --task-threads: for slow work; 0: on a loop.
-  std::size_t max_connections = 0;        ///< --max-connections of each loop; 0: any number.
-  std::string blocked;                    ///< --block: SplitList() of addresses and networks.
-  std::string proxies;                    ///< --proxy-protocol: SplitList() of networks.
-  bool cpu_affinity = false;              ///< --cpu-affinity: each loop has its own CPU.
-  Accepting accept{};                     ///< --accept: which loops accept.
-  PollerKind poller = PollerKind::kAuto;  ///< --poller: the interface to the kernel's events.
-  SitesOptions sites;                     ///< "sites"; empty: `directory` is the only one.
-  bool dot_files = false;                 ///< --dot-files: names that begin with a dot are served.
-  std::string cgi_dir;                    ///< --cgi-dir: an existing directory; empty: no CGI.
-  std::chrono::seconds cgi_timeout{30};   ///< --cgi-timeout: how long a program may take.
+  std::string directory;              ///< DIR: an existing directory; empty: `sites` has some.
+  std::string address = "127.0.0.1";  ///< --address: SplitList() of names, addresses, paths.
+  std::uint16_t port = 20080;         ///< --port; 0: any free one.
+  std::string user;                   ///< --user: name or number to become; empty: none.
+  std::string group;                  ///< --group: likewise; empty: the user's own.
+  std::string pid_file;               ///< --pid-file: path; empty: none.
+  std::size_t threads = 1;            ///< --threads: loops, 1 or more. Default: one per core.
+  std::size_t task_threads = 0;       ///< --task-threads: for slow work; 0: on a loop.
+  std::size_t max_connections = 0;    ///< --max-connections of each loop; 0: any number.
+  std::size_t max_connections_per_address = 0;  ///< --max-connections-per-address; 0: any number.
+  std::string blocked;                          ///< --block: SplitList() of addresses and networks.
+  std::string proxies;                          ///< --proxy-protocol: SplitList() of networks.
+  std::string trusted_proxies;                  ///< --trusted-proxies: likewise.
+  bool cpu_affinity = false;                    ///< --cpu-affinity: each loop has its own CPU.
+  Accepting accept{};                           ///< --accept: which loops accept.
+  PollerKind poller = PollerKind::kAuto;        ///< --poller: the interface to the kernel's events.
+  SitesOptions sites;                           ///< "sites"; empty: `directory` is the only one.
+  bool dot_files = false;                ///< --dot-files: names that begin with a dot are served.
+  std::string cgi_dir;                   ///< --cgi-dir: an existing directory; empty: no CGI.
+  std::chrono::seconds cgi_timeout{30};  ///< --cgi-timeout: how long a program may take.
   std::uint64_t cache_size = std::uint64_t{64} << 20;  ///< --cache-size in bytes; 0: no cache.
   CacheCheck cache_check = CacheCheck::kWatch;         ///< --cache-check
   bool response_cache = false;                         ///< --response-cache: of programs.

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/serve_options.h"
+#include "core/address_limit.h"
 #include "core/server_options.h"
 #include "log/log_writer.h"
 #include "ops/server_figures.h"
@@ -22,6 +23,10 @@ namespace TURTLE_SERVER {
 /// Returns the options of the loops, their listeners and their clients.
 /// @param options checked
 [[nodiscard]] auto ServerOf(const ServeOptions& options) -> ServerOptions;
+
+/// Returns the limit of each address. The proxies of both kinds are exempt.
+/// @param options checked
+[[nodiscard]] auto AddressLimitOf(const ServeOptions& options) -> AddressLimit;
 
 /// Returns the factory of handlers for the directory's files.
 /// @param options checked; they are copied

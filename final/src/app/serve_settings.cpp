@@ -95,6 +95,15 @@ void AddServer(SettingList& list, ServeOptions& options) {
 void AddWhoIsLetIn(SettingList& list, ServeOptions& options) {
   list.CountOrAny({"worker_connections", "--max-connections"}, options.max_connections,
                   kMaxConnections, "most clients of a loop, the next gets 503; -1: any number");
+  list.CountOrAny({"max_connections_per_address", "--max-connections-per-address"},
+                  options.max_connections_per_address, kMaxConnections,
+                  "most connections of an address, or of a /64 of IPv6, the next gets 503; not for "
+                  "the proxies of --trusted-proxies and --proxy-protocol, whose clients are not "
+                  "counted; -1: any number");
+  list.List({"trusted_proxies", "--trusted-proxies"}, "NETWORK,...", options.trusted_proxies, 0,
+            CidrSet::IsNetwork, "an address or a network such as 10.0.0.0/8",
+            "proxies whose fields Forwarded, or else X-Forwarded-For and X-Forwarded-Proto, name "
+            "the client and its scheme; they must not pass a client's own Forwarded on unchanged");
   list.List({"blocks_ip", "--block"}, "NETWORK,...", options.blocked, 0, CidrSet::IsNetwork,
             "an address or a network such as 10.0.0.0/8",
             "block list: addresses, and networks such as 10.0.0.0/8 or 2001:db8::/32");

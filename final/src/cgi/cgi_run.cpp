@@ -206,7 +206,7 @@ void CgiRun::Start() {
     exchange_.Reply(TooManyPrograms());
     return;
   }
-  const NetAddress peer = exchange_.GetConnection().GetPeerAddress();
+  const NetAddress peer = exchange_.GetClient();
   if (peer.Family() == AF_UNSPEC) {  // it is gone, and RFC 3875, section 4.1.8 needs its address
     over_ = true;
     exchange_.Abort(503, {});
@@ -236,7 +236,10 @@ void CgiRun::Start() {
   info.server_port = local.Family() == 0 ? 0 : local.Port();
   info.server_protocol = request.minor_version == 0 ? "HTTP/1.0" : "HTTP/1.1";
   info.server_software = "turtle";
+  info.https = exchange_.IsSecure();
   info.remote_addr = remote;
+  info.remote_user = exchange_.User();
+  info.auth_type = info.remote_user.empty() ? "" : "Basic";
   for (const HeaderField& field : request.headers) {
     // In an absolute target the host appears twice, and the target's has precedence.
     const bool is_host = field.known == KnownField::kHost;

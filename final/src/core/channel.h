@@ -4,6 +4,7 @@
 //  * Open() turns bytes from the socket into input of the connection.
 //  * Seal() turns output of the connection into bytes for the socket, as soon as CanSeal().
 //  * SealEnd() marks the end of the output, before the FIN.
+//  * Kept() says whether the channel has input that it could not open yet.
 //
 // A Channel makes no system call: its connection receives and sends through its loop's Engine. So
 // one Channel serves every engine, and the limits, deadlines and pauses of a connection work as
@@ -30,6 +31,13 @@ enum class ChannelStatus : std::uint8_t {
   kBroken,  ///< the bytes made no sense: nothing that they produce can be trusted
 };
 
+/// The wire bytes that a channel has taken, but not opened.
+enum class KeptInput : std::uint8_t {
+  kNone,   ///< there are none, or they need further ones
+  kWaits,  ///< something else must come first, such as a turn: no input is read until then
+  kReady   ///< they can be opened now
+};
+
 /// Turns plain bytes into those of the socket, the wire bytes, and back.
 class Channel {
  public:
@@ -39,12 +47,18 @@ class Channel {
 
   /// Opens bytes that have arrived. They may yield nothing yet: the channel keeps what it needs for
   /// the next call. Not called again after kEnded, kBroken or SealEnd().
-  /// @param wire any part of the client's stream, in order, at most ReadScratch::kSize bytes
+  /// @param wire any part of the client's stream, in order, at most ReadScratch::kSize bytes; none
+  ///     if Kept() is kReady
   /// @param plain gets the opened bytes, appended. A channel that makes many bytes of few limits
   ///     them itself: Connection::kInputLimit is checked only between two calls.
   /// @param reply gets the channel's own wire bytes, such as a handshake; after kBroken, too: they
   ///     are the last that the client gets
   virtual auto Open(std::string_view wire, Buffer& plain, OutQueue& reply) -> ChannelStatus = 0;
+
+  /// Tells whether Open() is to be called without new bytes, or not at all for now. A channel that
+  /// leaves kWaits has its connection's handler called, Looper::Schedule(). A connection that is
+  /// deleted meanwhile gives up its output.
+  [[nodiscard]] virtual auto Kept() const noexcept -> KeptInput { return KeptInput::kNone; }
 
   /// False as long as Seal() can't be called, such as before the end of a handshake. The output
   /// waits until Open() changes that.

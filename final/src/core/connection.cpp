@@ -32,6 +32,9 @@ Connection::Connection(Socket socket, Looper& looper, const ConnectionCallbacks&
       registered_(false) {}
 
 Connection::~Connection() {
+  if (callbacks_.on_destroy) {
+    callbacks_.on_destroy(this);
+  }
   ReadScratch& scratch = looper_.GetScratch();
   if (scratch.owner == this) {
     scratch.owner = nullptr;
@@ -191,7 +194,23 @@ auto Connection::FillThroughChannel() noexcept -> IoResult {
   if (sealing_->ended) {
     return {IoStatus::kEnd, 0, 0};
   }
-  const Received received = looper_.GetEngine().Receive(socket_, looper_.GetScratch().bytes.data());
+  const KeptInput kept = sealing_->channel->Kept();
+  if (kept == KeptInput::kWaits && !sealing_->discards) {
+    if (!Deleted()) {
+      readable_ = false;  // its handler is called when the channel no longer waits
+      return {IoStatus::kWouldBlock, 0, 0};
+    }
+    sealing_->discards = true;  // no handler will be called: nothing can be sealed any more
+    sealing_->end_due = false;
+    output_.Clear();
+  }
+  Received received{};
+  if (kept == KeptInput::kReady && !sealing_->discards) {
+    received.result.status = IoStatus::kBytes;  // none new
+    received.more = true;                       // the socket was not looked at since
+  } else {
+    received = looper_.GetEngine().Receive(socket_, looper_.GetScratch().bytes.data());
+  }
   readable_ = received.more || end_known_;
   if (received.result.status != IoStatus::kBytes || sealing_->discards) {
     return received.result;
@@ -219,8 +238,11 @@ auto Connection::Open(std::string_view wire) -> std::size_t {
     sealing_->end_due = false;
     output_.Clear();  // the engine sends the other queue
   }
-  if (Deleted() && !sealing_->wire.Empty()) {
-    looper_.Schedule(this);  // after a handler, the loop sends anyway
+  if (UnsentBytes() > kLowWater) {  // by the channel's own bytes, too
+    UpdatePaused();
+  }
+  if (Deleted() && UnsentBytes() != 0) {
+    looper_.Schedule(this);  // it may be able to seal now; after a handler, the loop sends anyway
   }
   return input_.Size() - before;
 }

@@ -73,6 +73,9 @@ struct ConnectionCallbacks {
   ConnectionCallback on_timeout{};
   /// Called when the loop is about to end; empty: the connection is deleted. Sending: as above.
   ConnectionCallback on_stop{};
+  /// May be empty: called last, when the descriptor is closed and the connection is destroyed. Only
+  /// GetLooper() and the pointer itself may be used. Must not throw.
+  ConnectionCallback on_destroy{};
 };
 
 /// Identifies a watch of one loop; ids are never reused.

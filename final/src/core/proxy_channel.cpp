@@ -2,15 +2,18 @@
 
 #include <sys/socket.h>
 
+#include <utility>
+
 #include "core/proxy_header.h"
 
 namespace TURTLE_SERVER {
 
-auto ProxyChannel::Open(std::string_view wire, Buffer& plain, OutQueue& /*reply*/)
-    -> ChannelStatus {
+ProxyChannel::ProxyChannel(std::unique_ptr<Channel> inner, OnRefused on_refused)
+    : inner_(std::move(inner)), on_refused_(std::move(on_refused)) {}
+
+auto ProxyChannel::Open(std::string_view wire, Buffer& plain, OutQueue& reply) -> ChannelStatus {
   if (is_open_) {
-    plain.Append(wire);
-    return ChannelStatus::kOpen;
+    return OpenInner(wire, plain, reply);
   }
   header_ += wire;
   const ProxyHeader header = ParseProxyHeader(header_);
@@ -18,17 +21,55 @@ auto ProxyChannel::Open(std::string_view wire, Buffer& plain, OutQueue& /*reply*
     return ChannelStatus::kOpen;
   }
   if (header.state == ProxyHeader::State::kBad) {
+    if (on_refused_) {
+      on_refused_(header.reason);
+    }
     return ChannelStatus::kBroken;
   }
   is_open_ = true;
   source_ = header.source;
-  plain.Append(std::string_view(header_).substr(header.bytes));
-  header_ = {};
+  const std::string bytes = std::exchange(header_, {});
+  return OpenInner(std::string_view(bytes).substr(header.bytes), plain, reply);
+}
+
+auto ProxyChannel::OpenInner(std::string_view wire, Buffer& plain, OutQueue& reply)
+    -> ChannelStatus {
+  if (inner_ != nullptr) {
+    const bool has_input = !wire.empty() || inner_->Kept() == KeptInput::kReady;
+    return has_input ? inner_->Open(wire, plain, reply) : ChannelStatus::kOpen;
+  }
+  plain.Append(wire);
   return ChannelStatus::kOpen;
 }
 
+auto ProxyChannel::Kept() const noexcept -> KeptInput {
+  return inner_ == nullptr ? KeptInput::kNone : inner_->Kept();
+}
+
+auto ProxyChannel::CanSeal() const noexcept -> bool {
+  return is_open_ && (inner_ == nullptr || inner_->CanSeal());
+}
+
+void ProxyChannel::Seal(std::string_view plain, OutQueue& wire) {
+  if (inner_ != nullptr) {
+    inner_->Seal(plain, wire);
+  } else {
+    wire.Append(plain);
+  }
+}
+
+// A peer that has sent no header gets nothing, not even an end.
+void ProxyChannel::SealEnd(OutQueue& wire) {
+  if (is_open_ && inner_ != nullptr) {
+    inner_->SealEnd(wire);
+  }
+}
+
 auto ProxyChannel::PeerAddress() const noexcept -> const NetAddress* {
-  return source_.Family() == AF_UNSPEC ? nullptr : &source_;
+  if (source_.Family() != AF_UNSPEC) {
+    return &source_;
+  }
+  return inner_ == nullptr ? nullptr : inner_->PeerAddress();
 }
 
 }  // namespace TURTLE_SERVER

@@ -1,14 +1,11 @@
 #include "core/proxy_header.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstring>
-#include <optional>
+
+#include "core/ip_text.h"
 
 namespace TURTLE_SERVER {
 
@@ -38,30 +35,12 @@ auto AgreesWith(std::string_view input, std::string_view text) noexcept -> bool 
 
 auto More() noexcept -> ProxyHeader { return {}; }
 
-auto Bad() noexcept -> ProxyHeader { return {ProxyHeader::State::kBad}; }
+auto Bad(const char* reason) noexcept -> ProxyHeader {
+  return {ProxyHeader::State::kBad, 0, {}, reason};
+}
 
 auto Done(std::size_t bytes, const NetAddress& source = {}) noexcept -> ProxyHeader {
-  return {ProxyHeader::State::kDone, bytes, source};
-}
-
-auto Ipv4(const void* bytes, std::uint16_t port) noexcept -> NetAddress {
-  NetAddress address;
-  auto* const v4 = reinterpret_cast<sockaddr_in*>(address.Data());
-  v4->sin_family = AF_INET;
-  v4->sin_port = htons(port);
-  std::memcpy(&v4->sin_addr, bytes, sizeof v4->sin_addr);
-  *address.Length() = sizeof(sockaddr_in);
-  return address;
-}
-
-auto Ipv6(const void* bytes, std::uint16_t port) noexcept -> NetAddress {
-  NetAddress address;
-  auto* const v6 = reinterpret_cast<sockaddr_in6*>(address.Data());
-  v6->sin6_family = AF_INET6;
-  v6->sin6_port = htons(port);
-  std::memcpy(&v6->sin6_addr, bytes, sizeof v6->sin6_addr);
-  *address.Length() = sizeof(sockaddr_in6);
-  return address;
+  return {ProxyHeader::State::kDone, bytes, source, ""};
 }
 
 // Cuts a word off that a space ends, or the end of the text.
@@ -72,29 +51,6 @@ auto TakeWord(std::string_view& text) noexcept -> std::string_view {
   return word;
 }
 
-// Digits without a sign and without leading zeros.
-auto PortOf(std::string_view word) noexcept -> std::optional<std::uint16_t> {
-  std::uint16_t port = 0;
-  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), port);
-  const bool has_zeros = word.size() > 1 && word.front() == '0';
-  if (word.empty() || has_zeros || error != std::errc() || stop != word.data() + word.size()) {
-    return std::nullopt;
-  }
-  return port;
-}
-
-// Returns the bytes of an address in text.
-auto BytesOf(int family, std::string_view word) noexcept
-    -> std::optional<std::array<unsigned char, 16>> {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  std::array<unsigned char, 16> bytes{};
-  if (word.size() >= text.size() || word.find('\0') != std::string_view::npos) {
-    return std::nullopt;  // inet_pton(3) stops reading at a NUL
-  }
-  std::copy(word.begin(), word.end(), text.begin());
-  return ::inet_pton(family, text.data(), bytes.data()) == 1 ? std::optional(bytes) : std::nullopt;
-}
-
 // Reads "TCP4 192.0.2.7 192.0.2.1 56324 80".
 auto ParseLine(std::string_view line, std::size_t bytes) noexcept -> ProxyHeader {
   const std::string_view protocol = TakeWord(line);
@@ -103,23 +59,23 @@ auto ParseLine(std::string_view line, std::size_t bytes) noexcept -> ProxyHeader
   }
   const int family = protocol == "TCP4" ? AF_INET : AF_INET6;
   if (family == AF_INET6 && protocol != "TCP6") {
-    return Bad();
+    return Bad("a protocol other than TCP4, TCP6 and UNKNOWN");
   }
-  const auto source = BytesOf(family, TakeWord(line));
-  const auto destination = BytesOf(family, TakeWord(line));
-  const auto source_port = PortOf(TakeWord(line));
-  const auto destination_port = PortOf(line);
-  if (!source || !destination || !source_port || !destination_port) {
-    return Bad();
+  const std::string_view source = TakeWord(line);
+  const auto destination = ParseIp(family, TakeWord(line), 0);
+  const auto source_port = ParsePort(TakeWord(line));
+  const auto destination_port = ParsePort(line);
+  const auto address = ParseIp(family, source, source_port.value_or(0));
+  if (!address || !destination || !source_port || !destination_port) {
+    return Bad("a malformed address or port");
   }
-  return Done(bytes, family == AF_INET ? Ipv4(source->data(), *source_port)
-                                       : Ipv6(source->data(), *source_port));
+  return Done(bytes, *address);
 }
 
 auto ParseText(std::string_view input) noexcept -> ProxyHeader {
   const std::size_t end = input.substr(0, kMaxProxyLine).find("\r\n");
   if (end == std::string_view::npos) {
-    return input.size() < kMaxProxyLine ? More() : Bad();
+    return input.size() < kMaxProxyLine ? More() : Bad("a line that is too long");
   }
   return ParseLine(input.substr(kPrefix.size(), end - kPrefix.size()), end + 2);
 }
@@ -135,27 +91,28 @@ auto NumberAt(std::string_view input, std::size_t at) noexcept -> std::uint16_t 
 // The bytes of two addresses and two ports, by family: unspecified, IPv4, IPv6, Unix.
 constexpr std::array<std::size_t, 4> kAddressBytes{0, 12, 36, 216};
 
-// Returns true unless a byte of the fixed part, as far as it is there, is wrong. The sender of a
-// LOCAL header may put anything where the addresses are described.
-auto AllowsFixedPart(std::string_view input) noexcept -> bool {
+// Returns what is wrong with the fixed part, as far as it is there; nullptr: nothing. The sender of
+// a LOCAL header may put anything where the addresses are described.
+auto FaultOfFixedPart(std::string_view input) noexcept -> const char* {
   if (input.size() <= kCommandAt) {
-    return true;
+    return nullptr;
   }
   const unsigned command = ByteAt(input, kCommandAt);
   if (command != kLocal && command != kProxy) {
-    return false;
+    return "an unknown version or command";
   }
   const bool describes = command == kProxy && input.size() > kFamilyAt;
   const unsigned protocol = describes ? ByteAt(input, kFamilyAt) : 0;
   const std::size_t family = protocol >> 4U;
   if (family >= kAddressBytes.size() || (protocol & 0x0fU) > kMaxTransport) {
-    return false;
+    return "an unknown address family or transport";
   }
   if (input.size() < kFixedBytes) {
-    return true;
+    return nullptr;
   }
   const std::size_t rest = NumberAt(input, kLengthAt);
-  return rest >= kAddressBytes[family] && kFixedBytes + rest <= kMaxProxyHeader;
+  const bool fits = rest >= kAddressBytes[family] && kFixedBytes + rest <= kMaxProxyHeader;
+  return fits ? nullptr : "a length that can't be right";
 }
 
 // Reads the addresses of a complete header. Options may follow them.
@@ -166,17 +123,17 @@ auto SourceOf(std::string_view header) noexcept -> NetAddress {
   }
   switch (ByteAt(header, kFamilyAt) >> 4U) {
     case kInet:
-      return Ipv4(addresses, NumberAt(header, kFixedBytes + 8));
+      return Ipv4Address(addresses, NumberAt(header, kFixedBytes + 8));
     case kInet6:
-      return Ipv6(addresses, NumberAt(header, kFixedBytes + 32));
+      return Ipv6Address(addresses, NumberAt(header, kFixedBytes + 32));
     default:
       return {};
   }
 }
 
 auto ParseBinary(std::string_view input) noexcept -> ProxyHeader {
-  if (!AllowsFixedPart(input)) {
-    return Bad();
+  if (const char* const fault = FaultOfFixedPart(input)) {
+    return Bad(fault);
   }
   if (input.size() < kFixedBytes) {
     return More();
@@ -191,7 +148,8 @@ auto ParseProxyHeader(std::string_view input) noexcept -> ProxyHeader {
   if (AgreesWith(input, kSignature)) {
     return ParseBinary(input);
   }
-  return AgreesWith(input, kPrefix) ? ParseText(input) : Bad();
+  return AgreesWith(input, kPrefix) ? ParseText(input)
+                                    : Bad("the stream begins with something else");
 }
 
 }  // namespace TURTLE_SERVER

@@ -41,6 +41,7 @@ struct ProxyHeader {
   /// kDone: the client's address. Empty if the proxy speaks for itself (LOCAL: a health check), or
   /// doesn't know the client (UNKNOWN, UNSPEC, a Unix socket).
   NetAddress source{};
+  const char* reason = "";  ///< kBad: what is wrong, for the log; lives as long as the program
 };
 
 /// Reads the header at the beginning of `input`, of either version. Bytes that begin no header are

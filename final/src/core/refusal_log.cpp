@@ -24,9 +24,12 @@ void RefusalLog::Count(Looper& looper, std::size_t limit) {
 void RefusalLog::Tell() noexcept {
   if (untold_ != 0) {
     // This has room for two numbers and the words: it is logged even without memory.
-    std::array<char, 100> text{};
-    std::snprintf(text.data(), text.size(), "%zu client%s refused: max_connections is %zu", untold_,
-                  untold_ == 1 ? "" : "s", limit_);
+    std::array<char, 120> text{};
+    const char* const limit = kind_ == RefusalKind::kByLoop
+                                  ? "refused: max_connections is"
+                                  : "refused: max_connections_per_address is";
+    std::snprintf(text.data(), text.size(), "%zu client%s %s %zu", untold_, untold_ == 1 ? "" : "s",
+                  limit, limit_);
     Log(LogLevel::kWarning, text.data());
     untold_ = 0;
   }

@@ -14,9 +14,18 @@
 
 namespace TURTLE_SERVER {
 
-/// The refused clients of one loop.
+/// Which limit refuses a client.
+enum class RefusalKind : std::uint8_t {
+  kByLoop,    ///< ServerOptions::max_connections
+  kByAddress  ///< ServerOptions::address_limit
+};
+
+/// The clients of one loop that a limit has refused.
 class alignas(kCacheLine) RefusalLog {
  public:
+  /// @param kind of the limit, for the text of a line
+  explicit RefusalLog(RefusalKind kind = RefusalKind::kByLoop) noexcept : kind_(kind) {}
+
   /// Counts one more refused client. It is logged within a second.
   /// @param looper the loop, always the same; this object must outlive it
   /// @param limit the most clients that it may have
@@ -29,6 +38,7 @@ class alignas(kCacheLine) RefusalLog {
   [[nodiscard]] auto Total() const noexcept -> std::uint64_t { return total_; }
 
  private:
+  const RefusalKind kind_;
   Counter total_;
   std::size_t untold_ = 0;
   std::size_t limit_ = 0;  // when the last client was refused

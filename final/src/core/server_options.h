@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "core/address_limit.h"
 #include "core/channel.h"
 #include "core/engine.h"
 #include "core/listen_options.h"
@@ -41,6 +42,8 @@ struct ServerOptions {
   /// The limit of each loop; 0: none. A client above it is refused, TurtleServer::OnFull(), and
   /// counted in the log.
   std::size_t max_connections = 0;
+  /// The limit of each address, for all loops together. A client above it is refused likewise.
+  AddressLimit address_limit{};
   PollerKind poller = PollerKind::kAuto;  ///< the poller of the loops
   bool cpu_affinity = false;              ///< each loop keeps to its own CPU (core/cpu_affinity.h)
   /// Makes the channel of each client, on its loop's thread: Connection::SetChannel(). If it is

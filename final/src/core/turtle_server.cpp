@@ -32,8 +32,11 @@ void Greet(Connection* client, const ServerOptions& options, const ConnectionCal
 }  // namespace
 
 TurtleServer::TurtleServer(ServerOptions options)
-    : max_connections_(options.max_connections), options_(std::move(options)) {
+    : max_connections_(options.max_connections),
+      counts_addresses_(options.address_limit.most != 0),
+      options_(std::move(options)) {
   callbacks_.on_accept = [this](Connection* client) { Admit(client); };
+  callbacks_.on_destroy = [this](Connection* client) { LeavePlace(client); };
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t threads = options_.threads != 0 ? options_.threads : cores;
   while (loopers_.size() < threads) {
@@ -41,6 +44,9 @@ TurtleServer::TurtleServer(ServerOptions options)
     loopers_.back()->SetStopTimeout(options_.stop_timeout);
   }
   admissions_ = std::vector<LoopAdmission>(threads);
+  for (LoopAdmission& admission : admissions_) {
+    admission.address_limit = options_.address_limit;
+  }
   acceptors_.resize(threads);
 }
 
@@ -49,7 +55,8 @@ TurtleServer::TurtleServer(const NetAddress& local, ServerOptions options)
   AlsoListen(local);
 }
 
-TurtleServer::~TurtleServer() = default;
+// Connections that a failed loop has left are destroyed with it, and must not look for their loop.
+TurtleServer::~TurtleServer() { counts_addresses_.store(false, std::memory_order_relaxed); }
 
 auto TurtleServer::AlsoListen(const NetAddress& local) -> TurtleServer& {
   const std::size_t count = options_.accept == Accepting::kShared ? 1 : loopers_.size();
@@ -202,6 +209,7 @@ void TurtleServer::RunLooper(std::size_t index) {
     drain_.OtherEnded();
   }
   admissions_[index].refusals.Tell();
+  admissions_[index].address_refusals.Tell();
 }
 
 // The count includes this client. Connections that are closing hold no slot: otherwise refused
@@ -210,29 +218,64 @@ void TurtleServer::Admit(Connection* client) {
   Looper& looper = *client->GetLooper();
   const std::size_t limit = max_connections_.load(std::memory_order_relaxed);
   if (limit != 0 && looper.ConnectionCount() - looper.PartingCount() > limit) {
-    Refuse(client, looper, limit);
+    Refuse(client, limit);
+    AdmissionOf(looper).refusals.Count(looper, limit);
+  } else if (counts_addresses_.load(std::memory_order_relaxed) && !TakePlace(client)) {
+    const std::size_t most = AdmissionOf(looper).address_limit.most;
+    Refuse(client, std::max(most, kLastWords));
+    AdmissionOf(looper).address_refusals.Count(looper, most);
   } else {
     Greet(client, options_, on_accept_);
   }
 }
 
-void TurtleServer::Refuse(Connection* client, Looper& looper, std::size_t limit) {
-  if (on_full_ && looper.PartingCount() < limit) {
+// Takes one of the places of the client's address, until LeavePlace(). @return false: none is free
+auto TurtleServer::TakePlace(const Connection* client) -> bool {
+  LoopAdmission& admission = AdmissionOf(*client->GetLooper());
+  const AddressLimit& limit = admission.address_limit;
+  if (limit.most == 0) {
+    return true;
+  }
+  const NetAddress address = client->GetPeerAddress();
+  const std::optional<AddressKey> key = AddressKeyOf(address);
+  if (!key || limit.exempt.Contains(address)) {
+    return true;
+  }
+  std::optional<AddressPlace> place = address_counts_.Take(*key, limit.most);
+  if (!place) {
+    return false;
+  }
+  admission.places.emplace(client, *std::move(place));
+  return true;
+}
+
+void TurtleServer::LeavePlace(const Connection* client) noexcept {
+  if (counts_addresses_.load(std::memory_order_relaxed)) {
+    AdmissionOf(*client->GetLooper()).places.erase(client);
+  }
+}
+
+void TurtleServer::Refuse(Connection* client, std::size_t most_parting) {
+  Looper& looper = *client->GetLooper();
+  if (on_full_ && looper.PartingCount() < most_parting) {
     Greet(client, options_, on_full_);
     looper.DeleteConnection(client->GetFd(), Closing::kLinger);
   } else {
     looper.DeleteConnection(client->GetFd(), Closing::kReset);
   }
+}
+
+auto TurtleServer::AdmissionOf(const Looper& looper) noexcept -> LoopAdmission& {
   const auto here = std::find_if(loopers_.begin(), loopers_.end(),
                                  [&looper](const auto& each) { return each.get() == &looper; });
-  admissions_[static_cast<std::size_t>(here - loopers_.begin())].refusals.Count(looper, limit);
+  return admissions_[static_cast<std::size_t>(here - loopers_.begin())];
 }
 
 auto TurtleServer::GetRefusals() const -> Refusals {
   Refusals refusals;
   for (const LoopAdmission& admission : admissions_) {
     refusals.blocked += admission.turned_away;
-    refusals.no_room.push_back(admission.refusals.Total());
+    refusals.no_room.push_back(admission.refusals.Total() + admission.address_refusals.Total());
   }
   return refusals;
 }
@@ -244,6 +287,18 @@ void TurtleServer::Block(CidrSet addresses) {
         [this, i, addresses]() mutable { admissions_[i].blocked = std::move(addresses); }));
   }
   admissions_.front().blocked = std::move(addresses);
+}
+
+void TurtleServer::SetAddressLimit(AddressLimit limit) {
+  if (limit.most != 0) {
+    counts_addresses_.store(true, std::memory_order_relaxed);
+  }
+  for (std::size_t i = 1; i < loopers_.size(); ++i) {
+    // A loop that accepts no more tasks lets no client in.
+    static_cast<void>(loopers_[i]->Post(
+        [this, i, limit]() mutable { admissions_[i].address_limit = std::move(limit); }));
+  }
+  admissions_.front().address_limit = std::move(limit);
 }
 
 void TurtleServer::Stop() noexcept { drain_.Stop(); }

@@ -6,7 +6,7 @@
 // Interface:
 //  * The constructor binds and listens, so that the port is known before anything runs.
 //  * OnHandle() is required, the other callbacks are not.
-//  * Block() and SetMaxConnections() decide which clients are let in.
+//  * Block(), SetMaxConnections() and SetAddressLimit() decide which clients are let in.
 //  * Begin() serves until Stop(), or until Drain() has let all clients finish.
 //  * IsReady() says whether new clients should be sent here.
 //
@@ -15,19 +15,21 @@
 // Every connection lives on one loop, which calls its callbacks on the loop's thread.
 //
 // Thread: Stop() from any thread and from signal handlers; Drain(), IsReady() and
-// SetMaxConnections() from any; Block() from the first loop's; the rest from the owner's, before
-// Begin().
+// SetMaxConnections() from any; Block() and SetAddressLimit() from the first loop's; the rest from
+// the owner's, before Begin().
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/counter.h"
 #include "core/acceptor.h"
+#include "core/address_limit.h"
 #include "core/cidr_set.h"
 #include "core/connection.h"
 #include "core/looper.h"
@@ -42,12 +44,16 @@ namespace TURTLE_SERVER {
 /// The clients that were not let in, so far.
 struct Refusals {
   std::uint64_t blocked = 0;           ///< by TurtleServer::Block()
-  std::vector<std::uint64_t> no_room;  ///< by ServerOptions::max_connections, by loop
+  std::vector<std::uint64_t> no_room;  ///< by max_connections and address_limit, by loop
 };
 
 /// A TCP server on several event loops.
 class TurtleServer {
  public:
+  /// The clients of a loop that may be on their way out while a client above the limit of an
+  /// address still gets a last word.
+  static constexpr std::size_t kLastWords = 64;
+
   /// Binds and listens. Throws std::system_error, which names the address, if that fails: another
   /// server is there, or the port needs a privilege.
   /// @param local where to listen; port 0 is any free port, see LocalAddress()
@@ -89,10 +95,11 @@ class TurtleServer {
   /// connection. Default: the connection is deleted once its bytes are sent.
   auto OnStop(ConnectionCallback callback) -> TurtleServer&;
 
-  /// Called instead of OnAccept() for a client above ServerOptions::max_connections: it may write a
-  /// last word, which is sent before the client is dropped. It is not called while as many clients
-  /// are on their way out as may stay; then they get no last word. Default: none. At most once a
-  /// second, each loop logs how many were refused.
+  /// Called instead of OnAccept() for a client above ServerOptions::max_connections or
+  /// address_limit: it may write a last word, which is sent before the client is dropped. It is not
+  /// called while too many clients are on their way out; then they get no last word. These are as
+  /// many as may stay or, for the limit of an address, at least kLastWords. Default: none. At most
+  /// once a second, each loop logs how many were refused.
   auto OnFull(ConnectionCallback callback) -> TurtleServer&;
 
   /// From now on, closes clients from these addresses as soon as they are accepted; other loops
@@ -104,6 +111,12 @@ class TurtleServer {
   void SetMaxConnections(std::size_t count) noexcept {
     max_connections_.store(count, std::memory_order_relaxed);
   }
+
+  /// Replaces ServerOptions::address_limit from now on; other loops follow soon. No client is
+  /// dropped for it, and those that came while there was no limit are not counted. On the first
+  /// loop's thread, or before Begin().
+  /// @param limit has the value 0 for no limit
+  void SetAddressLimit(AddressLimit limit);
 
   /// Serves until Stop() or Drain(). Throws std::logic_error without OnHandle() or a listener, and
   /// std::system_error if the threads can't be started. If a loop throws, stops the others and
@@ -163,22 +176,31 @@ class TurtleServer {
   // The admission of one loop: its listeners, and the clients that it refuses. The loop's thread,
   // once it runs; any thread may read the counts.
   struct alignas(kCacheLine) LoopAdmission {
+    RefusalLog refusals;
+    RefusalLog address_refusals{RefusalKind::kByAddress};
+    Counter turned_away;
     std::vector<int> own;     // listeners from which this loop alone accepts
     std::vector<int> shared;  // listeners from which it accepts for all
     CidrSet blocked;
-    Counter turned_away;
-    RefusalLog refusals;
+    AddressLimit address_limit;
+    // The places of the connections that were counted.
+    std::unordered_map<const Connection*, AddressPlace> places;
   };
 
   void Open(std::vector<Socket>& listeners);
   [[nodiscard]] auto EachAccepts(std::size_t listeners) const noexcept -> bool;
   void Prefer(std::size_t index, bool this_cpu) const;
   void RunLooper(std::size_t index);
+  [[nodiscard]] auto AdmissionOf(const Looper& looper) noexcept -> LoopAdmission&;
   void Admit(Connection* client);
-  void Refuse(Connection* client, Looper& looper, std::size_t limit);
+  auto TakePlace(const Connection* client) -> bool;
+  void LeavePlace(const Connection* client) noexcept;
+  void Refuse(Connection* client, std::size_t most_parting);
 
   std::atomic<std::size_t> max_connections_;  // any thread
   std::atomic<std::size_t> started_{0};       // any thread: loops
+  std::atomic<bool> counts_addresses_;        // any thread: there is, or was, an address_limit
+  AddressCounts address_counts_;              // any thread; outlives the places
   std::vector<LoopAdmission> admissions_;     // by loop
 
   // Const after Begin().

@@ -74,6 +74,7 @@ StaticFiles::StaticFiles(Looper& looper, StaticFilesOptions options)
     throw std::invalid_argument("index \"" + options_.index.substr(0, options_.index.find('\0')) +
                                 "\": a NUL byte is in it");
   }
+  hides_index_ = IsHidden("/" + options_.index);
   if (options_.cache.max_bytes.value_or(0) != 0) {
     cache_ = std::make_unique<FileCache>(looper, root_.Get(), options_.cache);
   }
@@ -88,7 +89,9 @@ void StaticFiles::Handle(Exchange& exchange) {
   } else {
     LookUpRoot(options_.cache.check == FileCheck::kAlways ? RootFolder::Look::kAtOnce
                                                           : RootFolder::Look::kNowAndThen);
-    if (const PinTo<CachedFile> file = FindCached(request, exchange.SubPath())) {
+    if (hides_index_ && IsHidden(exchange.SubPath())) {
+      exchange.Reply(ErrorResponse(404));  // the cache may have it as a directory's page
+    } else if (const PinTo<CachedFile> file = FindCached(request, exchange.SubPath())) {
       AnswerCached(exchange, file);
     } else {
       Answer(exchange);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <ctime>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "log/log.h"
@@ -18,6 +19,15 @@ namespace {
 constexpr int kMaxWaits = 2;
 
 auto WallClock() -> HttpTime { return HttpTime(std::time(nullptr)); }
+
+// Appends the key of a request. The scheme is a part of the target, since a program may redirect
+// http to https; it comes last, so that AppendTargetKey() is the beginning of both.
+void AppendKey(const Exchange& exchange, std::string& key) {
+  AppendCacheKey(exchange.GetRequest(), key);
+  if (exchange.IsSecure()) {
+    key.append("\n\nhttps");
+  }
+}
 
 }  // namespace
 
@@ -77,7 +87,7 @@ class CachingHandler::Recorder : public ReplyTap {
 
   void OnEnd() noexcept override {
     Try([this] {
-      if (!handler_.KeepReply(*making_, *head_, exchange_.GetRequest(), body_)) {
+      if (!handler_.KeepReply(*making_, *head_, exchange_, body_)) {
         Refuse();
       }
       Stop();
@@ -179,7 +189,7 @@ void CachingHandler::Serve(Exchange& exchange, int waits) {
     PassBy(exchange);
     return;
   }
-  const PinTo<LocalReply> local = Look(request);
+  const PinTo<LocalReply> local = Look(exchange);
   if (local && local->Kept().Answers(ask, looper_.Now())) {
     Answer(exchange, local);
   } else if (ask.only_if_cached) {
@@ -197,10 +207,11 @@ void CachingHandler::Serve(Exchange& exchange, int waits) {
   }
 }
 
-// Returns the response stored for `request`, by this loop or another one; key_ is then its key.
-auto CachingHandler::Look(const Request& request) -> PinTo<LocalReply> {
+// Returns the response stored for the request, by this loop or another one; key_ is then its key.
+auto CachingHandler::Look(const Exchange& exchange) -> PinTo<LocalReply> {
+  const Request& request = exchange.GetRequest();
   key_.clear();
-  AppendCacheKey(request, key_);
+  AppendKey(exchange, key_);
   PinTo<LocalReply> local = Find(key_);
   if (local && local->Kept().Kind() == KeptKind::kVaries) {
     AppendVariant(local->Kept().Vary(), request, key_);
@@ -280,16 +291,16 @@ auto CachingHandler::KeepLocally(std::shared_ptr<const KeptReply> kept) -> PinTo
 }
 
 auto CachingHandler::KeepReply(const Making& making, const RecordedHead& head,
-                               const Request& request, std::string_view body) -> bool {
+                               const Exchange& exchange, std::string_view body) -> bool {
   const std::vector<std::string>& names = head.GetKeeping().vary;
   std::string key;
-  AppendCacheKey(request, key);
+  AppendKey(exchange, key);
   if (!names.empty()) {
     const PinTo<LocalReply> known = Find(key);
     if (!(known && known->Kept().Vary() == names) && !Keep(making, head.KeepNames(key))) {
       return false;
     }
-    AppendVariant(names, request, key);
+    AppendVariant(names, exchange.GetRequest(), key);
   }
   return Keep(making, head.Keep(std::move(key), body));
 }

@@ -61,14 +61,14 @@ class CachingHandler : public RequestHandler {
   class Invalidation;
 
   void Serve(Exchange& exchange, int waits);
-  auto Look(const Request& request) -> PinTo<LocalReply>;
+  auto Look(const Exchange& exchange) -> PinTo<LocalReply>;
   auto Find(const std::string& key) -> PinTo<LocalReply>;
   void Answer(Exchange& exchange, const PinTo<LocalReply>& local);
   void PassBy(Exchange& exchange);
   void Make(Exchange& exchange, const CacheAsk& ask, const std::shared_ptr<Making>& making);
   auto Keep(const Making& making, std::unique_ptr<KeptReply> kept) -> bool;
   auto KeepLocally(std::shared_ptr<const KeptReply> kept) -> PinTo<LocalReply>;
-  auto KeepReply(const Making& making, const RecordedHead& head, const Request& request,
+  auto KeepReply(const Making& making, const RecordedHead& head, const Exchange& exchange,
                  std::string_view body) -> bool;
   void KeepNever(const Making& making);
   void End(const Making& making) noexcept;

@@ -32,8 +32,10 @@ struct FieldEdit {
   std::string value;       ///< For kSet and kAdd.
 };
 
-/// Throws std::invalid_argument, which names the field, if Response::Set() would. That holds for
-/// each kind: no edit concerns a field that the server writes by itself, such as Content-Length.
+/// Throws std::invalid_argument, which names the field, if Response::Set() would, or for
+/// Content-Type and Content-Range: without the handler's own, parts of a file can't be taken apart.
+/// That holds for each kind: no edit concerns a field that the server writes by itself, such as
+/// Content-Length.
 void CheckField(const FieldEdit& edit);
 
 /// Makes the changes in their order.

@@ -63,6 +63,7 @@ auto LoginGate::Admit(Exchange& exchange, const std::shared_ptr<const SiteTable>
   }
   const RuleBits unknown = Unknown(its, guards, *login);
   if (unknown == 0) {
+    exchange.SetUser(login->Name());
     return true;
   }
   const auto check = std::make_shared<LoginCheck>(exchange, LoginVisit{table, site, rules, unknown},
@@ -81,6 +82,7 @@ auto LoginGate::Admit(Exchange& exchange, const LoginCheck& check) -> bool {
     return false;
   }
   Remember(check);
+  exchange.SetUser(check.Login().Name());
   return true;
 }
 

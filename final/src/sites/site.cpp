@@ -159,7 +159,7 @@ auto Site::UsersOf(const SiteRule& rule) const -> std::shared_ptr<const Password
 void Site::CheckTypes() const {
   for (const auto& [extension, type] : options_.types) {
     try {
-      CheckField({FieldEdit::Kind::kSet, "Content-Type", type});
+      static_cast<void>(Response(200).Set("Content-Type", type));
     } catch (const std::invalid_argument& error) {
       throw std::invalid_argument(TitleOf(options_) + ", type of \"" + extension +
                                   "\": " + error.what());
@@ -229,7 +229,7 @@ auto Site::WaitFor(const SiteVisit& visit, RuleBits rules) const noexcept
   const bool unknown = visit.client.Family() == AF_UNSPEC;
   std::chrono::milliseconds wait{0};
   for (std::size_t i = 0; i < rules_.size(); ++i) {
-    if (Has(rules, i) && rules_[i].rate != nullptr) {
+    if (Has(rules & ~visit.counted, i) && rules_[i].rate != nullptr) {
       wait = std::max(wait, unknown ? kUnknown : rules_[i].rate->Take(visit.client, visit.now));
     }
   }

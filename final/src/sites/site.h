@@ -54,6 +54,7 @@ struct SiteVisit {
   const Request& request;    ///< its path, method and host
   const NetAddress& client;  ///< the client's address, if the rules need it
   TimePoint now;             ///< the loop's time
+  RuleBits counted = 0;      ///< rules whose rate has counted it, before a local redirect
 };
 
 /// A site of the table.

@@ -14,8 +14,8 @@
 // host of its request.
 //
 // Each file has a thread that writes it, and sites with the same file share both. A loop notices
-// a new table when its next request ends. The last loop to notice closes the files that no site
-// names any more. It waits until their lines are written: up to LogWriterOptions::patience.
+// a new table when its next request ends. Once all have noticed, a thread closes the files that no
+// site names any more, when their lines are written: no loop waits for a disk.
 //
 // Thread: any; Observers() that of the owner, before the server begins.
 #pragma once
@@ -29,6 +29,7 @@
 
 #include "base/mutex.h"
 #include "log/log_writer.h"
+#include "sites/log_closer.h"
 #include "sites/site_table.h"
 #include "web/access_log.h"
 #include "web/exchange_observer.h"
@@ -94,7 +95,8 @@ class SiteLogs {
   [[nodiscard]] auto OpenFile(const std::string& path) const -> SiteLogTable::Writer;
 
   const SiteLogOptions options_;
-  const std::string server_file_;  // the absolute path
+  const std::string server_file_;            // the absolute path
+  const std::shared_ptr<LogCloser> closer_;  // shared by the writers
   mutable Mutex mutex_;
   std::shared_ptr<const SiteLogTable> logs_ TURTLE_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> version_{1};

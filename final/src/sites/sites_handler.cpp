@@ -111,17 +111,23 @@ void SitesHandler::Handle(Exchange& exchange) {
   if (found.Edits(rules)) {
     exchange.Edit(this);
   }
-  const NetAddress& client =
-      found.NeedsAddress(rules) ? ends_.SourceOf(exchange.GetConnection()) : no_address_;
-  const SiteVisit visit{exchange.GetRequest(), client, looper_.Now()};
+  const NetAddress& client = found.NeedsAddress(rules) ? ClientOf(exchange) : no_address_;
+  const RuleBits counted = exchange.Marks(table_.get());
+  const SiteVisit visit{exchange.GetRequest(), client, looper_.Now(), counted};
   if (const std::optional<Response> response = found.Respond(visit, rules)) {
     exchange.Reply(*response);
   } else {
+    exchange.Mark(table_.get(), counted | rules);
     Admit(exchange, *site, rules);
     if (!exchange.Begun() && found.Edits(rules)) {
       exchange.Context().Set<Late>({this, table_, {id, site, rules}});
     }
   }
+}
+
+auto SitesHandler::ClientOf(const Exchange& exchange) -> const NetAddress& {
+  const NetAddress* const named = exchange.NamedClient();
+  return named != nullptr ? *named : ends_.SourceOf(exchange.GetConnection());
 }
 
 void SitesHandler::Admit(Exchange& exchange, std::size_t site, RuleBits rules) {

@@ -61,12 +61,14 @@ struct AccessLogLine {
 /// `127.0.0.1 - - [31/Jan/2026:23:59:59 +0000] "GET / HTTP/1.1" 200 512 "-" "curl/8.5"`.
 /// Quotes and backslashes get a backslash. Control characters and bytes beyond ASCII are written as
 /// a backslash, x and two digits, so no client can end the line or the quotes. A status of 0 and an
-/// empty body are written as `-`.
+/// empty body are written as `-`. The third column is the name with which a password let the client
+/// in; a space in it is escaped, too.
 void AppendCombined(const AccessLogLine& line, const ExchangeRecord& record, std::string& out);
 
-/// Appends a line as a JSON object with time, peer, host if the line has one, request, status,
-/// bytes, complete, referer, agent and seconds. Bytes beyond ASCII are escaped, each as one
-/// character, because a client's bytes need not be UTF-8, and a log must be.
+/// Appends a line as a JSON object with time, peer, host if the line has one, user if a password
+/// let the client in, request, status, bytes, complete, referer, agent and seconds. Bytes beyond
+/// ASCII are escaped, each as one character, because a client's bytes need not be UTF-8, and a log
+/// must be.
 void AppendJson(const AccessLogLine& line, const ExchangeRecord& record, std::string& out);
 
 /// Writes a line for each request of one loop.

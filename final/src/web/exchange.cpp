@@ -81,6 +81,13 @@ auto Unready(int status, std::string_view start, const ReadyReply& reply) -> Res
 
 }  // namespace
 
+auto Exchange::GetClient() const -> NetAddress {
+  return origin_.address ? *origin_.address : GetConnection().GetPeerAddress();
+}
+
+// No connection is encrypted by this server itself, so only a proxy can say so.
+auto Exchange::IsSecure() const noexcept -> bool { return origin_.is_secure.value_or(false); }
+
 void Exchange::Move(ReplyState to) noexcept {
   assert(to == ReplyState::kBegun ? reply_ == ReplyState::kNone : reply_ <= ReplyState::kBegun);
   assert(to != ReplyState::kComplete || reply_ == ReplyState::kBegun);
@@ -105,8 +112,11 @@ void Exchange::RefuseReply(int status) const {
 void Exchange::Reply(const Response& response) {
   const std::optional<Response> formatted = Formatted(response);
   const Response& whole = formatted ? *formatted : response;
+  const bool edited = editor_ != nullptr;
   SendFiltered(whole);
-  if (tap_) {
+  if (tap_ && edited && whole.ErrorDetail() && whole.Status() >= 400) {
+    tap_->OnAbort(whole.Status());  // a kept copy would not be known for an error page
+  } else if (tap_) {
     TellTap(whole);  // the handler's own: a cached response is filtered again
   }
 }
@@ -403,11 +413,10 @@ auto Exchange::Redirect() -> bool {
   prefix_bytes_ = 0;
   StopLateTimer();
   has_filter_ = false;
-  editor_ = nullptr;
   rare_.reset();
   tap_.reset();
   state_.reset();
-  context_.Clear();
+  user_.clear();
   if (++redirects_ > kMaxRedirects) {
     return false;
   }
@@ -422,7 +431,12 @@ auto Exchange::Redirect() -> bool {
   // A parsed head has no such characters, but this text has not been parsed.
   const bool is_text = std::none_of(target_text_.begin(), target_text_.end(),
                                     [](char c) { return ascii::IsControl(c) || c == ' '; });
-  return is_text && !request_.uri.Parse(target_text_, request_.method);
+  if (!is_text || request_.uri.Parse(target_text_, request_.method)) {
+    return false;  // the editor still has the error page to see, and may need its context
+  }
+  editor_ = nullptr;
+  context_.Clear();
+  return true;
 }
 
 auto Exchange::CanWrite() const noexcept -> bool { return !GetConnection().Paused(); }
@@ -459,6 +473,10 @@ void Exchange::Open(Session& session, std::uint32_t number) {
   promised_ = 0;
   new_target_.reset();
   redirects_ = 0;
+  marks_.owner = nullptr;
+  origin_.address.reset();
+  origin_.is_secure.reset();
+  user_.clear();
 }
 
 auto Exchange::RareParts() -> Rare& {

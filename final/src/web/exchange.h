@@ -1,7 +1,8 @@
 // One request and its response.
 //
 // Interface:
-//  * GetRequest() returns the client's request.
+//  * GetRequest() returns the client's request. GetClient() returns its address, IsSecure() its
+//    scheme, and User() the name with which a password let it in.
 //  * OnBody() delivers the request's body, piece by piece, as the client sends it.
 //  * Reply() responds, once, within RequestHandler::Handle() or later.
 //  * BeginReply(), Write() and End() send a response in pieces, as they become known.
@@ -37,9 +38,11 @@
 #include "base/clock.h"
 #include "base/pin.h"
 #include "core/connection.h"
+#include "core/net_address.h"
 #include "core/timer_queue.h"
 #include "http/request.h"
 #include "http/response.h"
+#include "web/client_origin.h"
 #include "web/reply_editor.h"
 #include "web/reply_tap.h"
 #include "web/request_context.h"
@@ -142,6 +145,26 @@ class Exchange {
   [[nodiscard]] auto SubPath() const noexcept -> std::string_view {
     return request_.uri.Path().substr(prefix_bytes_);
   }
+
+  /// Returns the client's address: the one that trusted proxies name, HttpOptions::trusted_proxies,
+  /// or else the connection's, which costs a system call. Empty if the client was gone before.
+  [[nodiscard]] auto GetClient() const -> NetAddress;
+
+  /// Returns the address that trusted proxies name; nullptr: the client's is the connection's.
+  [[nodiscard]] auto NamedClient() const noexcept -> const NetAddress* {
+    return origin_.address ? &*origin_.address : nullptr;
+  }
+
+  /// Returns true if the client's request has the scheme https. This function alone decides that.
+  [[nodiscard]] auto IsSecure() const noexcept -> bool;
+
+  /// Notes that a password has let the client in. ReplyFrom() removes the name, as the request is
+  /// then another.
+  /// @param name checked, never only a text that the client has sent; copied
+  void SetUser(std::string_view name) { user_ = name; }
+
+  /// Returns the name of SetUser(); "": no password was needed. Any bytes.
+  [[nodiscard]] auto User() const noexcept -> std::string_view { return user_; }
 
   /// Sends the response. The body is left out where HTTP forbids one (HEAD, 304). An error page
   /// gets the format of the path (web/error_formats.h). A second call sends nothing and throws
@@ -255,9 +278,20 @@ class Exchange {
   }
 
   /// Lets `editor` change the final response, after any filter, in place of another editor.
-  /// ReplyFrom() removes it, and Upgrade() bypasses it.
+  /// ReplyFrom() removes it, and Upgrade() bypasses it. A tap sees an error page as one of
+  /// Abort(): the editor may replace it, and would not know a kept copy.
   /// @param editor outlives the exchange
   void Edit(ReplyEditor* editor) noexcept { editor_ = editor; }
+
+  /// Keeps bits for the request, even after a ReplyFrom(), in place of another owner's.
+  /// @param owner only compared
+  /// @param bits the result of Marks() for this owner
+  void Mark(const void* owner, std::uint64_t bits) noexcept { marks_ = {owner, bits}; }
+
+  /// Returns the bits that Mark() has kept for `owner`; otherwise 0.
+  [[nodiscard]] auto Marks(const void* owner) const noexcept -> std::uint64_t {
+    return marks_.owner == owner ? marks_.bits : 0;
+  }
 
   /// Returns true if the client asks for another protocol on this connection, and the server can
   /// change to it now: RFC 9110, section 7.8. False once the server is about to stop.
@@ -414,6 +448,12 @@ class Exchange {
   std::optional<std::string> new_target_;  // of ReplyFrom(), until the session has seen it
   std::string target_text_;                // the text of the redirected request's views
   int redirects_ = 0;
+  struct {
+    const void* owner;
+    std::uint64_t bits;
+  } marks_{};
+  ClientOrigin origin_;     // set by the loop's part, if a trusted proxy has sent the request
+  std::string user_;        // its memory is used again
   RequestContext context_;  // before its users, which are destroyed first
   BodyCallback on_body_;
   std::function<void()> on_room_;

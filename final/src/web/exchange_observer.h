@@ -14,6 +14,7 @@ namespace TURTLE_SERVER {
 
 class Connection;
 class Looper;
+class NetAddress;
 struct Request;
 
 /// The outcome of one request, as known when the server has nothing more to send. The last bytes
@@ -29,6 +30,9 @@ struct ExchangeRecord {
   /// When the request's head was complete, by the loop's clock. Without a request: when its first
   /// byte was found.
   TimePoint began{};
+  /// The client's address, if trusted proxies name it; nullptr: the connection's.
+  const NetAddress* client = nullptr;
+  std::string_view user{};  ///< the name with which a password let it in, any bytes; "": none
 };
 
 /// Sees each request of one loop.

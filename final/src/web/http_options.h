@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 
 #include "base/clock.h"
+#include "core/cidr_set.h"
 #include "core/min_rate.h"
 #include "http/chunked.h"
 #include "http/parser_limits.h"
@@ -31,6 +33,10 @@ struct HttpOptions {
   /// The bytes per second of a response that a client must read in the long run
   /// (core/min_rate.h).
   std::uint64_t min_send_rate = kMinRate;
+  /// The proxies whose fields name the client of a request, and its scheme: Exchange::GetClient()
+  /// and IsSecure(), by OriginOf(). In the requests of all others these fields mean nothing.
+  /// nullptr: there are none.
+  std::shared_ptr<const CidrSet> trusted_proxies{};
 };
 
 /// Returns the same options, with timeouts short enough to be added to any time.

@@ -15,8 +15,8 @@
 //  * Files() mounts the files of a directory.
 //  * ErrorFormat() sets the format of error responses.
 //  * Observe() adds an observer of each request.
-//  * SetOptions() changes limits and timeouts of a running server; SetMaxConnections() and Block()
-//    decide which clients are let in.
+//  * SetOptions() changes limits and timeouts of a running server; SetMaxConnections(),
+//    SetAddressLimit() and Block() decide which clients are let in.
 //  * Begin() serves until Stop(), or until Drain() has served every client.
 //  * StopOnSignals() makes SIGINT and SIGTERM call Stop().
 //  * IsReady() is true while new clients should be sent here.
@@ -26,7 +26,8 @@
 //
 // Thread: Stop() may be called on any thread and in signal handlers. Drain(), SetMaxConnections(),
 // IsReady(), IsLeaving(), IsHandedOver() and GetRefusals() may be called on any thread;
-// SetOptions() on a loop's, Block() on the first loop's, the rest on the owner's.
+// SetOptions() on a loop's, Block() and SetAddressLimit() on the first loop's, the rest on the
+// owner's.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +37,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/address_limit.h"
 #include "core/cidr_set.h"
 #include "core/net_address.h"
 #include "core/server_options.h"
@@ -182,6 +184,9 @@ class HttpServer {
 
   /// Replaces ServerOptions::max_connections. A client above the limit gets a 503.
   void SetMaxConnections(std::size_t count) noexcept { server_.SetMaxConnections(count); }
+
+  /// Replaces ServerOptions::address_limit. A client above the limit gets a 503.
+  void SetAddressLimit(AddressLimit limit) { server_.SetAddressLimit(std::move(limit)); }
 
   /// Refuses these addresses from now on, TurtleServer::Block().
   void Block(CidrSet addresses) { server_.Block(std::move(addresses)); }

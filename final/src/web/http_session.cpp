@@ -23,6 +23,7 @@ auto BeginsWithLineEnd(std::string_view input) -> bool {
 
 HttpSession::HttpSession(Connection& connection, Http1Shared& loop)
     : Session(connection), loop_(loop), parser_(loop.Http().Options().parser) {
+  reading_ = connection.IsOpening() ? Reading::kChannel : Reading::kNothing;
   reading_since_ = GetLooper().Now();
   LookAgain();
 }
@@ -132,7 +133,7 @@ auto HttpSession::ServeRequest() -> bool {
     }
     return false;
   }
-  in_head_ = false;
+  reading_ = Reading::kNothing;
   line_ends_ = 0;
   exchange_ = std::move(exchange);
   loop_.Http().TellBegin(*exchange_);
@@ -184,7 +185,8 @@ void HttpSession::Refuse(int status, std::string_view reason, Method method) {
   SendLast(GetConnection(), loop_, response, method);
   ExchangeRecord record{GetConnection(), FirstLine(GetConnection().Read()), nullptr};
   record.status = status;
-  record.began = in_head_ ? reading_since_ : GetLooper().Now();  // it may have been idle before
+  record.began = reading_ == Reading::kHead ? reading_since_
+                                            : GetLooper().Now();  // it may have been idle before
   record.body_bytes = method == Method::kHead ? 0 : response.BodySize();
   loop_.Http().TellEnd(record);
   keep_alive_ = false;
@@ -232,10 +234,13 @@ void HttpSession::SetDeadlines() {
   const Connection& connection = GetConnection();
   const bool part_of_head =
       !exchange_ && !awaits_turn_ && !connection.Read().empty() && !connection.Paused();
-  if (!part_of_head || !in_head_) {
-    reading_since_ = GetLooper().Now();  // only the first byte of a head counts
+  const Reading now = connection.IsOpening() ? Reading::kChannel
+                      : part_of_head         ? Reading::kHead
+                                             : Reading::kNothing;
+  if (now == Reading::kNothing || now != reading_) {
+    reading_since_ = GetLooper().Now();  // only the first byte of a handshake or a head counts
   }
-  in_head_ = part_of_head;
+  reading_ = now;
   if (exchange_) {
     exchange_->UpdateBodyDeadline();
   }
@@ -259,7 +264,8 @@ auto HttpSession::ReadDeadline() const -> TimePoint {
   if (awaits_turn_) {
     return TimePoint::max();  // it waits for the server
   }
-  return reading_since_ + (in_head_ ? Options().head_timeout : Options().idle_timeout);
+  return reading_since_ +
+         (reading_ == Reading::kNothing ? Options().idle_timeout : Options().head_timeout);
 }
 
 void HttpSession::OnTimeout() {
@@ -269,7 +275,7 @@ void HttpSession::OnTimeout() {
   } else if (now >= write_deadline_ && !EarnWriteTime()) {
     Close(Closing::kReset);  // else the kernel would keep the unread bytes for minutes
     return;
-  } else if (!in_head_) {
+  } else if (reading_ == Reading::kNothing) {
     reading_since_ = now;  // it still has a response to read, so it is not idle
   }
   if (now >= ReadDeadline()) {
@@ -294,7 +300,9 @@ void HttpSession::OnReadTimeout() {
     LookAgain();
   } else if (exchange_) {
     exchange_->GiveUpBody();
-  } else if (in_head_) {
+  } else if (reading_ == Reading::kChannel) {
+    Close(Closing::kReset);  // a response could not be sealed
+  } else if (reading_ == Reading::kHead) {
     Refuse(408, "The request's head did not end in time.");
   } else {
     Close(Closing::kAuto);

@@ -13,7 +13,8 @@
 // for "100 Continue", the connection is closed after the response.
 //
 // Each phase has its deadline. A head or a body that does not end gives a 408; an idle connection
-// is closed, and so is that of a client that does not read its response.
+// is closed, and so is that of a client that does not read its response. A channel that does not
+// open counts as a head, and its connection is reset.
 //
 // Thread: the loop's.
 #pragma once
@@ -58,6 +59,13 @@ class HttpSession : public Session {
                        Method method = Method::kOther);
 
  private:
+  // The part of a client's stream that has begun, and has not ended.
+  enum class Reading : std::uint8_t {
+    kNothing,  // between two requests
+    kChannel,  // the handshake of a channel, from accept on
+    kHead      // of a request
+  };
+
   void OnWake() override { LookAgain(); }
   void ContinueExchange();
   void GoOn();
@@ -86,12 +94,12 @@ class HttpSession : public Session {
   }
 
   // The small ones come first: they fill up the base's last word.
-  std::uint8_t line_ends_ = 0;      // before the request that is due
-  std::uint8_t served_ = 0;         // requests, in this call of OnProgress()
-  bool in_head_ = false;            // a part of a head was received; its deadline does not move
-  bool keep_alive_ = true;          // another request may follow
-  bool awaits_turn_ = false;        // its input is served in the next round of the loop
-  std::uint32_t acknowledged_ = 0;  // bytes, when write_deadline_ was set last
+  std::uint8_t line_ends_ = 0;           // before the request that is due
+  std::uint8_t served_ = 0;              // requests, in this call of OnProgress()
+  Reading reading_ = Reading::kNothing;  // since reading_since_; no byte moves its deadline
+  bool keep_alive_ = true;               // another request may follow
+  bool awaits_turn_ = false;             // its input is served in the next round of the loop
+  std::uint32_t acknowledged_ = 0;       // bytes, when write_deadline_ was set last
   Http1Shared& loop_;
   HttpParser parser_;
   std::unique_ptr<HttpExchange> exchange_;  // set while one is open

@@ -27,13 +27,26 @@ auto LoopHttp::Formatted(std::string_view head, const Response& page) const -> R
 
 void LoopHttp::Answer(Exchange& exchange) {
   exchange.error_formats_ = error_formats_;
-  const Request& request = exchange.GetRequest();
-  if (request.method == Method::kOther || request.method == Method::kConnect) {
-    exchange.Abort(501, "This server does not know the method.");
-  } else if (request.expectation == Expectation::kUnknown) {
-    exchange.Abort(417, {});
-  } else {
-    Guard(exchange, [&] { FindHandler(exchange); });
+  // If memory runs out, the proxy's address must not pass for the client's: the response is a 500.
+  Guard(exchange, [&] {
+    if (options_.trusted_proxies != nullptr) {
+      FindClient(exchange);
+    }
+    const Request& request = exchange.GetRequest();
+    if (request.method == Method::kOther || request.method == Method::kConnect) {
+      exchange.Abort(501, "This server does not know the method.");
+    } else if (request.expectation == Expectation::kUnknown) {
+      exchange.Abort(417, {});
+    } else {
+      FindHandler(exchange);
+    }
+  });
+}
+
+void LoopHttp::FindClient(Exchange& exchange) {
+  const CidrSet& trusted = *options_.trusted_proxies;
+  if (trusted.Contains(ends_.SourceOf(exchange.GetConnection()))) {
+    exchange.origin_ = OriginOf(exchange.GetRequest().headers, trusted);
   }
 }
 
@@ -110,6 +123,8 @@ auto LoopHttp::RecordOf(const Exchange& exchange) noexcept -> ExchangeRecord {
   record.body_bytes = exchange.body_bytes_;
   record.complete = exchange.reply_ == ReplyState::kComplete;
   record.began = exchange.began_at_;
+  record.client = exchange.NamedClient();
+  record.user = exchange.User();
   return record;
 }
 

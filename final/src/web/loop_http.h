@@ -28,6 +28,7 @@
 
 #include "core/looper.h"
 #include "http/http_date.h"
+#include "web/connection_ends.h"
 #include "web/error_formats.h"
 #include "web/exchange.h"
 #include "web/exchange_observer.h"
@@ -114,7 +115,7 @@ class LoopHttp {
 
   /// Calls the handler that is responsible for `exchange`; it responds now or later. An unknown
   /// method gives a 501, an expectation a 417, a body that is too long a 413, a path without a
-  /// handler a 404.
+  /// handler a 404. Before that, the client of a trusted proxy is found.
   void Answer(Exchange& exchange);
 
   /// Gives the handler a piece of the body that it waits for.
@@ -158,6 +159,8 @@ class LoopHttp {
   static inline const std::atomic<bool> kNever{false};
 
   void FindHandler(Exchange& exchange);
+  // Kept out of the path of requests that no proxy has sent.
+  [[gnu::noinline]] void FindClient(Exchange& exchange);
   static auto RecordOf(const Exchange& exchange) noexcept -> ExchangeRecord;
   template <typename Callback>
   void Guard(Exchange& exchange, const Callback& callback);
@@ -169,6 +172,7 @@ class LoopHttp {
   const ErrorFormats* error_formats_ = nullptr;  // if there are any
   PrefixMap<std::unique_ptr<RequestHandler>> mounted_;
   std::vector<std::unique_ptr<ExchangeObserver>> observers_;
+  ConnectionEndsTable ends_;  // asked only if there are trusted proxies
   std::uint32_t last_number_ = 0;
   CachedDate date_;
 };

@@ -97,7 +97,11 @@ auto ServerRequest::Form() const -> const TURTLE_SERVER::Form& {
 auto ServerRequest::Json() const -> RequestJson { return RequestJson(ParseJson(Body())); }
 
 auto ServerRequest::Source() const -> NetAddress {
-  return ends_ != nullptr ? ends_->source : fields_.ends.SourceOf(exchange_->GetConnection());
+  if (ends_ != nullptr) {
+    return ends_->source;
+  }
+  const NetAddress* const named = exchange_->NamedClient();
+  return named != nullptr ? *named : fields_.ends.SourceOf(exchange_->GetConnection());
 }
 
 auto ServerRequest::Destination() const -> NetAddress {

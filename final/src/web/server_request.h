@@ -5,7 +5,7 @@
 //  * Header(), Cookie() and Body() return the client's data; Json() and Form() return the body,
 //    parsed.
 //  * Set(), Get() and Find() access its context: values stored by middleware, by type.
-//  * Source() and Destination() return the addresses of the connection.
+//  * Source() returns the client's address, Destination() the server's.
 //  * Cancelled() is true once the client no longer waits for the response.
 //
 // All texts are views, valid until the handler returns. A handler that responds later copies what
@@ -148,11 +148,12 @@ class ServerRequest {
   /// keeps its values after the client is gone.
   [[nodiscard]] auto Context() const noexcept -> const RequestContext& { return context_; }
 
-  /// Returns the client's address, getpeername(2), asked once for each connection. It is empty if
-  /// the client was gone before that.
+  /// Returns the client's address: the one that trusted proxies name (HttpOptions), or else the
+  /// connection's, getpeername(2), asked once for each connection. It is empty if the client was
+  /// gone before that.
   [[nodiscard]] auto Source() const -> NetAddress;
 
-  /// Returns the server's address of the connection, getsockname(2), also asked only once.
+  /// Returns the server's address of the connection, getsockname(2), asked once for each.
   [[nodiscard]] auto Destination() const -> NetAddress;
 
   /// Returns true once the client no longer waits for the response. A slow handler on a thread

@@ -74,6 +74,7 @@ auto CgiEnvironment::Build(const CgiRequestInfo& info, const std::vector<std::st
   environment.Set("SERVER_NAME", info.server_name);
   environment.Set("SERVER_PORT", std::to_string(info.server_port));
   environment.Set("SERVER_PROTOCOL", info.server_protocol);
+  environment.SetIfAny("HTTPS", info.https ? "on" : "");
   environment.Set("REQUEST_METHOD", info.method);
   environment.Set("SCRIPT_NAME", info.script_name);
   environment.Set("QUERY_STRING", info.query_string);

@@ -37,6 +37,7 @@ struct CgiRequestInfo {
   int server_port = 0;                          ///< SERVER_PORT
   std::string_view server_protocol;             ///< SERVER_PROTOCOL: "HTTP/1.1".
   std::string_view server_software;             ///< SERVER_SOFTWARE: "turtle/1.0".
+  bool https = false;                           ///< HTTPS, "on" or not set: no RFC has it.
   std::string_view remote_addr;                 ///< REMOTE_ADDR and, unresolved, REMOTE_HOST.
   std::string_view auth_type;                   ///< AUTH_TYPE; empty: no authentication.
   std::string_view remote_user;                 ///< REMOTE_USER; empty: no authentication.

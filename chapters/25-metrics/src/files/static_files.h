@@ -82,7 +82,8 @@ class StaticFiles : public RequestHandler {
   const StaticFilesOptions options_;
   RootFolder root_;
   std::unique_ptr<FileCache> cache_;
-  std::string index_name_;  // of a directory's page; its memory is reused
+  bool hides_index_ = false;  // the index page itself is hidden, and found under its directory only
+  std::string index_name_;    // of a directory's page; its memory is reused
 };
 
 }  // namespace TURTLE_SERVER

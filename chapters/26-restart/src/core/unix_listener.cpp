@@ -1,5 +1,6 @@
 #include "core/unix_listener.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -67,10 +68,11 @@ UnixListener::UnixListener(std::string path, int backlog) : path_(std::move(path
   if (error != 0) {
     Fail(error, "bind", path_);
   }
-  // Nobody can connect before listen(2).
+  // Nobody can connect before listen(2). A link that somebody has put in the file's place is not
+  // followed: chmod(2) would open another file to everybody.
   struct stat file {};
-  if (::chmod(address.sun_path, kEverybody) != 0 || ::lstat(address.sun_path, &file) != 0 ||
-      ::listen(fd.Get(), backlog) != 0) {
+  if (::fchmodat(AT_FDCWD, address.sun_path, kEverybody, AT_SYMLINK_NOFOLLOW) != 0 ||
+      ::lstat(address.sun_path, &file) != 0 || ::listen(fd.Get(), backlog) != 0) {
     error = errno;
     ::unlink(address.sun_path);
     Fail(error, "listen", path_);

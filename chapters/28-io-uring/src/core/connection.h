@@ -235,6 +235,11 @@ class Connection {
     return output_.Size() + (sealing_ == nullptr ? 0 : sealing_->wire.Size());
   }
 
+  /// True while the channel can't seal yet: a handshake is under way, and no response can be sent.
+  [[nodiscard]] auto IsOpening() const noexcept -> bool {
+    return sealing_ != nullptr && !sealing_->channel->CanSeal();
+  }
+
   /// True while too much is unsent to read more.
   [[nodiscard]] auto Paused() const noexcept -> bool { return phase_ == ConnectionPhase::kPaused; }
 

@@ -16,24 +16,24 @@ namespace {
 
 // Checks that the longest permitted head fits into a connection, because a head is parsed in its
 // input buffer: the rest of a longer one would never be read.
-auto Checked(const HttpOptions& options) -> const HttpOptions& {
+void Check(const HttpOptions& options) {
   if (options.parser.max_head_bytes > Connection::kInputLimit) {
     throw std::invalid_argument("max_head_bytes " + std::to_string(options.parser.max_head_bytes) +
                                 ": a connection keeps at most " +
                                 std::to_string(Connection::kInputLimit) + " bytes");
   }
-  return options;
 }
 
 }  // namespace
 
 HttpServer::HttpServer(const NetAddress& local, HttpOptions options, ServerOptions server_options)
-    : HttpServer(options, std::move(server_options)) {
+    : HttpServer(std::move(options), std::move(server_options)) {
   AlsoListen(local);
 }
 
 HttpServer::HttpServer(HttpOptions options, ServerOptions server_options)
-    : options_(Checked(options)), server_(std::move(server_options)) {
+    : options_(std::move(options)), server_(std::move(server_options)) {
+  Check(options_);
   server_
       .OnAccept([this](Connection* connection) {
         connection->SetState(
@@ -95,7 +95,7 @@ auto HttpServer::StopOnSignals() -> HttpServer& {
 }
 
 void HttpServer::SetOptions(const HttpOptions& options) {
-  static_cast<void>(Checked(options));
+  Check(options);
   if (loops_.empty()) {
     options_ = options;  // for loops that Begin() will make
   }

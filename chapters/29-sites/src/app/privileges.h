@@ -7,6 +7,7 @@
 //
 // Interface:
 //  * FindIdentity() looks up a user and a group.
+//  * WhyNotAsRoot() refuses to serve other machines as root, unless that is meant.
 //  * MustDrop() says whether this process is to become another user.
 //  * GiveFile() gives a file of root's to that user, Drop() becomes that user.
 //
@@ -22,6 +23,7 @@
 #include <string>
 
 #include "base/namespace.h"
+#include "core/net_address.h"
 
 namespace TURTLE_SERVER {
 
@@ -37,6 +39,13 @@ struct Identity {
 /// @param group likewise; empty: the user's own
 /// @throws std::invalid_argument that begins with the key and the value: "user: 'www': …"
 [[nodiscard]] auto FindIdentity(const std::string& user, const std::string& group) -> Identity;
+
+/// Returns why this process must not listen at an address: it is root, other machines reach the
+/// address, and no user is named.
+/// @param address with its port
+/// @param user a name, or a number; empty: none
+/// @return "" if nothing speaks against it
+[[nodiscard]] auto WhyNotAsRoot(const NetAddress& address, const std::string& user) -> std::string;
 
 /// The system calls of Privileges. Each returns 0, or -1 and errno.
 struct PrivilegeCalls {

@@ -231,6 +231,18 @@ class Check {
     }
   }
 
+  // Warns if root would serve other machines: a service manager may start it as another user.
+  void ServesAs(const std::string& user) {
+    for (const Place& place : places_) {
+      const bool is_address = place.key == "address" && place.path.empty();
+      const std::string reason = is_address ? WhyNotAsRoot(place.address, user) : "";
+      if (!reason.empty()) {
+        warnings_.push_back(reason);
+        return;
+      }
+    }
+  }
+
   // Checks the file for the number of the process.
   void Numbers(const std::string& key, const std::string& file) {
     if (!file.empty()) {
@@ -270,6 +282,7 @@ auto CheckOf(const ServeOptions& options) -> Check {
   for (const std::string& place : SplitList(options.address)) {
     check.Listens({"address", place}, place, options.port);
   }
+  check.ServesAs(options.user);
   check.Becomes(options.user, options.group);
   check.Numbers("pid_file", options.pid_file);
   check.Enters("http.cgi_path", options.cgi_dir);

@@ -76,12 +76,6 @@ void IgnoreSignals(bool hands_over) {
 // such as the `head -1` of a predecessor's output, is no reason to end.
 void Say(const std::string& lines, std::ostream& out) { out << lines << std::flush; }
 
-// A path in the file system has clients on this machine only.
-auto IsLoopback(const NetAddress& address) -> bool {
-  const std::string ip = address.Ip();
-  return ip.compare(0, 4, "127.") == 0 || ip == "::1";
-}
-
 auto Variable(const char* name) -> std::string {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -179,8 +173,10 @@ class ServeRun {
         listening_.AtPath(place.substr(kUnixPrefix.size()));
       } else {
         const NetAddress address(place, options_.port);
+        if (const std::string reason = WhyNotAsRoot(address, options_.user); !reason.empty()) {
+          throw std::invalid_argument(reason);
+        }
         listening_.At(address);
-        has_strangers_ = has_strangers_ || !IsLoopback(address);
       }
     }
   }
@@ -212,9 +208,6 @@ class ServeRun {
       }
       privileges_.Drop();
       OpenLog();
-    }
-    if (has_strangers_ && options_.user.empty() && privileges_.IsRoot()) {
-      Log(LogLevel::kWarning, "serving as root: name a user, or root if that is meant");
     }
   }
 
@@ -335,8 +328,7 @@ class ServeRun {
 
   const ServeOptions& options_;
   Privileges privileges_;
-  bool has_strangers_ = false;  // clients of other machines
-  bool replaces_ = false;       // a predecessor waits
+  bool replaces_ = false;  // a predecessor waits
   InheritedListeners inherited_;
   const ServiceNotifier notifier_;
   std::optional<Logging> logging_;

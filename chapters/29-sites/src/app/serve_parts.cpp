@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "app/setting.h"
 #include "cgi/cgi.h"
 #include "core/cidr_set.h"
 #include "core/connection.h"
 #include "core/proxy_channel.h"
+#include "core/proxy_refusals.h"
 #include "files/root_folder.h"
 #include "files/static_files.h"
 #include "log/log.h"
@@ -28,14 +31,19 @@ auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
   return files;
 }
 
-// A connection of any other address has the program's own channel, or none.
+// The program's own channel, if it has one, opens what follows a proxy's header.
 auto ProxyChannels(const ServeOptions& options) -> decltype(ServerOptions::channel) {
-  return [proxies = CidrSet(SplitList(options.proxies)),
-          otherwise = options.channel](Connection& connection) -> std::unique_ptr<Channel> {
+  // The server keeps this function, so the log outlives the channels that use it.
+  return [proxies = CidrSet(SplitList(options.proxies)), own = options.channel,
+          log = std::make_shared<ProxyRefusals>()](Connection& connection) {
+    std::unique_ptr<Channel> channel = own ? own(connection) : nullptr;
     if (proxies.Contains(connection.GetPeerAddress())) {
-      return std::make_unique<ProxyChannel>();
+      channel = std::make_unique<ProxyChannel>(
+          std::move(channel), [refusals = log.get(), &connection](const char* reason) {
+            refusals->Report(connection, reason);
+          });
     }
-    return otherwise ? otherwise(connection) : nullptr;
+    return channel;
   };
 }
 
@@ -71,6 +79,9 @@ auto HttpOf(const ServeOptions& options) -> HttpOptions {
   http.idle_timeout = options.idle_timeout;
   http.min_body_rate = options.min_body_rate;
   http.min_send_rate = options.min_send_rate;
+  if (!options.trusted_proxies.empty()) {
+    http.trusted_proxies = std::make_shared<const CidrSet>(SplitList(options.trusted_proxies));
+  }
   return http;
 }
 
@@ -81,6 +92,7 @@ auto ServerOf(const ServeOptions& options) -> ServerOptions {
   server.drain_time = options.drain_time;
   server.listen.defer_accept = options.deferred_accept;
   server.max_connections = options.max_connections;
+  server.address_limit = AddressLimitOf(options);
   server.cpu_affinity = options.cpu_affinity;
   server.accept = options.accept;
   server.poller = options.poller;
@@ -89,6 +101,13 @@ auto ServerOf(const ServeOptions& options) -> ServerOptions {
     server.channel = ProxyChannels(options);
   }
   return server;
+}
+
+auto AddressLimitOf(const ServeOptions& options) -> AddressLimit {
+  std::vector<std::string> exempt = SplitList(options.trusted_proxies);
+  const std::vector<std::string> others = SplitList(options.proxies);
+  exempt.insert(exempt.end(), others.begin(), others.end());
+  return {options.max_connections_per_address, CidrSet(exempt)};
 }
 
 auto FilesHandler(const ServeOptions& options, ServerFigures* statistics) -> HandlerFactory {

@@ -102,11 +102,14 @@ void SettingsReader::Take(const CommandLine& line, std::shared_ptr<const SiteTab
     Log(LogLevel::kError, "the settings are unchanged");
     return;
   }
-  // Both before any other setting, since they may throw.
+  // All before any other setting is taken, since they may throw.
   CidrSet blocked(SplitList(line.serve.blocked));
+  const HttpOptions http = HttpOf(line.serve);
+  AddressLimit address_limit = AddressLimitOf(line.serve);
   auto logs = site_logs_ == nullptr ? nullptr : site_logs_->Open(table);
-  server_.SetOptions(HttpOf(line.serve));
+  server_.SetOptions(http);
   server_.SetMaxConnections(line.serve.max_connections);
+  server_.SetAddressLimit(std::move(address_limit));
   server_.Block(std::move(blocked));
   TakeSites(std::move(table), std::move(logs));
   logging_.SetLevel(line.serve.log.level);

@@ -32,6 +32,9 @@ Connection::Connection(Socket socket, Looper& looper, const ConnectionCallbacks&
       registered_(false) {}
 
 Connection::~Connection() {
+  if (callbacks_.on_destroy) {
+    callbacks_.on_destroy(this);
+  }
   ReadScratch& scratch = looper_.GetScratch();
   if (scratch.owner == this) {
     scratch.owner = nullptr;
@@ -219,8 +222,8 @@ auto Connection::Open(std::string_view wire) -> std::size_t {
     sealing_->end_due = false;
     output_.Clear();  // the engine sends the other queue
   }
-  if (Deleted() && !sealing_->wire.Empty()) {
-    looper_.Schedule(this);  // after a handler, the loop sends anyway
+  if (Deleted() && UnsentBytes() != 0) {
+    looper_.Schedule(this);  // it may be able to seal now; after a handler, the loop sends anyway
   }
   return input_.Size() - before;
 }

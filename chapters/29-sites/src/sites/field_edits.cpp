@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 
 #include "base/ascii.h"
 
@@ -44,6 +45,11 @@ void RemoveLines(std::string_view name, std::string& lines) {
 
 void CheckField(const FieldEdit& edit) {
   static_cast<void>(Response(200).Set(edit.name, edit.value));
+  const bool is_type = ascii::EqualIgnoreCase(edit.name, "Content-Type");
+  if (is_type || ascii::EqualIgnoreCase(edit.name, "Content-Range")) {
+    throw std::invalid_argument("response field " + edit.name + ": written by the handler" +
+                                (is_type ? "; `types` of the site changes that of a file" : ""));
+  }
 }
 
 void ApplyEdits(const std::vector<FieldEdit>& edits, Response& response) {

@@ -36,7 +36,8 @@ class LoginGate {
   LoginGate(const LoginGate&) = delete;
   auto operator=(const LoginGate&) -> LoginGate& = delete;
 
-  /// Returns true if the request may be served. Otherwise it has its response, or is being checked.
+  /// Returns true if the request may be served; the exchange then has the name, Exchange::User().
+  /// Otherwise it has its response, or is being checked.
   /// Allocates a short text only if the login is remembered.
   /// @param exchange without a response
   /// @param table the table in force
@@ -46,7 +47,8 @@ class LoginGate {
   [[nodiscard]] auto Admit(Exchange& exchange, const std::shared_ptr<const SiteTable>& table,
                            std::size_t site, RuleBits rules) -> bool;
 
-  /// Returns true if the request may be served, after its check. Otherwise it has its response.
+  /// Returns true if the request may be served, after its check; as above. Otherwise it has its
+  /// response.
   /// @param exchange without a response
   /// @param check has ended, and was made with the table in force
   /// @throws std::bad_alloc

@@ -49,7 +49,7 @@ class SiteLogObserver final : public ExchangeObserver {
   void OnEnd(const ExchangeRecord& record) noexcept override try {
     TakeNewTable();
     if (AccessLog* const log = logs_.empty() ? nullptr : LogOf(record)) {
-      log->Write(record, peers_.Of(record.connection));
+      log->Write(record, peers_.Of(record));
     }
   } catch (const std::exception&) {
     // out of memory: the line is lost
@@ -119,7 +119,9 @@ class SiteLogObserver final : public ExchangeObserver {
 }  // namespace
 
 SiteLogs::SiteLogs(SiteLogOptions options, std::shared_ptr<const SiteTable> sites)
-    : options_(std::move(options)), server_file_(ServerFile(options_)) {
+    : options_(std::move(options)),
+      server_file_(ServerFile(options_)),
+      closer_(std::make_shared<LogCloser>()) {
   logs_ = Open(std::move(sites));
 }
 
@@ -149,7 +151,7 @@ auto SiteLogs::Open(std::shared_ptr<const SiteTable> sites) const
 auto SiteLogs::OpenFile(const std::string& path) const -> SiteLogTable::Writer {
   LogWriterOptions writer = options_.writer;
   writer.file = path;
-  return std::make_shared<LogWriter>(writer);
+  return closer_->Share(writer);
 }
 
 void SiteLogs::Replace(std::shared_ptr<const SiteLogTable> logs) {

@@ -86,6 +86,7 @@ class SitesHandler final : public RequestHandler, private ReplyEditor {
   void Take(std::shared_ptr<const SiteTable> table);
   auto Reporter() -> LoginReport;
   auto HandlersFor(const SiteTable& table) -> std::vector<std::unique_ptr<RequestHandler>>;
+  auto ClientOf(const Exchange& exchange) -> const NetAddress&;
   void Admit(Exchange& exchange, std::size_t site, RuleBits rules);
   void OnChecked(Exchange& exchange, const LoginCheck& check);
   void Serve(Exchange& exchange, std::size_t site, RuleBits rules);

@@ -52,6 +52,20 @@ void AppendQuoted(std::string_view text, std::string_view before, std::string_vi
   out.push_back('"');
 }
 
+// Appends a column without quotes, which a space would end.
+void AppendUser(std::string_view user, std::string& out) {
+  if (user.empty()) {
+    out.push_back('-');
+  }
+  for (std::size_t space = user.find(' '); space != std::string_view::npos;
+       space = user.find(' ')) {
+    AppendEscaped(user.substr(0, space), "\\x", out);
+    out.append("\\x20");
+    user.remove_prefix(space + 1);
+  }
+  AppendEscaped(user, "\\x", out);
+}
+
 auto FieldOf(const ExchangeRecord& record, KnownField field) -> std::string_view {
   return record.request == nullptr ? std::string_view()
                                    : record.request->headers.Find(field).value_or("");
@@ -93,7 +107,9 @@ auto AccessLogTime::At(std::time_t now) -> std::string_view {
 void AppendCombined(const AccessLogLine& line, const ExchangeRecord& record, std::string& out) {
   constexpr std::string_view kNone = "\"-\"";
   constexpr std::string_view kBefore = "\\x";
-  out.append(line.peer.empty() ? "-" : line.peer).append(" - - [");
+  out.append(line.peer.empty() ? "-" : line.peer).append(" - ");
+  AppendUser(record.user, out);
+  out.append(" [");
   out.append(line.time).append("] ");
   AppendQuoted(record.request_line, kBefore, kNone, out);
   out.push_back(' ');
@@ -116,6 +132,10 @@ void AppendJson(const AccessLogLine& line, const ExchangeRecord& record, std::st
   if (line.host) {
     out.append(R"(,"host":)");
     AppendQuoted(*line.host, kBefore, kNone, out);
+  }
+  if (!record.user.empty()) {
+    out.append(R"(,"user":)");
+    AppendQuoted(record.user, kBefore, kNone, out);
   }
   out.append(R"(,"request":)");
   AppendQuoted(record.request_line, kBefore, kNone, out);
@@ -146,7 +166,7 @@ void AccessLog::OnBegin(const Connection& connection) noexcept try {
 
 void AccessLog::OnEnd(const ExchangeRecord& record) noexcept try {
   AccessLogLine line;
-  line.peer = peers_.Of(record.connection);
+  line.peer = peers_.Of(record);
   Append(record, line);
 } catch (const std::exception&) {
   HandOver();  // out of memory: one line is lost

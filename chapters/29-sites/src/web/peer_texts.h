@@ -1,7 +1,7 @@
 // The addresses of clients, as an access log shows them.
 //
 // Interface:
-//  * Of() returns the address of a connection's client.
+//  * Of() returns the address of a connection's client, or of a request's.
 //
 // The kernel forgets the address when the client closes. So Of() is called early, when the head of
 // a request is complete, and remembers the text until the connection's end.
@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "core/connection.h"
+#include "core/net_address.h"
+#include "web/exchange_observer.h"
 
 namespace TURTLE_SERVER {
 
@@ -37,6 +39,16 @@ class PeerTexts {
     return peer.ip;
   }
 
+  /// Does the same for a request that is over. Its client is another one if trusted proxies name
+  /// it.
+  [[nodiscard]] auto Of(const ExchangeRecord& record) -> std::string_view {
+    if (record.client == nullptr) {
+      return Of(record.connection);
+    }
+    named_ = record.client->Ip();
+    return named_;
+  }
+
  private:
   struct Peer {
     ConnectionId id{-1, 0};
@@ -44,6 +56,7 @@ class PeerTexts {
   };
 
   std::vector<Peer> peers_;  // by descriptor
+  std::string named_;        // by a proxy
 };
 
 }  // namespace TURTLE_SERVER

@@ -1,0 +1,65 @@
+// TLS for a server: encrypted connections, with certificates by the client's choice of a host.
+//
+//   TlsOptions options;
+//   options.certificates = {{"/etc/ssl/example.org.pem", "/etc/ssl/private/example.org.key"}};
+//   Tls tls(options);
+//   ServerOptions server_options;
+//   server_options.channel = tls.Channels();
+//   HttpServer server(NetAddress("0.0.0.0", 443), {}, server_options);
+//   server.Begin();
+//
+// Interface:
+//  * Channels() makes the channel of each connection.
+//  * Replace() reads certificates again while the server runs.
+//  * Stats() counts the handshakes.
+//
+// Thread: any for Replace() and Stats(); the owner's for the rest.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "core/channel.h"
+#include "tls/tls_options.h"
+
+namespace TURTLE_SERVER {
+
+class Connection;
+
+/// The number of handshakes so far.
+struct TlsStats {
+  std::uint64_t full = 0;     ///< with a certificate
+  std::uint64_t resumed = 0;  ///< with a ticket
+  std::uint64_t failed = 0;   ///< refused, by either side
+};
+
+/// The TLS of one server, which it outlives. Another server needs its own, even a later one.
+class Tls {
+ public:
+  /// Reads all files.
+  /// @throws std::system_error, which names the file, if one can't be opened
+  /// @throws std::invalid_argument, which names the file and the reason, if one is refused; or if
+  ///     there is no certificate
+  explicit Tls(const TlsOptions& options);
+  ~Tls();
+  Tls(const Tls&) = delete;
+  auto operator=(const Tls&) -> Tls& = delete;
+
+  /// Returns the function for ServerOptions::channel.
+  [[nodiscard]] auto Channels() -> std::function<std::unique_ptr<Channel>(Connection&)>;
+
+  /// Uses other settings for clients from now on; connected ones keep theirs. Tickets stay good, if
+  /// the settings still have them, except that `ticket_period` can't be changed.
+  /// @throws as the constructor; then the settings stay as they were
+  void Replace(const TlsOptions& options);
+
+  /// Returns how many handshakes there were.
+  [[nodiscard]] auto Stats() const noexcept -> TlsStats;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;  // so that this header needs none of OpenSSL's
+};
+
+}  // namespace TURTLE_SERVER
