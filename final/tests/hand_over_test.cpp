@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/socket.h"
+#include "process/pipe_io.h"
 #include "support/captured_stderr.h"
 #include "support/client.h"
 #include "support/gate.h"
@@ -288,6 +289,149 @@ TEST_F(HandOverTest, NoOtherSignalIsBlockedOrIgnored) {
   ::waitpid(ready_[0], nullptr, 0);
 }
 #endif
+
+// --- a secret -----------------------------------------------------------------------------------
+
+TEST_F(HandOverTest, ASecretComesThroughAPipeOfItsOwn) {
+  HandOverOptions options =
+      With(Script("echo \"$LISTEN_FDS $TURTLE_READY_FD $TURTLE_SECRET_FD\" > \"$2/said\"\n"
+                  "env > \"$2/environment\"\n"
+                  "cat <&6 > \"$2/secret\"\n"
+                  "printf 'READY=1\\n' >&5\nexec sleep 60"));
+  options.listeners = {listener_.GetFd(), listener_.GetFd()};
+  options.names = {"web", "web"};
+  const std::string secret = std::string("1c\0\n", 4) + "sesame" + std::string(180, '\xff');
+  options.secret = [&secret] { return secret; };
+  HandOver hand_over(looper_, options, [this](pid_t pid) { ready_.push_back(pid); });
+  hand_over.Begin();
+  RunUntil([this] { return !ready_.empty(); });
+  ASSERT_EQ(ready_.size(), 1U);
+  EXPECT_EQ(folder_.Read("said"), "2 5 6\n");
+  EXPECT_EQ(folder_.Read("secret"), secret) << "and its end: nobody else can write";
+  EXPECT_EQ(folder_.Read("environment").find("sesame"), std::string::npos);
+  EXPECT_EQ(errors_.Text().find("sesame"), std::string::npos);
+  ::kill(ready_[0], SIGKILL);
+  ::waitpid(ready_[0], nullptr, 0);
+}
+
+TEST_F(HandOverTest, EachSuccessorGetsTheSecretOfItsBeginning) {
+  HandOverOptions options = With(Script("cat <&5 >> \"$2/secrets\"\nexit 3"));
+  int count = 0;
+  options.secret = [&count] { return "secret " + std::to_string(++count) + "\n"; };
+  HandOver hand_over(looper_, options, [](pid_t) { FAIL(); });
+  EXPECT_EQ(count, 0);
+  hand_over.Begin();
+  RunUntil([&] {
+    if (count == 1 && !hand_over.UnderWay()) {
+      hand_over.Begin();
+    }
+    return count == 2 && !hand_over.UnderWay();
+  });
+  EXPECT_EQ(folder_.Read("secrets"), "secret 1\nsecret 2\n");
+}
+
+class HandOverWithoutSecretTest : public HandOverTest, public testing::WithParamInterface<bool> {};
+
+TEST_P(HandOverWithoutSecretTest, ThereIsNoPipeForIt) {
+  HandOverOptions options =
+      With(Script("echo \"${TURTLE_SECRET_FD-none}\" > \"$2/said\"\n"
+                  "if true 2> /dev/null <&5; then echo open >> \"$2/said\"; fi\nexit 3"));
+  if (GetParam()) {
+    options.secret = [] { return std::string(); };
+  }
+  ::setenv("TURTLE_SECRET_FD", "77", 1);  // not ours, so it is not passed on
+  HandOver hand_over(looper_, options, [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  ::unsetenv("TURTLE_SECRET_FD");
+  RunUntil([&hand_over] { return !hand_over.UnderWay(); });
+  EXPECT_EQ(folder_.Read("said"), "none\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, HandOverWithoutSecretTest, testing::Bool(),
+                         [](const auto& each) { return each.param ? "AnEmptyOne" : "NoFunction"; });
+
+TEST_F(HandOverTest, TheLongestSecretFits) {
+  HandOverOptions options = With(Script("cat <&5 > \"$2/secret\"\nexit 3"));
+  options.secret = [] { return std::string(HandOverOptions::kMostSecret, 's'); };
+  HandOver hand_over(looper_, options, [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  RunUntil([&hand_over] { return !hand_over.UnderWay(); });
+  EXPECT_EQ(folder_.Read("secret"), std::string(HandOverOptions::kMostSecret, 's'));
+}
+
+TEST_F(HandOverTest, ASecretThatIsTooLongStartsNobody) {
+  HandOverOptions options = With(Script(": > \"$2/started\"\nexec sleep 60"));
+  const std::size_t size = HandOverOptions::kMostSecret + 1;
+  options.secret = [size] { return std::string(size, 's'); };
+  HandOver hand_over(looper_, options, [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  EXPECT_FALSE(hand_over.UnderWay());
+  EXPECT_TRUE(HasSaid("ERROR hand-over: a secret of " + std::to_string(size) +
+                      " bytes; this process continues to serve\n")())
+      << errors_.Text();
+  EXPECT_TRUE(HasNoChildren());
+  EXPECT_FALSE(IsThere("started"));
+}
+
+TEST_F(HandOverTest, ASecretThatCannotBeHadStartsNobody) {
+  HandOverOptions options = With(Script("exec sleep 60"));
+  options.secret = []() -> std::string { throw std::runtime_error("no secret"); };
+  HandOver hand_over(looper_, options, [](pid_t) { FAIL(); });
+  hand_over.Begin();
+  EXPECT_TRUE(HasSaid("hand-over: no secret; this process continues to serve")());
+  EXPECT_TRUE(HasNoChildren());
+}
+
+// Makes the environment of a successor with this secret. Returns its descriptor.
+auto LeaveSecret(const std::string& secret) -> int {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const UniqueFd writes(ends[1]);
+  EXPECT_EQ(WritePipe(writes.Get(), secret).bytes, secret.size());
+  ::setenv("TURTLE_SECRET_FD", std::to_string(ends[0]).c_str(), 1);
+  return ends[0];
+}
+
+TEST(TakeSecret, TakesWhatThePredecessorHasLeft) {
+  for (const std::string& secret : {std::string("sesame"), std::string("1c\0\xff\n", 5),
+                                    std::string(HandOverOptions::kMostSecret, 's')}) {
+    const int fd = LeaveSecret(secret);
+    EXPECT_EQ(TakeSecret(), secret);
+    EXPECT_EQ(::getenv("TURTLE_SECRET_FD"), nullptr) << "not for our children";
+    EXPECT_EQ(::fcntl(fd, F_GETFD), -1) << "and closed";
+    EXPECT_EQ(TakeSecret(), "") << "it is gone";
+  }
+}
+
+TEST(TakeSecret, WithoutAPredecessorThereIsNone) {
+  ::unsetenv("TURTLE_SECRET_FD");
+  EXPECT_EQ(TakeSecret(), "");
+}
+
+TEST(TakeSecret, APipeThatSomebodyElseHoldsOpenStopsNobody) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const UniqueFd writes(ends[1]);
+  ::setenv("TURTLE_SECRET_FD", std::to_string(ends[0]).c_str(), 1);
+  EXPECT_EQ(TakeSecret(), "");
+}
+
+TEST(TakeSecret, WhatIsNoPipeIsRefused) {
+  const UniqueFd file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  for (const std::string& wrong :
+       {std::string(""), std::string("x"), std::string("5x"), std::string("-1"), std::string("0"),
+        std::string("99999999999"), std::string("888888"), std::to_string(file.Get())}) {
+    ::setenv("TURTLE_SECRET_FD", wrong.c_str(), 1);
+    try {
+      static_cast<void>(TakeSecret());
+      ADD_FAILURE() << wrong;
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(error.what(), "TURTLE_SECRET_FD='" + wrong + "' is not a pipe");
+    }
+    EXPECT_EQ(::getenv("TURTLE_SECRET_FD"), nullptr);
+  }
+  EXPECT_NE(::fcntl(file.Get(), F_GETFD), -1) << "it belongs to somebody else";
+}
 
 TEST(FindProgram, LooksWhereTheShellWould) {
   const test::LogFolder folder;

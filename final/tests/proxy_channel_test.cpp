@@ -169,6 +169,27 @@ TEST(ProxyChannelTest, APeerWithoutAHeaderDoesNotEvenGetAnEnd) {
   EXPECT_TRUE(wire.Empty());
 }
 
+// A channel that nobody can read, or so it says.
+class SecureChannel final : public test::Rot13Channel {
+ public:
+  [[nodiscard]] auto IsSecure() const noexcept -> bool override { return true; }
+};
+
+TEST(ProxyChannelTest, IsAsSecureAsTheInnerChannel) {
+  ProxyChannel plain;
+  EXPECT_FALSE(plain.IsSecure());
+  ProxyChannel rotated(std::make_unique<test::Rot13Channel>());
+  EXPECT_FALSE(rotated.IsSecure());
+  ProxyChannel secure(std::make_unique<SecureChannel>());
+  EXPECT_TRUE(secure.IsSecure());
+  for (ProxyChannel* const each : {&plain, &rotated, &secure}) {
+    Open(*each, {kLine});
+  }
+  EXPECT_FALSE(plain.IsSecure()) << "a header is no protection";
+  EXPECT_FALSE(rotated.IsSecure());
+  EXPECT_TRUE(secure.IsSecure());
+}
+
 TEST(ProxyChannelTest, TheReasonOfARefusalIsToldOnce) {
   struct Case {
     std::string header;
@@ -455,7 +476,7 @@ TEST_P(ProxiedServerTest, TheChannelOfAProgramOpensWhatFollowsTheHeader) {
   options.poller = GetParam();
   options.proxies = "127.0.0.0/8";
   options.channel = [](Connection&) { return std::make_unique<test::Rot13Channel>(); };
-  const ProxiedServer server(ServerOf(options),
+  const ProxiedServer server(ServerOf(options, nullptr),
                              [](HttpServer& http) { http.Mount("/", test::Answering(TellPeer)); });
   HttpClient client(server.Port());
   ASSERT_TRUE(client.Send(kLine + test::Rot13(Get("/", "Connection: close\r\n"))));

@@ -204,6 +204,183 @@ TEST_F(TicketKeysTest, ALateSuccessorDoesNotKeepAKeyLonger) {
   EXPECT_EQ(Found(second), "current");
 }
 
+// --- keys of another process --------------------------------------------------------------------
+
+class SavedTicketKeysTest : public TicketKeysTest {
+ protected:
+  static constexpr std::size_t kFormatSize = 1;
+  static constexpr std::size_t kAgeSize = 8;
+  static constexpr std::size_t kKeySize =
+      1 + kAgeSize + TicketKey::kNameSize + 2 * TicketKey::kSecretSize;
+
+  SavedTicketKeysTest() { other_clock_.Advance(1000 * kPeriod); }
+
+  // Returns a save of two keys, the second of which is current.
+  auto SaveTwo() -> std::string {
+    first_ = other_.Current();
+    other_clock_.Advance(kPeriod);
+    second_ = other_.Current();
+    return other_.Save();
+  }
+
+  // Expects that these bytes are refused, and that the keys stay as they are.
+  void ExpectRefused(std::string_view saved, const std::string& what) {
+    const TicketKey own = keys_.Current();
+    EXPECT_FALSE(keys_.Load(saved)) << what;
+    EXPECT_EQ(Found(own), "current") << what;
+    EXPECT_EQ(Found(first_), "nothing") << what;
+    EXPECT_EQ(Found(second_), "nothing") << what;
+  }
+
+  test::ManualClock other_clock_;
+  TicketKeys other_{kPeriod, other_clock_.Source()};
+  TicketKey first_;
+  TicketKey second_;
+};
+
+TEST_F(SavedTicketKeysTest, BothKeysArriveWithTheirAges) {
+  static_cast<void>(SaveTwo());
+  other_clock_.Advance(kPeriod / 4);
+  ASSERT_TRUE(keys_.Load(other_.Save()));
+  EXPECT_EQ(Found(first_), "old");
+  EXPECT_EQ(Found(second_), "current");
+  EXPECT_TRUE(IsSame(keys_.Current(), second_));
+  clock_.Advance(kPeriod - kPeriod / 4 - kTick);
+  EXPECT_EQ(Found(first_), "old");
+  EXPECT_TRUE(IsSame(keys_.Current(), second_)) << "it has not served for a whole period yet";
+  clock_.Advance(kTick);
+  EXPECT_EQ(Found(first_), "nothing") << "two periods, of which most were elsewhere";
+  EXPECT_EQ(Found(second_), "old");
+  EXPECT_FALSE(IsSame(keys_.Current(), second_));
+}
+
+TEST_F(SavedTicketKeysTest, AKeyKeepsItsAgeThroughSeveralProcesses) {
+  const TicketKey key = other_.Current();
+  other_clock_.Advance(kPeriod / 2);
+  ASSERT_TRUE(keys_.Load(other_.Save()));
+  clock_.Advance(kPeriod / 4);
+  test::ManualClock third_clock;
+  TicketKeys third(kPeriod, third_clock.Source());
+  ASSERT_TRUE(third.Load(keys_.Save()));
+  third_clock.Advance(kPeriod / 4 - kTick);
+  EXPECT_TRUE(IsSame(third.Current(), key));
+  third_clock.Advance(kTick);
+  EXPECT_FALSE(IsSame(third.Current(), key));
+}
+
+TEST_F(SavedTicketKeysTest, LoadedKeysTakeThePlaceOfAll) {
+  const TicketKey old = keys_.Current();
+  clock_.Advance(kPeriod);
+  const TicketKey current = keys_.Current();
+  const TicketKey loaded = other_.Current();
+  ASSERT_TRUE(keys_.Load(other_.Save()));
+  EXPECT_EQ(Found(old), "nothing");
+  EXPECT_EQ(Found(current), "nothing");
+  EXPECT_EQ(Found(loaded), "current");
+}
+
+TEST_F(SavedTicketKeysTest, NoKeysCanBeSavedToo) {
+  const TicketKey own = keys_.Current();
+  const std::string none = other_.Save();
+  EXPECT_EQ(none.size(), kFormatSize);
+  ASSERT_TRUE(keys_.Load(none));
+  EXPECT_EQ(Found(own), "nothing");
+  EXPECT_FALSE(IsSame(keys_.Current(), own));
+}
+
+TEST_F(SavedTicketKeysTest, AnOldKeyAloneIsSavedAsOne) {
+  const TicketKey key = other_.Current();
+  other_clock_.Advance(kPeriod);
+  ASSERT_TRUE(keys_.Load(other_.Save()));
+  EXPECT_EQ(Found(key), "old");
+  EXPECT_FALSE(IsSame(keys_.Current(), key));
+}
+
+TEST_F(SavedTicketKeysTest, AKeyThatIsTooOldIsNotSaved) {
+  static_cast<void>(other_.Current());
+  other_clock_.Advance(2 * kPeriod);
+  EXPECT_EQ(other_.Save().size(), kFormatSize);
+}
+
+TEST_F(SavedTicketKeysTest, AKeyThatIsTooOldHereIsForgotten) {
+  TicketKeys longer(10 * kPeriod, other_clock_.Source());
+  const TicketKey key = longer.Current();
+  other_clock_.Advance(2 * kPeriod - kTick);
+  ASSERT_TRUE(keys_.Load(longer.Save()));
+  EXPECT_EQ(Found(key), "old") << "it has served for longer than keys do here";
+  other_clock_.Advance(std::chrono::milliseconds(1));
+  ASSERT_TRUE(keys_.Load(longer.Save()));
+  EXPECT_EQ(Found(key), "nothing");
+}
+
+TEST_F(SavedTicketKeysTest, AnAgeHasALimit) {
+  TicketKeys endless(std::chrono::seconds::max(), other_clock_.Source());
+  const TicketKey key = endless.Current();
+  other_clock_.Advance(std::chrono::hours(24 * 365 * 50));
+  const std::string saved = endless.Save();
+  EXPECT_EQ(saved.substr(kFormatSize + 1, kAgeSize), "ffffffff");
+  TicketKeys other(std::chrono::seconds::max(), clock_.Source());
+  ASSERT_TRUE(other.Load(saved));
+  EXPECT_TRUE(IsSame(other.Current(), key));
+  ASSERT_TRUE(keys_.Load(saved));
+  EXPECT_EQ(Found(key), "nothing");
+}
+
+// Cut after a whole key, it is what a process with fewer keys would have saved.
+TEST_F(SavedTicketKeysTest, ASaveThatIsCutIsRefused) {
+  const std::string saved = SaveTwo();
+  ASSERT_EQ(saved.size(), kFormatSize + 2 * kKeySize);
+  for (std::size_t size = 0; size < saved.size(); ++size) {
+    if (size != kFormatSize && size != kFormatSize + kKeySize) {
+      ExpectRefused(std::string_view(saved).substr(0, size), std::to_string(size));
+    }
+  }
+  ExpectRefused(saved + "c", "one byte more");
+  ASSERT_TRUE(keys_.Load(saved));
+}
+
+TEST_F(SavedTicketKeysTest, AnotherFormatIsRefused) {
+  std::string saved = SaveTwo();
+  for (const char format : {'0', '2', '\0', 'c'}) {
+    saved[0] = format;
+    ExpectRefused(saved, std::string(1, format));
+  }
+}
+
+TEST_F(SavedTicketKeysTest, AnUnknownPartIsRefused) {
+  const std::string saved = SaveTwo();
+  for (const std::size_t at : {kFormatSize, kFormatSize + kKeySize}) {
+    for (const char part : {'C', 'x', '\0', '0'}) {
+      std::string changed = saved;
+      changed[at] = part;
+      ExpectRefused(changed, std::to_string(at) + part);
+    }
+  }
+}
+
+TEST_F(SavedTicketKeysTest, APartThatComesTwiceIsRefused) {
+  const std::string saved = SaveTwo();
+  for (const char part : {'c', 'p'}) {
+    std::string changed = saved;
+    changed[kFormatSize] = part;
+    changed[kFormatSize + kKeySize] = part;
+    ExpectRefused(changed, std::string(1, part));
+  }
+}
+
+TEST_F(SavedTicketKeysTest, AnAgeThatIsNoNumberIsRefused) {
+  const std::string saved = SaveTwo();
+  for (const std::size_t part : {kFormatSize, kFormatSize + kKeySize}) {
+    for (std::size_t i = 1; i <= kAgeSize; ++i) {
+      for (const char digit : {'g', ' ', '-', '+', 'x', '\0'}) {
+        std::string changed = saved;
+        changed[part + i] = digit;
+        ExpectRefused(changed, std::to_string(part + i) + digit);
+      }
+    }
+  }
+}
+
 // --- threads ------------------------------------------------------------------------------------
 
 TEST_F(TicketKeysTest, AllThreadsGetTheSameKey) {

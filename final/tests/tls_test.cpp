@@ -19,13 +19,16 @@
 #include <utility>
 #include <vector>
 
+#include "core/cidr_set.h"
 #include "core/looper.h"
 #include "core/proxy_channel.h"
 #include "support/certificate_files.h"
 #include "support/client.h"
 #include "support/clocked_server.h"
+#include "support/http_client.h"
 #include "support/loop_thread.h"
 #include "support/pattern.h"
+#include "support/running_server.h"
 #include "support/site_folder.h"
 #include "support/tls_client.h"
 #include "support/tls_server.h"
@@ -225,6 +228,124 @@ TEST_F(TlsTest, CountsHandshakes) {
   EXPECT_EQ(stats.failed, 1U);
 }
 
+// The clients whose handshakes a server has refused.
+class RefusedClients {
+ public:
+  auto Note() -> Tls::OnRefused {
+    return [this](const Connection& connection, const char* reason) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      all_.push_back(connection.GetPeerAddress().Ip() + ": " + reason);
+    };
+  }
+
+  auto All() -> std::vector<std::string> {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return all_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> all_;
+};
+
+TEST_F(TlsTest, TellsWhoseHandshakeIsRefusedAndWhy) {
+  for (const Way way : {Way::kDirect, Way::kProxy}) {
+    RefusedClients refused;
+    TlsOptions options = TlsOptionsOf(certificate_);
+    options.least = TlsVersion::k13;
+    TlsServer server(
+        options, [](HttpServer& each) { each.Mount("/", test::Answering(Reply)); },
+        TlsServer::WithThreads(1), way, {}, refused.Note());
+    const std::string first = way == Way::kProxy ? std::string(kProxyLine) : "";
+    {
+      TlsWireClient leaves(server.Port(), first);
+      ASSERT_TRUE(leaves.Begin());
+      ASSERT_TRUE(test::AwaitBytes(leaves.Raw().GetSocket().GetFd(), 1));
+      leaves.Raw().FinishSending();
+      leaves.Raw().ReceiveAll();
+      TlsWireClient good(server.Port(), first);
+      ASSERT_TRUE(good.Shake() && good.Send(kLastGet));
+      EXPECT_EQ(BodyOf(good.ReceiveAll()), "a turtle");
+    }
+    EXPECT_EQ(refused.All(), std::vector<std::string>());
+    test::Client plain(server.Port());
+    ASSERT_TRUE(plain.Send(first + std::string(kGet)));
+    EXPECT_EQ(plain.ReceiveAll().find("HTTP"), std::string::npos);
+    const std::string ip = way == Way::kProxy ? "192.0.2.7" : "127.0.0.1";
+    EXPECT_EQ(refused.All(), std::vector<std::string>{ip + ": http request"});
+    if (way == Way::kDirect) {
+      TlsClient old(server.Port(), Version(TLS1_2_VERSION));
+      EXPECT_FALSE(old.Shake());
+      EXPECT_EQ(refused.All().back(), ip + ": unsupported protocol");
+    }
+  }
+}
+
+// --- what a handler sees ------------------------------------------------------------------------
+
+void TellWhetherSecure(Exchange& exchange) {
+  exchange.Reply(TextResponse(200, exchange.IsSecure() ? "secure" : "plain"));
+}
+
+auto Trusting(const char* proxy) -> HttpOptions {
+  HttpOptions options;
+  options.trusted_proxies = std::make_shared<const CidrSet>(std::vector<std::string>{proxy});
+  return options;
+}
+
+auto AskWith(TlsClient& client, const std::string& fields) -> std::string {
+  const bool sent = client.Shake() && client.Send(test::Get("/", "Connection: close\r\n" + fields));
+  return sent ? BodyOf(client.ReceiveAll()) : "not sent: " + client.Reason();
+}
+
+// A request: the fields of a proxy, and whether it is secure over TLS and without it.
+struct ProxiedRequest {
+  std::string fields;
+  std::string over_tls;
+  std::string over_plain;
+};
+
+TEST_F(TlsTest, AnExchangeIsSecureUnlessATrustedProxySaysOtherwise) {
+  TlsServer encrypted(TlsOptionsOf(certificate_), TellWhetherSecure, 1, Trusting("127.0.0.1"));
+  const test::RunningServer plain(TellWhetherSecure, Trusting("127.0.0.1"));
+  for (const auto& [fields, over_tls, over_plain] :
+       {ProxiedRequest{"", "secure", "plain"},
+        {"X-Forwarded-For: 192.0.2.7\r\n", "secure", "plain"},
+        {"X-Forwarded-Proto: http\r\n", "plain", "plain"},
+        {"X-Forwarded-Proto: https\r\n", "secure", "secure"},
+        {"Forwarded: for=192.0.2.7;proto=http\r\n", "plain", "plain"},
+        {"Forwarded: for=192.0.2.7;proto=https\r\n", "secure", "secure"}}) {
+    TlsClient client(encrypted.Port());
+    EXPECT_EQ(AskWith(client, fields), over_tls) << fields;
+    EXPECT_EQ(test::HttpClient(plain.Port()).Ask(test::Get("/", fields)).body, over_plain)
+        << fields;
+  }
+}
+
+TEST_F(TlsTest, WhatOthersSayAboutTheSchemeMeansNothing) {
+  TlsServer encrypted(TlsOptionsOf(certificate_), TellWhetherSecure, 1, Trusting("192.0.2.1"));
+  const test::RunningServer plain(TellWhetherSecure, Trusting("192.0.2.1"));
+  for (const char* scheme : {"http", "https"}) {
+    const std::string fields = std::string("X-Forwarded-Proto: ") + scheme + "\r\n";
+    TlsClient client(encrypted.Port());
+    EXPECT_EQ(AskWith(client, fields), "secure") << scheme;
+    EXPECT_EQ(test::HttpClient(plain.Port()).Ask(test::Get("/", fields)).body, "plain") << scheme;
+  }
+}
+
+TEST_F(TlsTest, AnExchangeBehindAProxyHeaderIsSecure) {
+  TlsServer server(
+      TlsOptionsOf(certificate_),
+      [](HttpServer& each) { each.Mount("/", test::Answering(TellWhetherSecure)); },
+      TlsServer::WithThreads(1), Way::kProxy);
+  TlsWireClient client(server.Port(), std::string(kProxyLine));
+  ASSERT_TRUE(client.Shake());
+  ASSERT_TRUE(client.Send(kLastGet));
+  EXPECT_EQ(BodyOf(client.ReceiveAll()), "secure");
+}
+
+// --- many clients, and replacements -------------------------------------------------------------
+
 TEST_F(TlsTest, ServesHundredsOfClientsAtOnce) {
   constexpr std::size_t kThreads = 4;
   constexpr std::size_t kClients = 75;
@@ -343,6 +464,64 @@ TEST_F(TlsTest, ABadFileChangesNothing) {
     EXPECT_EQ(error.what(), other.Key() + ": it is not the key of " + certificate_.Chain());
   }
   EXPECT_EQ(Visit(server_.Port()), "a turtle");
+}
+
+TEST_F(TlsTest, FilesAreReadBeforeTheyAreUsed) {
+  CertificateWish other;
+  other.names = {"new.test"};
+  std::shared_ptr<const TlsContext> context;
+  {
+    const CertificateFiles made(other);
+    context = server_.GetTls().Read(TlsOptionsOf(made));
+  }  // the files are gone
+  TlsClient before(server_.Port());
+  ASSERT_TRUE(before.Shake()) << before.Reason();
+  EXPECT_EQ(before.ServerName(), "localhost");
+  server_.GetTls().Replace(context);
+  TlsClient after(server_.Port());
+  ASSERT_TRUE(after.Shake()) << after.Reason();
+  EXPECT_EQ(after.ServerName(), "new.test");
+  EXPECT_EQ(AskLast(before), "a turtle");
+  EXPECT_EQ(AskLast(after), "a turtle");
+  EXPECT_THROW(static_cast<void>(server_.GetTls().Read(TlsOptions())), std::invalid_argument);
+}
+
+TEST_F(TlsTest, AnotherServerResumesWithTheSameKeys) {
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    TlsServer other(TlsOptionsOf(certificate_), Reply);
+    TlsClient first(server_.Port(), Version(version));
+    ASSERT_TRUE(first.Shake()) << first.Reason();
+    EXPECT_EQ(AskLast(first), "a turtle");
+    const SslSessionPtr session = first.Session();
+    TlsClientWish wish = Version(version);
+    wish.session = session.get();
+    {
+      TlsClient early(other.Port(), wish);
+      ASSERT_TRUE(early.Shake()) << early.Reason();
+      EXPECT_FALSE(early.IsResumed()) << "it has keys of its own";
+    }
+    ASSERT_TRUE(other.GetTls().LoadKeys(server_.GetTls().SaveKeys()));
+    TlsClient later(other.Port(), wish);
+    ASSERT_TRUE(later.Shake()) << later.Reason();
+    EXPECT_TRUE(later.IsResumed());
+    EXPECT_EQ(AskLast(later), "a turtle");
+    EXPECT_EQ(other.GetTls().Stats().resumed, 1U);
+  }
+}
+
+TEST_F(TlsTest, KeysThatAreNoneChangeNothing) {
+  TlsClient first(server_.Port());
+  ASSERT_TRUE(first.Shake()) << first.Reason();
+  EXPECT_EQ(AskLast(first), "a turtle");
+  const SslSessionPtr session = first.Session();
+  for (const char* bytes : {"", "0", "1c", "no keys"}) {
+    EXPECT_FALSE(server_.GetTls().LoadKeys(bytes)) << bytes;
+  }
+  TlsClientWish wish;
+  wish.session = session.get();
+  TlsClient again(server_.Port(), wish);
+  ASSERT_TRUE(again.Shake()) << again.Reason();
+  EXPECT_TRUE(again.IsResumed());
 }
 
 TEST_F(TlsTest, StopsWhileHandshakesAreUnderWay) {

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from lineage import Lineage, await_condition
 from load import Load
-from serving import BINARY, PATIENCE, ROOT, Turtle
+from serving import BINARY, PATIENCE, ROOT, Server, Turtle
 
 PAGE = (ROOT / "docs/deployment.md").read_text(encoding="utf-8")
 FILES = ROOT / "docs/deployment"
@@ -78,7 +78,7 @@ def test_there_are_symptoms():
     assert len(SYMPTOMS) >= 10
 
 
-@pytest.mark.parametrize("key", sorted(set(re.findall(r"`((?:http|timeouts|log|access_log|operations)\.\w+)`", PAGE))))
+@pytest.mark.parametrize("key", sorted(set(re.findall(r"`((?:http|timeouts|log|access_log|operations|tls)\.\w+)`", PAGE))))
 def test_a_key_that_is_named_is_there(key):
     schema = json.loads((ROOT / "final/conf/turtle.schema.json").read_text(encoding="utf-8"))
     section, name = key.split(".")
@@ -169,18 +169,14 @@ def test_the_drop_in_of_the_socket_is_right(tmp_path):
         (tmp_path / name).write_text(text, encoding="utf-8")
     folder = tmp_path / "turtle.socket.d"
     folder.mkdir()
-    (folder / "ports.conf").write_text(text_of("ports.ini"), encoding="utf-8")
+    for name in ("ports", "tls"):
+        (folder / f"{name}.conf").write_text(text_of(f"{name}.ini"), encoding="utf-8")
     command = [ANALYZE, "verify", "--man=no", str(tmp_path / "turtle.socket")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "turtle.socket" not in done.stderr, done.stderr
 
 
-# ---------------------------------------------------------------- proxies
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+# ---------------------------------------------------------------- TLS
 
 
 @pytest.fixture(scope="module")
@@ -192,6 +188,60 @@ def certificate(tmp_path_factory):
         check=True, capture_output=True, timeout=60,
     )  # fmt: skip
     return folder
+
+
+def secure_get(port: int, certificate, path: str, **options) -> httpx.Response:
+    """As a browser asks for https://example.org/…"""
+    context = ssl.create_default_context(cafile=str(certificate / "cert"))
+    transport = httpx.HTTPTransport(verify=context, local_address=options.pop("source", None))
+    with httpx.Client(transport=transport, timeout=PATIENCE) as client:
+        url = f"https://127.0.0.1:{port}{path}"
+        headers = {"Host": "example.org", **options.pop("headers", {})}
+        return client.request(options.pop("method", "GET"), url, headers=headers,
+                              extensions={"sni_hostname": "example.org"}, **options)
+
+
+@pytest.fixture
+def with_tls(site, tmp_path, certificate):
+    """tls.json of the page, with the paths and ports of this test."""
+    (tmp_path / "logs").mkdir()
+    text = replaced(
+        text_of("tls.json"), ("/var/www/turtle", site), ("/var/log/turtle", tmp_path / "logs"), ('["0.0.0.0", "::"]', '"127.0.0.1"'),
+        ('"port": 80', '"port": 0'), ('"port": 443', '"port": 0'), ("127.0.0.1:9507", "127.0.0.1:0"), ('"drain": 5', '"drain": 0'),
+        ("/etc/ssl/certs/ssl-cert-snakeoil.pem", certificate / "cert"),
+        ("/etc/ssl/private/ssl-cert-snakeoil.key", certificate / "key"),
+    )
+    path = tmp_path / "tls.json"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_configuration_with_tls_redirects_all_but_the_challenge(with_tls, certificate, site):
+    done = subprocess.run([BINARY, "-t", "-f", with_tls], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    challenge = site / ".well-known/acme-challenge"
+    challenge.mkdir(parents=True)
+    (challenge / "token").write_text("proof\n")
+    turtle = Server(BINARY, "-f", with_tls, greeting="Serving ")
+    try:
+        plain, secure = re.fullmatch(r"Serving .* at http://127\.0\.0\.1:(\d+)/, https://127\.0\.0\.1:(\d+)/\n", turtle.line).groups()
+        response = httpx.get(f"http://127.0.0.1:{plain}/docs/?a", headers={"Host": "example.org"})
+        assert response.status_code == 308
+        assert response.headers["location"] == f"https://example.org:{secure}/docs/?a"
+        assert httpx.get(f"http://127.0.0.1:{plain}/.well-known/acme-challenge/token").text == "proof\n"
+        encrypted = secure_get(int(secure), certificate, "/style.css")
+        assert (encrypted.status_code, encrypted.text) == (200, "body { color: green }\n")
+        assert turtle.stop()[0] == 0
+    finally:
+        turtle.close()
+
+
+# ---------------------------------------------------------------- proxies
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
 
 
 class Proxy:
@@ -213,14 +263,7 @@ class Proxy:
         return False
 
     def get(self, path: str, **options) -> httpx.Response:
-        """As a browser asks for https://example.org/…"""
-        context = ssl.create_default_context(cafile=str(self.certificate / "cert"))
-        transport = httpx.HTTPTransport(verify=context, local_address=options.pop("source", None))
-        with httpx.Client(transport=transport, timeout=PATIENCE) as client:
-            url = f"https://127.0.0.1:{self.secure}{path}"
-            headers = {"Host": "example.org", **options.pop("headers", {})}
-            return client.request(options.pop("method", "GET"), url, headers=headers,
-                                  extensions={"sni_hostname": "example.org"}, **options)
+        return secure_get(self.secure, self.certificate, path, **options)
 
     def close(self) -> None:
         self.process.kill()
@@ -429,9 +472,10 @@ def test_the_alerts_are_rules():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_metrics_that_are_named_are_there(start, site):
-    turtle = start(site, "--operations", "127.0.0.1:0", "--log-async", "on", "--log-file", "/dev/null")
-    assert httpx.get(turtle.url).status_code == 200
+def test_the_metrics_that_are_named_are_there(start, site, certificate):
+    turtle = start(site, "--operations", "127.0.0.1:0", "--log-async", "on", "--log-file", "/dev/null", "--https-port", "0",
+                   "--tls-certificate", certificate / "cert", "--tls-key", certificate / "key")  # fmt: skip
+    assert secure_get(turtle.port, certificate, "/").status_code == 200
     metrics = httpx.get(f"{turtle.operations}/metrics").text
     for name in set(re.findall(r"\b(?:turtle|process)_\w+_\w+", text_of("alerts.yml") + PAGE)):
         assert f"# TYPE {name} " in metrics or name.endswith("_bucket"), name

@@ -16,6 +16,8 @@ OTHERS |= {"--log-path", "--log-base-name", "--drain-time"}
 OTHERS |= {"--access-log", "--access-log-format"}
 OTHERS |= {"--operations", "--accept", "--dot-files", "--proxy-protocol", "--trusted-proxies", "--user", "--group", "--pid-file"}
 OTHERS |= {f"--mysql{what}" for what in ("", "-address", "-port", "-socket", "-user", "-password", "-database", "-flags")}
+OTHERS |= {f"--tls-{what}" for what in ("certificate", "key", "ocsp", "version", "clients", "client-ca", "tickets")}
+OTHERS |= {"--https-port", "--https-public-port", "--http"}
 UNITS = {"": 1, "s": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 

@@ -104,6 +104,7 @@ void AddTodo(const ServerRequest& req, ServerResponse& res);""",
     "sites/sites.h": (['"web/http_server.h"'], "", ""),
     "tls/tls.h": (['"web/http_server.h"'], "", ""),
     "ops/server_figures.h": (['"files/static_files.h"'], "", "Looper& looper, StaticFiles* files"),
+    "web/https_redirect.h": (['"web/http_server.h"'], "", "const HandlerFactory& site"),
     "web/server_response.h": (["<nlohmann/json.hpp>"], "", "ServerResponse& res"),
 }
 PAGES = {
@@ -170,7 +171,16 @@ struct MaintenanceMode {
         "",
     ),
     "chapters/30-tls/README.md": (
-        ["<chrono>", "<cstdint>", "<string>", '"core/looper.h"', '"tls/tls.h"', '"web/http_server.h"'],
+        [
+            "<chrono>",
+            "<cstdint>",
+            "<memory>",
+            "<string>",
+            '"core/channel.h"',
+            '"core/looper.h"',
+            '"tls/tls.h"',
+            '"web/http_server.h"',
+        ],
         "",
         "",
     ),

@@ -118,18 +118,20 @@ TEST_F(ReplyStreamTest, HeadDoesNotWaitForTheBody) {
 TEST_F(ReplyStreamTest, TheEndOfTheClientIsTold) {
   std::atomic<bool> told{false};
   std::optional<ReplyStream> stream;
+  const std::string large(std::size_t{1024} * 1024, 'x');
+  std::function<void()> write_on;  // until the kernel has enough of it, which may take a while
+  write_on = [&] {
+    told = stream->Write(large) == StreamState::kGone;
+    if (!told) {
+      stream->OnRoom(write_on);
+    }
+  };
   {
     HttpClient client(server_.Port());
     ASSERT_TRUE(client.Send(Get("/")));
     stream = Take();
-    const std::string large(std::size_t{1024} * 1024, 'x');
-    do {
-      stream->Write(large);
-      server_.Settle();
-    } while (stream->State() != StreamState::kFull);  // until the kernel has enough of it
-    stream->OnRoom([&told] { told = true; });
-    server_.Settle();
-    EXPECT_FALSE(told);
+    stream->OnRoom(write_on);
+    ASSERT_TRUE(server_.Await([&stream] { return stream->State() == StreamState::kFull; }));
     client.Reset();
   }
   ASSERT_TRUE(server_.Await([&told] { return told.load(); }));

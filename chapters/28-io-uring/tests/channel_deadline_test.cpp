@@ -104,6 +104,26 @@ TEST_F(ChannelDeadlineTest, TheIdleTimeBeginsWhenTheChannelHasOpened) {
   EXPECT_TRUE(client_.Ended());
 }
 
+TEST_F(ChannelDeadlineTest, APartOfARecordDoesNotExtendTheIdleTime) {
+  Send(kHello);
+  server_.Advance(seconds(50));
+  Send("x");
+  server_.Advance(seconds(9));
+  EXPECT_TRUE(IsConnected());
+  server_.Advance(seconds(2));
+  EXPECT_EQ(client_.ReadRest(), std::string(LineChannel::kWelcome) + "end\n");
+}
+
+TEST_F(ChannelDeadlineTest, TheIdleTimeBeginsAgainAfterARequest) {
+  Send(kHello);
+  server_.Advance(seconds(50));
+  Send(Rot13("GET / HTTP/1.1\r\nHost: t\r\n\r\n"));
+  server_.Advance(seconds(59));
+  EXPECT_TRUE(IsConnected());
+  server_.Advance(seconds(2));
+  EXPECT_EQ(client_.ReadRest().substr(0, 21), "welcome\n" + Rot13("HTTP/1.1 200 "));
+}
+
 TEST_F(ChannelDeadlineTest, AHeadBehindTheHandshakeHasItsOwnTime) {
   server_.Advance(seconds(9));
   Send(std::string(kHello) + Rot13("GET / HTTP/1.1\r\n"));

@@ -30,6 +30,7 @@ namespace TURTLE_SERVER {
 namespace {
 
 constexpr const char* kReadyVariable = "TURTLE_READY_FD";
+constexpr const char* kSecretVariable = "TURTLE_SECRET_FD";
 constexpr std::string_view kReady = "READY=1\n";
 constexpr std::string_view kNotExecuted = "ERRNO=";
 constexpr std::string_view kFailed = "FAILED=";
@@ -46,7 +47,7 @@ struct Plan {
   char* const* envp;
   char* pid_digits;        // within envp, kPidDigits of them and a NUL byte
   const int* descriptors;  // all above their places, so that putting one in place closes no other
-  std::size_t count;       // they become kFirstFd and so on; the last is the pipe
+  std::size_t count;       // they become kFirstFd and so on
   int report_fd;           // the pipe, too; close-on-exec
   int descriptor_bound;    // above any descriptor of ours
   sigset_t ignored;        // all others get their default action
@@ -91,11 +92,11 @@ void WritePid(char* digits) noexcept {
 auto IsOurs(std::string_view variable) -> bool {
   const std::string_view name = variable.substr(0, variable.find('='));
   return name == "LISTEN_PID" || name == "LISTEN_FDS" || name == "LISTEN_FDNAMES" ||
-         name == "LISTEN_PIDFDID" || name == kReadyVariable;
+         name == "LISTEN_PIDFDID" || name == kReadyVariable || name == kSecretVariable;
 }
 
 // @return the variables; LISTEN_PID comes first, with room for any number
-auto EnvironmentOf(const HandOverOptions& options) -> std::vector<std::string> {
+auto EnvironmentOf(const HandOverOptions& options, bool has_secret) -> std::vector<std::string> {
   const std::size_t count = options.listeners.size();
   std::vector<std::string> variables;
   variables.push_back("LISTEN_PID=" + std::string(kPidDigits, '0'));
@@ -107,6 +108,9 @@ auto EnvironmentOf(const HandOverOptions& options) -> std::vector<std::string> {
   variables.push_back("LISTEN_FDNAMES=" + names);
   const std::size_t pipe = static_cast<std::size_t>(InheritedListeners::kFirstFd) + count;
   variables.push_back(kReadyVariable + ("=" + std::to_string(pipe)));
+  if (has_secret) {
+    variables.push_back(kSecretVariable + ("=" + std::to_string(pipe + 1)));
+  }
   for (char** each = environ; *each != nullptr; ++each) {
     if (!IsOurs(*each)) {
       variables.emplace_back(*each);
@@ -146,6 +150,25 @@ auto IgnoredSignals(const std::vector<int>& early) -> sigset_t {
   return set;
 }
 
+// @return the end of a pipe with the secret; empty: there is none
+auto PipeWith(const std::function<std::string()>& secret) -> UniqueFd {
+  const std::string bytes = secret ? secret() : "";
+  if (bytes.empty()) {
+    return {};
+  }
+  Pipe pipe;
+  const int error = OpenPipe(PipeMode::kNonBlockingWrite, pipe);
+  if (error != 0) {
+    throw std::system_error(error, std::generic_category(), "pipe");
+  }
+  // A pipe may have more room, but TakeSecret() has none.
+  if (bytes.size() > HandOverOptions::kMostSecret ||
+      WritePipe(pipe.write_end.Get(), bytes).bytes != bytes.size()) {
+    throw std::length_error("a secret of " + std::to_string(bytes.size()) + " bytes");
+  }
+  return std::move(pipe.read_end);
+}
+
 auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
   std::vector<std::string> command = options.command;
   const char* const path = std::getenv("PATH");
@@ -154,18 +177,23 @@ auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
   if (!file) {
     throw std::system_error(ENOENT, std::generic_category(), "'" + program + "'");
   }
-  const int above = InheritedListeners::kFirstFd + static_cast<int>(options.listeners.size()) + 1;
+  const UniqueFd secret = PipeWith(options.secret);
+  const int above = InheritedListeners::kFirstFd + static_cast<int>(options.listeners.size()) + 2;
   std::vector<UniqueFd> copies;
   for (const int fd : options.listeners) {
     copies.push_back(CopyAbove(fd, above));
   }
   copies.push_back(CopyAbove(ready.Get(), above));
+  const int report = copies.back().Get();
+  if (secret) {
+    copies.push_back(CopyAbove(secret.Get(), above));
+  }
   std::vector<int> descriptors;
   descriptors.reserve(copies.size());
   for (const UniqueFd& copy : copies) {
     descriptors.push_back(copy.Get());
   }
-  std::vector<std::string> variables = EnvironmentOf(options);
+  std::vector<std::string> variables = EnvironmentOf(options, static_cast<bool>(secret));
   const std::vector<char*> argv = PointersTo(command);
   const std::vector<char*> envp = PointersTo(variables);
   const Plan plan{file->c_str(),
@@ -174,7 +202,7 @@ auto Start(const HandOverOptions& options, const UniqueFd& ready) -> pid_t {
                   variables.front().data() + std::string_view("LISTEN_PID=").size(),
                   descriptors.data(),
                   descriptors.size(),
-                  descriptors.back(),
+                  report,
                   DescriptorBound(),
                   IgnoredSignals(options.early_signals)};
   const pid_t pid =
@@ -225,7 +253,37 @@ auto WhyFailed(std::string_view said) -> std::string {
   return why;
 }
 
+// Takes the pipe whose number is in `variable`, and removes the variable. @return empty: there is
+// no such variable. Throws std::runtime_error for anything but a pipe.
+auto TakePipe(const char* variable) -> UniqueFd {
+  const char* const value = std::getenv(variable);
+  if (value == nullptr) {
+    return {};
+  }
+  const std::string text = value;
+  ::unsetenv(variable);
+  int fd = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fd);
+  struct stat status {};
+  const bool open = error == std::errc() && end == text.data() + text.size() &&
+                    fd > STDERR_FILENO && ::fstat(fd, &status) == 0;
+  if (!open || !S_ISFIFO(status.st_mode) || ::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+    throw std::runtime_error(std::string(variable) + "='" + text + "' is not a pipe");
+  }
+  return UniqueFd(fd);
+}
+
 }  // namespace
+
+auto TakeSecret() -> std::string {
+  const UniqueFd pipe = TakePipe(kSecretVariable);
+  std::array<char, HandOverOptions::kMostSecret> bytes{};
+  std::size_t count = 0;
+  if (pipe && ::fcntl(pipe.Get(), F_SETFL, O_NONBLOCK) == 0) {  // all of it was written long ago
+    count = ReadPipe(pipe.Get(), bytes.data(), bytes.size()).bytes;
+  }
+  return {bytes.data(), count};
+}
 
 auto FindProgram(const std::string& name, std::string_view path) -> std::optional<std::string> {
   if (name.find('/') != std::string::npos) {
@@ -415,23 +473,7 @@ void HandOver::Forget() {
   abandoned_ = false;
 }
 
-ReadyPipe::ReadyPipe() {
-  const char* const variable = std::getenv(kReadyVariable);
-  if (variable == nullptr) {
-    return;
-  }
-  const std::string text = variable;
-  ::unsetenv(kReadyVariable);
-  int fd = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fd);
-  struct stat status {};
-  const bool open = error == std::errc() && end == text.data() + text.size() &&
-                    fd > STDERR_FILENO && ::fstat(fd, &status) == 0;
-  if (!open || !S_ISFIFO(status.st_mode) || ::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
-    throw std::runtime_error(std::string(kReadyVariable) + "='" + text + "' is not a pipe");
-  }
-  fd_.Reset(fd);
-}
+ReadyPipe::ReadyPipe() : fd_(TakePipe(kReadyVariable)) {}
 
 void ReadyPipe::Fail(std::string_view why) const noexcept {
   std::array<char, kMostSaid> text{};

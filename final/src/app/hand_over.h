@@ -12,11 +12,15 @@
 //  * HandOver, in the old process: Begin() starts the new one, and a callback runs when it is
 //    ready; Abandon() ends one that is not ready.
 //  * ReadyPipe, in the new process: Tell() reports that it is ready, Fail() why it never will be.
+//  * TakeSecret(), in the new process, returns what the old one has for it alone.
 //
 // The program is started by the name that started this one, and not by /proc/self/exe, because it
 // should be the newly installed version. The listeners are passed as in sd_listen_fds(3), so the
 // new process takes them like systemd's (ops/inherited_listeners.h). The number of the pipe is in
 // TURTLE_READY_FD.
+//
+// The environment of a process can be read by others of the same user, and by the programs that it
+// starts. So a secret goes through its own pipe, whose number is in TURTLE_SECRET_FD.
 //
 // The new program keeps its end of the pipe open while it runs, so the pipe's end reports its
 // death. SIGCHLD is not needed, and remains unchanged.
@@ -27,6 +31,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -49,6 +54,8 @@ struct HandOverOptions {
   /// end it. The others have their default action.
   std::vector<int> early_signals{};
   std::chrono::milliseconds time_limit{30'000};  ///< Until it must be ready.
+  std::function<std::string()> secret{};  ///< Called by Begin(), for TakeSecret(); may be empty.
+  static constexpr std::size_t kMostSecret = 4096;  ///< In bytes: a pipe has room for as many.
 };
 
 /// Called on the loop with the successor's process id.
@@ -129,6 +136,11 @@ class ReadyPipe {
  private:
   UniqueFd fd_;  // open until the end, by which the predecessor notices our death
 };
+
+/// Returns the secret of the predecessor, whose descriptor it closes, and removes the variable. To
+/// be called once, before there are programs.
+/// @return "": there is none
+[[nodiscard]] auto TakeSecret() -> std::string;
 
 /// Returns the file that execvp(3) would run.
 /// @param name a path, or a name without a slash

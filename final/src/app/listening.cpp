@@ -30,7 +30,7 @@ void Listening::AtPath(const std::string& path) {
   AddPlace(std::string(kUnixPrefix) + path);
 }
 
-void Listening::At(const NetAddress& address) {
+auto Listening::At(const NetAddress& address, const std::string& scheme) -> std::uint16_t {
   std::vector<Socket> listeners;
   std::optional<InheritedListeners::Listener> found = inherited_.Take(address);
   while (found) {
@@ -43,14 +43,16 @@ void Listening::At(const NetAddress& address) {
     listeners = OpenListeners(address, each_);
     names_.resize(listeners.size() + names_.size(), "turtle");
   }
-  const std::string place = listeners.front().LocalAddress().ToString();
+  const NetAddress local = listeners.front().LocalAddress();
+  const std::string place = local.ToString();
   if (inherited && listeners.size() < each_) {
     Log(LogLevel::kInfo, "accept: " + place + " was left with " + std::to_string(listeners.size()) +
                              " of " + std::to_string(each_) +
                              " listeners: the first loop accepts for all");
   }
   server_.AlsoListen(std::move(listeners));
-  AddPlace("http://" + place + "/");
+  AddPlace(scheme + "://" + place + "/");
+  return static_cast<std::uint16_t>(local.Port());
 }
 
 void Listening::TakeFiles() {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,7 +38,10 @@ class Listening {
   void AtPath(const std::string& path);
 
   /// Listens at an address. Throws as OpenListeners() does.
-  void At(const NetAddress& address);
+  /// @param address where; port 0 is any free one
+  /// @param scheme of its clients, for Places(): "http"
+  /// @return the port
+  auto At(const NetAddress& address, const std::string& scheme = "http") -> std::uint16_t;
 
   /// Returns all of them in the form that clients use.
   [[nodiscard]] auto Places() const noexcept -> const std::string& { return places_; }

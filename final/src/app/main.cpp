@@ -21,9 +21,9 @@ void EndWithoutMemory() {
   std::_Exit(1);
 }
 
-// Without a configuration, a reload can't change anything.
+// Without a configuration and a certificate, a reload can't change anything.
 auto RereadOf(const TURTLE_SERVER::CommandLine& command) -> TURTLE_SERVER::Reread {
-  if (command.file.empty()) {
+  if (command.file.empty() && !command.serve.https.HasTls()) {
     return nullptr;
   }
   return [&command] { return TURTLE_SERVER::ReadAgain(command); };

@@ -135,6 +135,13 @@ void RequireSomethingToServe(const ServeOptions& options) {
   }
 }
 
+void RequireWholeHttps(const ServeOptions& options) {
+  const std::string mistake = HttpsMistake(options.https, options.port);
+  if (!mistake.empty()) {
+    throw CLI::ParseError(mistake, 2);
+  }
+}
+
 // Combines log.path and log.base_name, another way to set log.file.
 void NameLogFile(ServeOptions& options) {
   if (options.log_base_name.empty()) {
@@ -172,6 +179,13 @@ auto Schema() -> std::string {
   return ConfigSchema(ServeSettings(defaults).All());
 }
 
+// Returns the values of a server without a configuration.
+auto FlagDefaults() -> ServeOptions {
+  ServeOptions options;
+  options.threads = std::max(1U, std::thread::hardware_concurrency());
+  return options;
+}
+
 // Weakest first: each overwrites those before it. The flags wait until the whole line was read, for
 // another reason too: the 80 of "--prot 80" would be a bad DIR before "--prot" is a bad option.
 void ReadSettings(CommandLine& line) try {
@@ -190,6 +204,7 @@ void ReadSettings(CommandLine& line) try {
   }
   if (line.action == CommandAction::kServe) {
     RequireSomethingToServe(line.serve);
+    RequireWholeHttps(line.serve);
     NameLogFile(line.serve);
   }
 } catch (const CLI::ParseError& error) {
@@ -201,7 +216,7 @@ void ReadSettings(CommandLine& line) try {
 
 auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
   CommandLine result;
-  result.serve.threads = std::max(1U, std::thread::hardware_concurrency());
+  result.serve = FlagDefaults();
 
   CLI::App app("A small web server that you can read.", "turtle");
   app.set_version_flag("--version", "turtle " TURTLE_VERSION);
@@ -251,6 +266,7 @@ auto ParseCommandLine(int argc, const char* const* argv) -> CommandLine {
 auto ReadAgain(const CommandLine& line) -> CommandLine {
   const MemoryReserve reserve;  // there are clients by now, and the parsers need memory to go on
   CommandLine result;
+  result.serve = FlagDefaults();
   result.file = line.file;
   result.flags = line.flags;
   ReadSettings(result);

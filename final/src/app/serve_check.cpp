@@ -24,6 +24,7 @@
 #include "log/log.h"
 #include "log/log_writer.h"
 #include "sites/site_table.h"
+#include "tls/tls.h"
 
 namespace TURTLE_SERVER {
 
@@ -222,6 +223,15 @@ class Check {
     }
   }
 
+  // Checks the certificates and their keys.
+  void Encrypts(const HttpsOptions& https) {
+    try {
+      static_cast<void>(Tls(TlsOf(https)));
+    } catch (const std::exception& error) {
+      faults_.push_back(std::string("tls: ") + error.what());
+    }
+  }
+
   // Checks the user that the process is to become.
   void Becomes(const std::string& user, const std::string& group) {
     try {
@@ -279,8 +289,19 @@ auto CheckOf(const ServeOptions& options) -> Check {
     check.Writes(key + ".access_log", options.sites[i].access_log);
   }
   check.Compiles(options.sites);
+  const bool has_tls = options.https.HasTls();
+  const bool is_plain = !has_tls || options.https.plain != PlainHttp::kOff;
   for (const std::string& place : SplitList(options.address)) {
-    check.Listens({"address", place}, place, options.port);
+    const bool is_path = place.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0;
+    if (is_plain || is_path) {
+      check.Listens({"address", place}, place, options.port);
+    }
+    if (has_tls && !is_path) {
+      check.Listens({"address", place}, place, options.https.port);
+    }
+  }
+  if (has_tls) {
+    check.Encrypts(options.https);
   }
   check.ServesAs(options.user);
   check.Becomes(options.user, options.group);

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "app/hand_over.h"
+#include "app/https.h"
 #include "app/listening.h"
 #include "app/operations_server.h"
 #include "app/pid_file.h"
@@ -85,6 +87,7 @@ auto Variable(const char* name) -> std::string {
 // top to bottom, and destroyed from bottom to top:
 //  * signals first, because a watch needs the objects that it calls;
 //  * the pool before the reader of settings, which its threads use;
+//  * TLS before the server, whose connections use it to their end;
 //  * the operations server before everything that it reports on;
 //  * the pid file before listening: it is gone when another process can take the places;
 //  * listening before the server: files of paths are removed while their listeners are still open;
@@ -101,6 +104,7 @@ class ServeRun {
         privileges_(options.user, options.group),
         inherited_(TakeListenEnvironment(), ::getpid()),
         notifier_(Variable("NOTIFY_SOCKET")),
+        https_(HttpsOf(options)),
         server_(MakeServer()),
         listening_(inherited_, server_, options.accept == Accepting::kShared ? 1 : options.threads),
         pid_file_(options.pid_file),
@@ -146,7 +150,13 @@ class ServeRun {
     if (!privileges_.MustDrop()) {
       OpenLog();
     }
-    return HttpServer(HttpOf(options_), ServerOf(options_));
+    return HttpServer(HttpOf(options_), ServerOf(options_, https_.get()));
+  }
+
+  // The keys of a predecessor are taken in any case: they must not stay in their pipe.
+  static auto HttpsOf(const ServeOptions& options) -> std::unique_ptr<Https> {
+    const std::string keys = TakeSecret();
+    return options.https.HasTls() ? std::make_unique<Https>(options.https, keys) : nullptr;
   }
 
   // Opens the log, warns, and checks the database.
@@ -172,13 +182,25 @@ class ServeRun {
       if (place.compare(0, kUnixPrefix.size(), kUnixPrefix) == 0) {
         listening_.AtPath(place.substr(kUnixPrefix.size()));
       } else {
-        const NetAddress address(place, options_.port);
-        if (const std::string reason = WhyNotAsRoot(address, options_.user); !reason.empty()) {
-          throw std::invalid_argument(reason);
-        }
-        listening_.At(address);
+        ListenAt(place);
       }
     }
+  }
+
+  // Listens at an address or a name: without TLS, with it, or both.
+  void ListenAt(const std::string& host) {
+    const NetAddress address(host, options_.port);
+    if (const std::string reason = WhyNotAsRoot(address, options_.user); !reason.empty()) {
+      throw std::invalid_argument(reason);
+    }
+    if (!https_) {
+      listening_.At(address);
+      return;
+    }
+    if (options_.https.plain != PlainHttp::kOff) {
+      https_->AddPlainPort(listening_.At(address));
+    }
+    https_->SetPort(listening_.At(NetAddress(host, options_.https.port), "https"));
   }
 
   void ListenForOperations() {
@@ -208,7 +230,27 @@ class ServeRun {
       }
       privileges_.Drop();
       OpenLog();
+      WarnOfUnreadableFiles();
     }
+  }
+
+  // A reload reads the files as the user that the process is by then, and so does a successor.
+  void WarnOfUnreadableFiles() const {
+    std::vector<std::string> files{options_.https.client_ca};
+    for (const TlsCertificate& certificate : TlsOf(options_.https).certificates) {
+      files.insert(files.end(), {certificate.chain, certificate.key, certificate.ocsp});
+    }
+    for (const std::string& file : files) {
+      if (!file.empty() && ::access(file.c_str(), R_OK) != 0) {
+        Log(LogLevel::kWarning, "'" + file + "' can't be read by the user '" + options_.user +
+                                    "': neither SIGHUP nor SIGUSR2 will work");
+      }
+    }
+  }
+
+  // Puts the redirect to TLS, if there is one, before a part of the server.
+  [[nodiscard]] auto Guarded(HandlerFactory handlers) const -> HandlerFactory {
+    return https_ ? https_->Guard(std::move(handlers)) : handlers;
   }
 
   void Mount() {
@@ -216,11 +258,11 @@ class ServeRun {
       sites_ = std::make_unique<Sites>(SitesOf(options_));
       sites_->UsePool(pool_);
     }
-    server_.Mount("/",
-                  sites_ ? SiteFilesHandler(options_, *sites_) : FilesHandler(options_, Figures()));
+    server_.Mount("/", Guarded(sites_ ? SiteFilesHandler(options_, *sites_)
+                                      : FilesHandler(options_, Figures())));
     if (!options_.cgi_dir.empty()) {
       HandlerFactory programs = ProgramsHandler(options_, Figures());
-      server_.Mount("/cgi-bin", sites_ ? sites_->Around(std::move(programs)) : programs);
+      server_.Mount("/cgi-bin", Guarded(sites_ ? sites_->Around(std::move(programs)) : programs));
     }
   }
 
@@ -249,8 +291,8 @@ class ServeRun {
   }
 
   void ReloadAtSignal(const Reread& reread) {
-    settings_.emplace(options_, reread, server_, sites_.get(), site_logs_.get(), *logging_,
-                      notifier_);
+    settings_.emplace(options_, reread, server_, https_ ? &https_->GetTls() : nullptr, sites_.get(),
+                      site_logs_.get(), *logging_, notifier_);
     if (reread && pool_.Threads() != 0) {
       pool_.Start();
     }
@@ -263,6 +305,12 @@ class ServeRun {
     }
     if (pool_.Threads() != 0) {
       Figures()->SetPool(pool_);
+    }
+    if (https_) {
+      Figures()->SetHandshakes([&tls = https_->GetTls()] {
+        const TlsStats stats = tls.Stats();
+        return HandshakesNow{stats.full, stats.resumed, stats.failed};
+      });
     }
     Figures()->AddLog("errors", [this] { return logging_->DroppedLines(); });
     if (access_log_) {
@@ -282,8 +330,12 @@ class ServeRun {
   }
 
   void HandOverAtSignal(const ReadyPipe& predecessor, const std::vector<std::string>& command) {
+    std::function<std::string()> keys;
+    if (https_) {
+      keys = [&tls = https_->GetTls()] { return tls.SaveKeys(); };
+    }
     succession_.emplace(predecessor, server_, listening_, beside_ ? &*beside_ : nullptr, notifier_,
-                        command);
+                        command, keys);
     if (!command.empty()) {
       hand_over_.emplace(FirstLoop(), std::vector<int>{SIGUSR2},
                          [this](int) { succession_->Begin(); });
@@ -335,6 +387,7 @@ class ServeRun {
   std::shared_ptr<LogWriter> access_log_;  // shared with each loop; nullptr: none
   std::unique_ptr<Sites> sites_;           // nullptr: the options have none
   std::unique_ptr<SiteLogs> site_logs_;    // set if sites_ is
+  const std::unique_ptr<Https> https_;     // nullptr: no certificate
   HttpServer server_;
   Listening listening_;
   PidFile pid_file_;

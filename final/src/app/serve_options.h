@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/https_settings.h"
 #include "core/engine.h"
 #include "core/server_options.h"
 #include "db/mariadb_database.h"
@@ -53,6 +54,7 @@ struct ServeOptions {
   bool cpu_affinity = false;                    ///< --cpu-affinity: each loop has its own CPU.
   Accepting accept{};                           ///< --accept: which loops accept.
   PollerKind poller = PollerKind::kAuto;        ///< --poller: the interface to the kernel's events.
+  HttpsOptions https;                           ///< --tls-…, --https-…, --http
   SitesOptions sites;                           ///< "sites"; empty: `directory` is the only one.
   bool dot_files = false;                ///< --dot-files: names that begin with a dot are served.
   std::string cgi_dir;                   ///< --cgi-dir: an existing directory; empty: no CGI.

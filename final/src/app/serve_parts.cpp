@@ -8,10 +8,10 @@
 
 #include "app/setting.h"
 #include "cgi/cgi.h"
+#include "core/channel_refusals.h"
 #include "core/cidr_set.h"
 #include "core/connection.h"
 #include "core/proxy_channel.h"
-#include "core/proxy_refusals.h"
 #include "files/root_folder.h"
 #include "files/static_files.h"
 #include "log/log.h"
@@ -31,11 +31,12 @@ auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
   return files;
 }
 
-// The program's own channel, if it has one, opens what follows a proxy's header.
-auto ProxyChannels(const ServeOptions& options) -> decltype(ServerOptions::channel) {
+// Another channel, if there is one, opens what follows a proxy's header.
+auto ProxyChannels(const ServeOptions& options, Https::ChannelMaker own) -> Https::ChannelMaker {
   // The server keeps this function, so the log outlives the channels that use it.
-  return [proxies = CidrSet(SplitList(options.proxies)), own = options.channel,
-          log = std::make_shared<ProxyRefusals>()](Connection& connection) {
+  return [proxies = CidrSet(SplitList(options.proxies)), own = std::move(own),
+          log = std::make_shared<ChannelRefusals>(LogLevel::kWarning, "PROXY header")](
+             Connection& connection) {
     std::unique_ptr<Channel> channel = own ? own(connection) : nullptr;
     if (proxies.Contains(connection.GetPeerAddress())) {
       channel = std::make_unique<ProxyChannel>(
@@ -85,7 +86,7 @@ auto HttpOf(const ServeOptions& options) -> HttpOptions {
   return http;
 }
 
-auto ServerOf(const ServeOptions& options) -> ServerOptions {
+auto ServerOf(const ServeOptions& options, Https* https) -> ServerOptions {
   ServerOptions server;
   server.threads = options.threads;
   server.stop_timeout = options.stop_timeout;
@@ -96,9 +97,9 @@ auto ServerOf(const ServeOptions& options) -> ServerOptions {
   server.cpu_affinity = options.cpu_affinity;
   server.accept = options.accept;
   server.poller = options.poller;
-  server.channel = options.channel;
+  server.channel = https == nullptr ? options.channel : https->Channels(options.channel);
   if (!options.proxies.empty()) {
-    server.channel = ProxyChannels(options);
+    server.channel = ProxyChannels(options, std::move(server.channel));
   }
   return server;
 }

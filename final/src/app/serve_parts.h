@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "app/https.h"
 #include "app/serve_options.h"
 #include "core/address_limit.h"
 #include "core/server_options.h"
@@ -22,7 +23,8 @@ namespace TURTLE_SERVER {
 
 /// Returns the options of the loops, their listeners and their clients.
 /// @param options checked
-[[nodiscard]] auto ServerOf(const ServeOptions& options) -> ServerOptions;
+/// @param https makes channels with TLS, and outlives the server; nullptr: no client has it
+[[nodiscard]] auto ServerOf(const ServeOptions& options, Https* https) -> ServerOptions;
 
 /// Returns the limit of each address. The proxies of both kinds are exempt.
 /// @param options checked

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "app/https_settings.h"
 #include "app/operations_server.h"
 #include "app/site_settings.h"
 #include "core/cidr_set.h"
@@ -200,7 +201,9 @@ void AddMySql(SettingList& list, ServeOptions& options) {
 auto ServeSettings(ServeOptions& options) -> SettingList {
   SettingList list;
   AddServer(list, options);
+  AddHttpsPorts(list, options.https);
   list.From(Reload::kAtOnce);
+  AddCertificates(list, options.https);
   AddWhoIsLetIn(list, options);
   AddHttp(list, options);
   AddSites(list, options.sites);
@@ -224,7 +227,7 @@ auto ConfigDefaults() -> ServeOptions {
 
 auto SignalsHelp() -> std::string {
   return "\nSignals:\n"
-         "  SIGHUP           read the configuration (-f) again\n"
+         "  SIGHUP           read the configuration (-f) and the certificates again\n"
          "  SIGUSR1          reopen the log files: logrotate(8) has renamed them\n"
          "  SIGUSR2          start the program again and hand the clients over to it\n"
          "  SIGTERM, SIGINT  stop once the responses under way are sent; again: at once\n";

@@ -24,13 +24,6 @@ void LogLines(LogLevel level, const std::string& text) {
   }
 }
 
-// Compiles the sites, whose pages and passwords are in files.
-auto TableOf(const CommandLine& line) -> std::shared_ptr<const SiteTable> {
-  return line.action == CommandAction::kServe
-             ? std::make_shared<const SiteTable>(SitesOf(line.serve))
-             : nullptr;
-}
-
 // Logs the new settings that need a restart.
 void TellWhatHasToWait(ServeOptions running, ServeOptions wanted) {
   const SettingList now = ServeSettings(running);
@@ -75,7 +68,7 @@ void SettingsReader::Read(TaskPool& pool) {
     if (pool.Submit(task, {Priority::kHigh}) != SubmitResult::kAccepted) {
       const CommandLine line = reread_();
       taken_ = number;
-      Take(line, TableOf(line));
+      Take(line, FilesOf(line));
       notifier_.Ready();
     }
   });
@@ -83,20 +76,30 @@ void SettingsReader::Read(TaskPool& pool) {
 
 void SettingsReader::ReadOnThread(std::uint64_t number) {
   const auto line = std::make_shared<const CommandLine>(reread_());
-  const auto table = TableOf(*line);
+  const Files files = FilesOf(*line);
   // False: the server has ended.
-  static_cast<void>(server_.Loopers().front()->Post([this, number, line, table] {
+  static_cast<void>(server_.Loopers().front()->Post([this, number, line, files] {
     OrReady([&] {
       if (number > taken_) {  // else a later reload was faster
         taken_ = number;
-        Take(*line, table);
+        Take(*line, files);
       }
       notifier_.Ready();
     });
   }));
 }
 
-void SettingsReader::Take(const CommandLine& line, std::shared_ptr<const SiteTable> table) {
+// Reads certificates and keys, and compiles the sites, whose pages and passwords are in files.
+auto SettingsReader::FilesOf(const CommandLine& line) const -> Files {
+  if (line.action != CommandAction::kServe) {
+    return {};
+  }
+  const bool reads_tls = tls_ != nullptr && line.serve.https.HasTls();
+  return {std::make_shared<const SiteTable>(SitesOf(line.serve)),
+          reads_tls ? tls_->Read(TlsOf(line.serve.https)) : nullptr};
+}
+
+void SettingsReader::Take(const CommandLine& line, Files files) {
   if (line.action != CommandAction::kServe) {
     LogLines(LogLevel::kError, line.text);
     Log(LogLevel::kError, "the settings are unchanged");
@@ -106,16 +109,28 @@ void SettingsReader::Take(const CommandLine& line, std::shared_ptr<const SiteTab
   CidrSet blocked(SplitList(line.serve.blocked));
   const HttpOptions http = HttpOf(line.serve);
   AddressLimit address_limit = AddressLimitOf(line.serve);
-  auto logs = site_logs_ == nullptr ? nullptr : site_logs_->Open(table);
+  auto logs = site_logs_ == nullptr ? nullptr : site_logs_->Open(files.sites);
   server_.SetOptions(http);
   server_.SetMaxConnections(line.serve.max_connections);
   server_.SetAddressLimit(std::move(address_limit));
   server_.Block(std::move(blocked));
-  TakeSites(std::move(table), std::move(logs));
+  TakeSites(std::move(files.sites), std::move(logs));
+  TakeCertificates(line.serve.https, std::move(files.tls));
   logging_.SetLevel(line.serve.log.level);
   LogWarnings(line.serve);
   TellWhatHasToWait(running_, line.serve);
   Log(LogLevel::kInfo, "the settings were reloaded");
+}
+
+// A server without TLS has no port for it.
+void SettingsReader::TakeCertificates(const HttpsOptions& https,
+                                      std::shared_ptr<const TlsContext> context) {
+  if (context != nullptr) {
+    tls_->Replace(std::move(context));
+  } else if (https.HasTls() != (tls_ != nullptr)) {
+    Log(LogLevel::kWarning,
+        tls_ == nullptr ? "tls: from the next start on" : "tls: it stays until the next start");
+  }
 }
 
 // A server without sites has other handlers, which stay until its end.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 #include "log/log.h"
 
@@ -13,11 +14,13 @@ namespace {
 
 // Returns the environment and descriptors of a successor.
 auto SuccessorOf(const std::vector<std::string>& command, const HttpServer& server,
-                 const Listening& listening, const OperationsServer* beside) -> HandOverOptions {
+                 const Listening& listening, const OperationsServer* beside,
+                 std::function<std::string()> secret) -> HandOverOptions {
   HandOverOptions successor;
   successor.command = command;
   successor.listeners = server.ListenerFds();
   successor.names = listening.Names();
+  successor.secret = std::move(secret);
   // Tools that rotate logs or edit the settings send them to both of us.
   successor.early_signals = {SIGHUP, SIGUSR1, SIGUSR2};
   if (beside != nullptr) {
@@ -30,13 +33,14 @@ auto SuccessorOf(const std::vector<std::string>& command, const HttpServer& serv
 
 Succession::Succession(const ReadyPipe& predecessor, HttpServer& server, Listening& listening,
                        OperationsServer* beside, const ServiceNotifier& notifier,
-                       const std::vector<std::string>& command)
+                       const std::vector<std::string>& command, std::function<std::string()> secret)
     : predecessor_(predecessor),
       server_(server),
       listening_(listening),
       beside_(beside),
       notifier_(notifier),
-      hand_over_(*server.Loopers().front(), SuccessorOf(command, server, listening, beside),
+      hand_over_(*server.Loopers().front(),
+                 SuccessorOf(command, server, listening, beside, std::move(secret)),
                  [this](pid_t pid) { Leave(pid); }) {}
 
 void Succession::Tell(const Task& announce) noexcept {

@@ -28,9 +28,10 @@ class Succession {
   /// @param beside may be nullptr
   /// @param notifier informed if no predecessor waits
   /// @param command argv of the successor
+  /// @param secret HandOverOptions::secret; may be empty
   Succession(const ReadyPipe& predecessor, HttpServer& server, Listening& listening,
              OperationsServer* beside, const ServiceNotifier& notifier,
-             const std::vector<std::string>& command);
+             const std::vector<std::string>& command, std::function<std::string()> secret = {});
 
   /// Reports that this process serves, as soon as all loops run. If it does not get that far,
   /// nothing is reported, and it ends.

@@ -57,7 +57,8 @@ class Channel {
 
   /// Tells whether Open() is to be called without new bytes, or not at all for now. A channel that
   /// leaves kWaits has its connection's handler called, Looper::Schedule(). A connection that is
-  /// deleted meanwhile gives up its output.
+  /// deleted meanwhile gives up its output. A channel that speaks first, like a client's, is kReady
+  /// until its first Open().
   [[nodiscard]] virtual auto Kept() const noexcept -> KeptInput { return KeptInput::kNone; }
 
   /// False as long as Seal() can't be called, such as before the end of a handshake. The output
@@ -73,6 +74,9 @@ class Channel {
   /// connection that is reset. May be called before CanSeal() is true.
   /// @param wire gets the bytes that must precede the FIN, appended
   virtual void SealEnd(OutQueue& wire) = 0;
+
+  /// True if nobody on the way can read or change the bytes.
+  [[nodiscard]] virtual auto IsSecure() const noexcept -> bool { return false; }
 
   /// Returns the client's address if the channel knows it better than the socket does; nullptr: it
   /// does not.

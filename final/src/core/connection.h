@@ -240,6 +240,11 @@ class Connection {
     return sealing_ != nullptr && !sealing_->channel->CanSeal();
   }
 
+  /// True if nobody on the way can read or change the bytes: Channel::IsSecure().
+  [[nodiscard]] auto IsSecure() const noexcept -> bool {
+    return sealing_ != nullptr && sealing_->channel->IsSecure();
+  }
+
   /// True while too much is unsent to read more.
   [[nodiscard]] auto Paused() const noexcept -> bool { return phase_ == ConnectionPhase::kPaused; }
 

@@ -65,6 +65,10 @@ void ProxyChannel::SealEnd(OutQueue& wire) {
   }
 }
 
+auto ProxyChannel::IsSecure() const noexcept -> bool {
+  return inner_ != nullptr && inner_->IsSecure();
+}
+
 auto ProxyChannel::PeerAddress() const noexcept -> const NetAddress* {
   if (source_.Family() != AF_UNSPEC) {
     return &source_;

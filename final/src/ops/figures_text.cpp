@@ -141,6 +141,17 @@ void AddPool(const FiguresNow& now, MetricsText& text) {
   text.Add({{"outcome", "stopped"}}, now.pool->stopped);
 }
 
+void AddHandshakes(const FiguresNow& now, MetricsText& text) {
+  if (!now.handshakes) {
+    return;
+  }
+  text.Begin("turtle_tls_handshakes_total", MetricType::kCounter,
+             "TLS handshakes, by their outcome.");
+  text.Add({{"outcome", "full"}}, now.handshakes->full);
+  text.Add({{"outcome", "resumed"}}, now.handshakes->resumed);
+  text.Add({{"outcome", "failed"}}, now.handshakes->failed);
+}
+
 void AddLogs(const FiguresNow& now, MetricsText& text) {
   if (now.logs.empty()) {
     return;
@@ -212,6 +223,7 @@ auto MetricsOf(const FiguresNow& now, const FiguresOf& of) -> std::string {
   AddRequests(now, text);
   AddCaches(now, text);
   AddPool(now, text);
+  AddHandshakes(now, text);
   AddLogs(now, text);
   AddProcess(now.process, text);
   return text.Take();

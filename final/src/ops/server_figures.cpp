@@ -62,6 +62,9 @@ auto ServerFigures::Read() const -> FiguresNow {
     now.pool = pool_->Figures();
     now.pool_threads = pool_->Threads();
   }
+  if (handshakes_) {
+    now.handshakes = handshakes_();
+  }
   std::vector<LogSource> logs;
   {
     const MutexLock lock(mutex_);

@@ -7,14 +7,14 @@
 //
 // Interface:
 //  * The constructor starts to measure the server's loops and count its requests.
-//  * AddCache(), SetPool(), AddLog() and AddLogs() add other sources.
+//  * AddCache(), SetPool(), SetHandshakes(), AddLog() and AddLogs() add other sources.
 //  * Read() reads all of them.
 //
 // No loop is asked: its counts are in memory, and a loop that is stuck in a callback can be read
 // like any other.
 //
-// Thread: the constructor and SetPool() on the owner's, before the server begins; AddCache(),
-// AddLog(), AddLogs() and Read() on any.
+// Thread: the constructor, SetPool() and SetHandshakes() on the owner's, before the server begins;
+// AddCache(), AddLog(), AddLogs() and Read() on any.
 #pragma once
 
 #include <chrono>
@@ -24,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/lru_cache.h"
@@ -52,6 +53,13 @@ struct CacheNow {
   LruStats stats{};      ///< its statistics
 };
 
+/// The TLS handshakes so far.
+struct HandshakesNow {
+  std::uint64_t full = 0;     ///< with a certificate
+  std::uint64_t resumed = 0;  ///< with a ticket
+  std::uint64_t failed = 0;   ///< refused, by either side
+};
+
 /// How many lines of a log are missing.
 struct LogNow {
   std::string name;           ///< which log
@@ -60,14 +68,15 @@ struct LogNow {
 
 /// All statistics, read at about the same time: the loops continue meanwhile.
 struct FiguresNow {
-  TimePoint at{};                     ///< when it was read
-  std::vector<LoopNow> loops;         ///< in the order of HttpServer::Loopers()
-  std::uint64_t blocked = 0;          ///< clients refused because of their address
-  std::vector<CacheNow> caches;       ///< in the order in which they were added
-  std::optional<TaskFigures> pool{};  ///< nullopt: there is none
-  std::size_t pool_threads = 0;       ///< of that pool
-  std::vector<LogNow> logs;           ///< in the order in which they were added
-  ProcessFigures process{};           ///< this program
+  TimePoint at{};                             ///< when it was read
+  std::vector<LoopNow> loops;                 ///< in the order of HttpServer::Loopers()
+  std::uint64_t blocked = 0;                  ///< clients refused because of their address
+  std::vector<CacheNow> caches;               ///< in the order in which they were added
+  std::optional<TaskFigures> pool{};          ///< nullopt: there is none
+  std::size_t pool_threads = 0;               ///< of that pool
+  std::optional<HandshakesNow> handshakes{};  ///< nullopt: no client has TLS
+  std::vector<LogNow> logs;                   ///< in the order in which they were added
+  ProcessFigures process{};                   ///< this program
 };
 
 /// Collects the statistics of one server.
@@ -89,6 +98,10 @@ class ServerFigures {
 
   /// Adds a pool, which outlives the last Read().
   void SetPool(const TaskPool& pool) { pool_ = &pool; }
+
+  /// Adds the count of handshakes.
+  /// @param read returns it, on any thread
+  void SetHandshakes(std::function<HandshakesNow()> read) { handshakes_ = std::move(read); }
 
   /// Adds the count of a log's dropped lines.
   /// @param name of the log
@@ -118,6 +131,7 @@ class ServerFigures {
   const std::vector<Looper*> loopers_;
   std::vector<std::unique_ptr<RequestFigures>> requests_;  // by loop
   const TaskPool* pool_ = nullptr;
+  std::function<HandshakesNow()> handshakes_;  // empty: there are none
 
   mutable Mutex mutex_;
   std::vector<Cache> caches_ TURTLE_GUARDED_BY(mutex_);

@@ -2,11 +2,13 @@
 //
 // A ticket is the state of a session, encrypted by the server and kept by the client, so that the
 // server has to remember nothing. An attacker that has the key can open the tickets, and in TLS 1.2
-// the recorded sessions too. So a key is made at random, never stored, and replaced after a while.
+// the recorded sessions too. So a key is made at random, never stored in a file, and replaced after
+// a while.
 //
 // Interface:
 //  * Current() returns the key that encrypts new tickets.
 //  * Find() returns the key that a ticket names, as long as it is remembered.
+//  * Save() and Load() hand the keys over to another process.
 //
 // All loops share the keys: a client comes back to any of them.
 //
@@ -18,6 +20,7 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/clock.h"
@@ -62,6 +65,14 @@ class TicketKeys {
   /// @param name TicketKey::kNameSize bytes
   /// @return nullopt: it was never one of ours, or it is too old
   [[nodiscard]] auto Find(std::string_view name) -> std::optional<FoundTicketKey>;
+
+  /// Returns the keys and their ages: a secret.
+  [[nodiscard]] auto Save() -> std::string;
+
+  /// Takes the keys of another process in place of its own.
+  /// @param saved the result of its Save(), a moment ago
+  /// @return false: the bytes are not from Save(), and nothing has changed
+  auto Load(std::string_view saved) -> bool;
 
  private:
   // A key, and when it began to serve.

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -53,19 +54,24 @@ class TlsChannel final : public Channel {
   static constexpr std::size_t kFreeMessages = 32;
   static constexpr std::size_t kBytesPerMessage = std::size_t{64} * 1024;  ///< See kFreeMessages.
 
+  /// Called at most once, with the reason why the handshake has failed. Must not throw.
+  using OnRefused = std::function<void(const char* reason)>;
+
   /// Throws std::bad_alloc.
   /// @param context of the session
   /// @param turns of the loop; they outlive the connection
   /// @param id the connection, whose handshake may have to wait
   /// @param counts outlive the connection
+  /// @param on_refused may be empty
   TlsChannel(std::shared_ptr<const TlsContext> context, HandshakeTurns& turns, ConnectionId id,
-             TlsCounts& counts);
+             TlsCounts& counts, OnRefused on_refused = {});
 
   auto Open(std::string_view wire, Buffer& plain, OutQueue& reply) -> ChannelStatus override;
   [[nodiscard]] auto Kept() const noexcept -> KeptInput override;
   [[nodiscard]] auto CanSeal() const noexcept -> bool override;
   void Seal(std::string_view plain, OutQueue& wire) override;
   void SealEnd(OutQueue& wire) override;
+  [[nodiscard]] auto IsSecure() const noexcept -> bool override { return true; }
 
  private:
   static void OnMessage(int is_ours, int version, int type, const void* bytes, std::size_t size,
@@ -82,6 +88,7 @@ class TlsChannel final : public Channel {
   std::shared_ptr<const TlsContext> context_;  // shared with the server, which may replace its own
   HandshakeTurns& turns_;
   TlsCounts& counts_;
+  const OnRefused on_refused_;
   TlsWire wire_;
   SslPtr session_;
   const ConnectionId id_;

@@ -85,8 +85,10 @@ auto Exchange::GetClient() const -> NetAddress {
   return origin_.address ? *origin_.address : GetConnection().GetPeerAddress();
 }
 
-// No connection is encrypted by this server itself, so only a proxy can say so.
-auto Exchange::IsSecure() const noexcept -> bool { return origin_.is_secure.value_or(false); }
+// A trusted proxy knows how the client has reached it; how it reaches us says nothing about that.
+auto Exchange::IsSecure() const noexcept -> bool {
+  return origin_.is_secure.value_or(GetConnection().IsSecure());
+}
 
 void Exchange::Move(ReplyState to) noexcept {
   assert(to == ReplyState::kBegun ? reply_ == ReplyState::kNone : reply_ <= ReplyState::kBegun);

@@ -202,6 +202,7 @@ void HttpSession::Finish() {
   const Closing closing = keep_alive_ ? Closing::kAuto : exchange_->HowToClose();
   exchange_->Finish();
   loop_.GiveBack(std::move(exchange_));
+  reading_since_ = GetLooper().Now();
   if (!keep_alive_) {
     Close(closing);
   }
@@ -237,7 +238,8 @@ void HttpSession::SetDeadlines() {
   const Reading now = connection.IsOpening() ? Reading::kChannel
                       : part_of_head         ? Reading::kHead
                                              : Reading::kNothing;
-  if (now == Reading::kNothing || now != reading_) {
+  const bool reads_response = now == Reading::kNothing && connection.UnsentBytes() != 0;
+  if (now != reading_ || reads_response) {
     reading_since_ = GetLooper().Now();  // only the first byte of a handshake or a head counts
   }
   reading_ = now;

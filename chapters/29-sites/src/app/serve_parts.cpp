@@ -8,10 +8,10 @@
 
 #include "app/setting.h"
 #include "cgi/cgi.h"
+#include "core/channel_refusals.h"
 #include "core/cidr_set.h"
 #include "core/connection.h"
 #include "core/proxy_channel.h"
-#include "core/proxy_refusals.h"
 #include "files/root_folder.h"
 #include "files/static_files.h"
 #include "log/log.h"
@@ -35,7 +35,7 @@ auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
 auto ProxyChannels(const ServeOptions& options) -> decltype(ServerOptions::channel) {
   // The server keeps this function, so the log outlives the channels that use it.
   return [proxies = CidrSet(SplitList(options.proxies)), own = options.channel,
-          log = std::make_shared<ProxyRefusals>()](Connection& connection) {
+          log = std::make_shared<ChannelRefusals>(LogLevel::kWarning, "PROXY header")](Connection& connection) {
     std::unique_ptr<Channel> channel = own ? own(connection) : nullptr;
     if (proxies.Contains(connection.GetPeerAddress())) {
       channel = std::make_unique<ProxyChannel>(

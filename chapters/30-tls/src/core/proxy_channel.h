@@ -34,6 +34,7 @@ class ProxyChannel final : public Channel {
   [[nodiscard]] auto CanSeal() const noexcept -> bool override;
   void Seal(std::string_view plain, OutQueue& wire) override;
   void SealEnd(OutQueue& wire) override;
+  [[nodiscard]] auto IsSecure() const noexcept -> bool override;
 
   /// Returns the client's address, once the header has named one.
   [[nodiscard]] auto PeerAddress() const noexcept -> const NetAddress* override;

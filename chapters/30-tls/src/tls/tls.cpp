@@ -16,14 +16,19 @@ namespace TURTLE_SERVER {
 // A new connection takes the mutex once; its bytes never do.
 class Tls::State {
  public:
-  explicit State(const TlsOptions& options)
-      : keys_(std::make_shared<TicketKeys>(options.ticket_period)),
-        context_(std::make_shared<TlsContext>(options, keys_)) {}
+  State(const TlsOptions& options, OnRefused on_refused)
+      : on_refused_(std::move(on_refused)),
+        keys_(std::make_shared<TicketKeys>(options.ticket_period)),
+        context_(Read(options)) {}
 
-  void Replace(const TlsOptions& options) {
-    auto made = std::make_shared<const TlsContext>(options, keys_);
+  [[nodiscard]] auto Read(const TlsOptions& options) const -> std::shared_ptr<const TlsContext> {
+    return std::make_shared<const TlsContext>(options, keys_);
+  }
+
+  // The old context is destroyed after the lock, if nobody else uses it.
+  void Replace(std::shared_ptr<const TlsContext>& context) noexcept {
     const MutexLock lock(mutex_);
-    context_.swap(made);
+    context_.swap(context);
   }
 
   // On the thread of the connection's loop.
@@ -36,12 +41,23 @@ class Tls::State {
       context = context_;
       turns = &turns_.try_emplace(&looper, looper).first->second;
     }
-    return std::make_unique<TlsChannel>(std::move(context), *turns, connection.Id(), counts_);
+    return std::make_unique<TlsChannel>(std::move(context), *turns, connection.Id(), counts_,
+                                        ReportOf(connection));
   }
+
+  [[nodiscard]] auto Keys() const noexcept -> TicketKeys& { return *keys_; }
 
   [[nodiscard]] auto Counts() const noexcept -> const TlsCounts& { return counts_; }
 
  private:
+  [[nodiscard]] auto ReportOf(const Connection& connection) const -> TlsChannel::OnRefused {
+    if (!on_refused_) {
+      return {};
+    }
+    return [this, &connection](const char* reason) { on_refused_(connection, reason); };
+  }
+
+  const OnRefused on_refused_;
   TlsCounts counts_;
   std::shared_ptr<TicketKeys> keys_;  // shared with each context
   Mutex mutex_;
@@ -49,7 +65,8 @@ class Tls::State {
   std::map<const Looper*, HandshakeTurns> turns_ TURTLE_GUARDED_BY(mutex_);
 };
 
-Tls::Tls(const TlsOptions& options) : state_(std::make_unique<State>(options)) {}
+Tls::Tls(const TlsOptions& options, OnRefused on_refused)
+    : state_(std::make_unique<State>(options, std::move(on_refused))) {}
 
 Tls::~Tls() = default;
 
@@ -57,7 +74,17 @@ auto Tls::Channels() -> std::function<std::unique_ptr<Channel>(Connection&)> {
   return [state = state_.get()](Connection& connection) { return state->MakeChannel(connection); };
 }
 
-void Tls::Replace(const TlsOptions& options) { state_->Replace(options); }
+void Tls::Replace(const TlsOptions& options) { Replace(Read(options)); }
+
+auto Tls::Read(const TlsOptions& options) const -> std::shared_ptr<const TlsContext> {
+  return state_->Read(options);
+}
+
+void Tls::Replace(std::shared_ptr<const TlsContext> context) noexcept { state_->Replace(context); }
+
+auto Tls::SaveKeys() const -> std::string { return state_->Keys().Save(); }
+
+auto Tls::LoadKeys(std::string_view saved) -> bool { return state_->Keys().Load(saved); }
 
 auto Tls::Stats() const noexcept -> TlsStats {
   const TlsCounts& counts = state_->Counts();

@@ -10,10 +10,11 @@
 namespace TURTLE_SERVER {
 
 TlsChannel::TlsChannel(std::shared_ptr<const TlsContext> context, HandshakeTurns& turns,
-                       ConnectionId id, TlsCounts& counts)
+                       ConnectionId id, TlsCounts& counts, OnRefused on_refused)
     : context_(std::move(context)),
       turns_(turns),
       counts_(counts),
+      on_refused_(std::move(on_refused)),
       session_(context_->NewSession()),
       id_(id) {
   wire_.Connect(*session_);
@@ -69,7 +70,10 @@ auto TlsChannel::Shake() -> ChannelStatus {
     return ChannelStatus::kOpen;
   }
   ++counts_.failed;
-  ERR_clear_error();
+  const std::string reason = TakeOpenSslReason();
+  if (on_refused_) {
+    on_refused_(reason.c_str());
+  }
   return ChannelStatus::kBroken;  // the alert is on its way
 }
 

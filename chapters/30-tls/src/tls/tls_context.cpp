@@ -155,7 +155,9 @@ auto TlsContext::IdOf(const CertificateTable::Group& group) const -> SessionId {
   }
   SessionId id{};
   static_assert(id.size() == SHA256_DIGEST_LENGTH);
-  SHA256(reinterpret_cast<const unsigned char*>(names.data()), names.size(), id.data());
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(names.data());
+  const bool good = SHA256(bytes, names.size(), id.data()) != nullptr;  // it allocates memory
+  RequireOpenSsl(good ? 1 : 0, "SHA256");
   return id;
 }
 
@@ -189,7 +191,7 @@ auto TlsContext::MakeContext(const CertificateTable::Group& group, const TlsOpti
     throw std::bad_alloc();
   }
   SSL_CTX& made = *context;
-  SSL_CTX_set_app_data(&made, this);
+  RequireOpenSsl(SSL_CTX_set_app_data(&made, this), "SSL_CTX_set_app_data");
   const int least = options.least == TlsVersion::k13 ? TLS1_3_VERSION : TLS1_2_VERSION;
   RequireOpenSsl(SSL_CTX_set_min_proto_version(&made, least), "SSL_CTX_set_min_proto_version");
   RequireOpenSsl(SSL_CTX_set_cipher_list(&made, kCiphers12), "SSL_CTX_set_cipher_list");

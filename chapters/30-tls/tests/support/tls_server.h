@@ -52,10 +52,11 @@ class TlsServer {
   /// @param server the settings of the server
   /// @param way kProxy: each client begins with a PROXY header
   /// @param http the limits of requests
+  /// @param on_refused of Tls
   explicit TlsServer(const TlsOptions& options, const Setup& setup,
                      ServerOptions server = WithThreads(1), Way way = Way::kDirect,
-                     HttpOptions http = {})
-      : tls_(options),
+                     HttpOptions http = {}, Tls::OnRefused on_refused = {})
+      : tls_(options, std::move(on_refused)),
         server_(NetAddress("127.0.0.1", 0), std::move(http), With(std::move(server), tls_, way)) {
     setup(server_);
     thread_ = std::thread([this] {

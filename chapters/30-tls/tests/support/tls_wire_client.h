@@ -2,8 +2,12 @@
 #pragma once
 
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
+#ifdef __linux__
+#include <linux/tcp.h>  // as support/http_client.h: netinet/tcp.h can't be beside it
+#else
+#include <netinet/tcp.h>
+#endif
 
 #include <algorithm>
 #include <array>

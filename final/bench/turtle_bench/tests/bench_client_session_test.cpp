@@ -83,7 +83,8 @@ TEST_F(ClientSessionTest, AServerMayEndAfterAReply) {
   session_.Ask(3, At(0), At(0));
   EXPECT_EQ(session_.Take(Reply("a") + Reply("a", "Connection: close\r\n"), At(1)), Outcome::kLast);
   EXPECT_TRUE(session_.ExpectsMore());
-  EXPECT_EQ(session_.End(true, At(2)), Outcome::kClosed) << "even a reset takes nothing away";
+  EXPECT_EQ(session_.End(LineEnd::kBroken, At(2)), Outcome::kClosed)
+      << "even a reset takes nothing away";
   EXPECT_EQ(Requests(), 2U);
   EXPECT_EQ(AllErrors(), 0U);
 }
@@ -94,7 +95,7 @@ TEST_F(ClientSessionTest, OneRequestForEachConnection) {
     session_.Open();
     session_.Ask(1, At(0), At(0));
     EXPECT_EQ(session_.Take(Reply("a"), At(1)), Outcome::kLast);
-    EXPECT_EQ(session_.End(false, At(2)), Outcome::kClosed);
+    EXPECT_EQ(session_.End(LineEnd::kEnd, At(2)), Outcome::kClosed);
   }
   EXPECT_EQ(Requests(), 2U);
 }
@@ -102,33 +103,39 @@ TEST_F(ClientSessionTest, OneRequestForEachConnection) {
 TEST_F(ClientSessionTest, TheEndCompletesABodyWithoutLength) {
   session_.Ask(1, At(0), At(0));
   EXPECT_EQ(session_.Take("HTTP/1.1 200 OK\r\n\r\nabc", At(1)), Outcome::kWait);
-  EXPECT_EQ(session_.End(false, At(5)), Outcome::kClosed);
+  EXPECT_EQ(session_.End(LineEnd::kEnd, At(5)), Outcome::kClosed);
   EXPECT_EQ(Requests(), 1U);
   EXPECT_EQ(measured_.latency.Max(), 5000U);
 }
 
 TEST_F(ClientSessionTest, EndsThatAreErrors) {
   session_.Ask(1, At(0), At(0));
-  EXPECT_EQ(session_.End(false, At(1)), Outcome::kFail);
+  EXPECT_EQ(session_.End(LineEnd::kEnd, At(1)), Outcome::kFail);
   EXPECT_EQ(Errors(ErrorKind::kReset), 1U) << "not a byte of the reply";
 
   session_.Open();
   session_.Ask(1, At(0), At(0));
   EXPECT_EQ(session_.Take(Reply("hello").substr(0, 40), At(1)), Outcome::kWait);
-  EXPECT_EQ(session_.End(false, At(1)), Outcome::kFail);
+  EXPECT_EQ(session_.End(LineEnd::kEnd, At(1)), Outcome::kFail);
   EXPECT_EQ(Errors(ErrorKind::kTruncated), 1U);
 
   session_.Open();
   session_.Ask(1, At(0), At(0));
   EXPECT_EQ(session_.Take("HTTP/1.1 200 OK\r\n\r\nabc", At(1)), Outcome::kWait);
-  EXPECT_EQ(session_.End(true, At(1)), Outcome::kFail);
+  EXPECT_EQ(session_.End(LineEnd::kBroken, At(1)), Outcome::kFail);
   EXPECT_EQ(Errors(ErrorKind::kReset), 2U) << "a reset completes nothing";
+
+  session_.Open();
+  session_.Ask(1, At(0), At(0));
+  EXPECT_EQ(session_.Take("HTTP/1.1 200 OK\r\n\r\nabc", At(1)), Outcome::kWait);
+  EXPECT_EQ(session_.End(LineEnd::kCut, At(1)), Outcome::kFail);
+  EXPECT_EQ(Errors(ErrorKind::kTruncated), 2U) << "anyone can cut a line";
 
   session_.Open();
   session_.Ask(1, At(0), At(0));
   session_.TimeOut();
   EXPECT_EQ(Errors(ErrorKind::kTimeout), 1U);
-  EXPECT_EQ(AllErrors(), 4U);
+  EXPECT_EQ(AllErrors(), 5U);
   EXPECT_EQ(Requests(), 0U);
 }
 

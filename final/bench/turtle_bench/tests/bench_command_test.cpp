@@ -36,7 +36,7 @@ class BenchCommandTest : public testing::Test {
 TEST_F(BenchCommandTest, ReportsAndWritesJson) {
   const test::SiteFolder folder;
   const std::string file = folder.Path("figures.json");
-  Child bench(program_, {"-c", "4", "-t", "0.3", "--json", file, Url()});
+  Child bench(program_, {"-c", "4", "-t", "1", "--json", file, Url()});
   const std::string report = bench.ReadOutput();
   EXPECT_EQ(bench.Wait(), 0);
   EXPECT_NE(report.find("4 connections, keep-alive, 1 thread"), std::string::npos) << report;

@@ -1,8 +1,6 @@
 // Whole runs against servers in this process: good ones, and bad ones of every kind. A run ends
 // when the server has seen enough: it then sends the signal that a user would send.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -15,7 +13,7 @@
 
 #include "bench/load_run.h"
 #include "core/turtle_server.h"
-#include "support/json.h"
+#include "support/bench_run.h"
 #include "support/raw_server.h"
 #include "support/running_server.h"
 
@@ -24,25 +22,10 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-// Interrupts the run once that many requests have come.
-class Enough {
- public:
-  explicit Enough(int count) : left_(count) {}
-
-  /// Counts one. @return its number, from 0
-  auto Count() -> int {
-    const int left = left_.fetch_sub(1);
-    if (left == 1) {
-      ::kill(::getpid(), SIGINT);
-    }
-    return first_ - left;
-  }
-
- private:
-  std::atomic<int> left_;
-  const int first_ = left_;
-};
+using test::Enough;
+using test::ExpectGood;
+using test::Ran;
+using test::RunWith;
 
 auto Options(int port) -> BenchOptions {
   BenchOptions options;
@@ -53,40 +36,6 @@ auto Options(int port) -> BenchOptions {
   options.json = "-";
   options.quiet = true;
   return options;
-}
-
-struct Ran {
-  int code;
-  test::FlatJson json;
-  std::string errors;
-
-  [[nodiscard]] auto Number(const std::string& key) const -> double { return json.Number(key); }
-  [[nodiscard]] auto Errors() const -> double {
-    double sum = 0;
-    for (const auto& [key, value] : json.All()) {
-      sum += key.rfind("errors.", 0) == 0 ? std::stod(value) : 0;
-    }
-    return sum;
-  }
-};
-
-auto RunWith(const BenchOptions& options) -> Ran {
-  std::ostringstream out;
-  std::ostringstream errors;
-  const int code = RunLoad(options, out, errors);
-  return {code, test::FlatJson(out.str()), errors.str()};
-}
-
-void ExpectGood(const Ran& ran, int requests) {
-  EXPECT_EQ(ran.code, 0) << ran.errors;
-  EXPECT_GE(ran.Number("requests") + ran.Number("unanswered"), requests);
-  EXPECT_GT(ran.Number("requests"), 0);
-  EXPECT_EQ(ran.Errors(), 0) << ran.errors;
-  EXPECT_GT(ran.Number("bytes"), ran.Number("requests"));
-  EXPECT_GT(ran.Number("latency_us.mean"), 0);
-  EXPECT_LE(ran.Number("latency_us.p50"), ran.Number("latency_us.max"));
-  EXPECT_GT(ran.Number("connect_us.mean"), 0);
-  EXPECT_GT(ran.Number("first_byte_us.max"), 0);
 }
 
 // Answers every request in the same way, and interrupts the run after 200 of them.

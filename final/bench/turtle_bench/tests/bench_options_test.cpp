@@ -67,6 +67,20 @@ TEST(BenchOptionsTest, EveryOptionArrives) {
   EXPECT_TRUE(line.options.any_body);
 }
 
+TEST(BenchOptionsTest, TlsVerifiesAndResumesUnlessToldOtherwise) {
+  const BenchCommandLine line = Parse({"https://h/"});
+  ASSERT_EQ(line.action, BenchAction::kRun) << line.text;
+  EXPECT_EQ(line.options.url.port, 443);
+  EXPECT_TRUE(line.options.verify);
+  EXPECT_TRUE(line.options.resume);
+  EXPECT_EQ(line.options.ca, "");
+  EXPECT_EQ(RequestText(line.options), "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_EQ(Parse({"--ca", "roots.pem", "https://h/"}).options.ca, "roots.pem");
+  EXPECT_FALSE(Parse({"--insecure", "https://h/"}).options.verify);
+  EXPECT_FALSE(Parse({"--no-resume", "https://h/"}).options.resume);
+  EXPECT_EQ(Parse({"--read-size", "64K", "https://h/"}).action, BenchAction::kRun);
+}
+
 TEST(BenchOptionsTest, ModesAndHabits) {
   EXPECT_EQ(Parse({"--keep-alive", kUrl}).options.mode, LoadMode::kKeepAlive);
   EXPECT_EQ(Parse({"--idle", kUrl}).options.mode, LoadMode::kIdle);
@@ -154,7 +168,12 @@ TEST(BenchOptionsTest, AMistakeIsOneLineThatNamesOptionAndValue) {
       {{"--prot", kUrl}, {"--prot"}},
       {{"-9", kUrl}, {}},  // CLI11 may take -9 for the URL, and the URL for too many
       {{kUrl, kUrl}, {kUrl}},
-      {{"https://h/"}, {"URL", "https://h/", "not supported"}},
+      {{"ftp://h/"}, {"URL", "ftp://h/", "not supported"}},
+      {{"--ca", "f", kUrl}, {"--ca", "https"}},
+      {{"--insecure", kUrl}, {"--insecure", "https"}},
+      {{"--no-resume", kUrl}, {"--no-resume", "https"}},
+      {{"--insecure", "--ca", "f", "https://h/"}, {"--insecure", "--ca", "one of them"}},
+      {{"--read-size", "8K", "https://h/"}, {"--read-size", "https"}},
       {{"localhost"}, {"URL", "localhost", "http://"}},
   };
   for (const Case& each : cases) {
@@ -179,10 +198,11 @@ TEST(BenchOptionsTest, HelpAndVersionAreForStandardOutput) {
       << version.text;
   const BenchCommandLine help = Parse({"--help"});
   EXPECT_EQ(help.action, BenchAction::kPrint);
-  for (const char* option : {"URL",         "-c",         "-t",     "--threads", "--keep-alive",
-                             "--close",     "--pipeline", "--idle", "--rate",    "-1",
-                             "-2",          "--get",      "--head", "-H",        "--timeout",
-                             "--read-size", "--any-body", "--echo", "--json",    "--quiet"}) {
+  for (const char* option :
+       {"URL",        "-c",      "-t",        "--threads",   "--keep-alive", "--close",
+        "--pipeline", "--idle",  "--rate",    "-1",          "-2",           "--get",
+        "--head",     "-H",      "--timeout", "--read-size", "--any-body",   "--echo",
+        "--json",     "--quiet", "--ca",      "--insecure",  "--no-resume"}) {
     EXPECT_NE(help.text.find(option), std::string::npos) << option << "\n" << help.text;
   }
 }

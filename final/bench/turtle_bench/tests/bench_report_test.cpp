@@ -53,12 +53,13 @@ TEST(ReportTest, JsonHasEveryFigure) {
   EXPECT_EQ(json.Number("bytes"), 12'345'678);
   EXPECT_NEAR(json.Number("bytes_per_second"), 4'938'271.2, 0.1);
   EXPECT_EQ(json.Number("errors.connect"), 1);
-  EXPECT_EQ(json.Number("errors.timeout"), 2);
-  EXPECT_EQ(json.Number("errors.reset"), 3);
-  EXPECT_EQ(json.Number("errors.status"), 4);
-  EXPECT_EQ(json.Number("errors.truncated"), 5);
-  EXPECT_EQ(json.Number("errors.mismatch"), 6);
-  EXPECT_EQ(json.Number("errors.protocol"), 7);
+  EXPECT_EQ(json.Number("errors.handshake"), 2);
+  EXPECT_EQ(json.Number("errors.timeout"), 3);
+  EXPECT_EQ(json.Number("errors.reset"), 4);
+  EXPECT_EQ(json.Number("errors.status"), 5);
+  EXPECT_EQ(json.Number("errors.truncated"), 6);
+  EXPECT_EQ(json.Number("errors.mismatch"), 7);
+  EXPECT_EQ(json.Number("errors.protocol"), 8);
   EXPECT_EQ(json.Number("unanswered"), 3);
   EXPECT_EQ(json.Number("connect_us.mean"), 20);
   EXPECT_EQ(json.Number("connect_us.max"), 30);
@@ -102,9 +103,10 @@ TEST(ReportTest, TheTextSaysIt) {
   const std::string text = out.str();
   for (const char* part :
        {"64 connections, pipeline of 16, 2 threads, 2.50 s", "5000", "2000.0/s", "26.0/s",
-        "12.3 MB", "4.94 MB/s", "28  1 connect, 2 timeout, 3 reset, 4 status, 5 truncated",
-        "6 mismatch, 7 protocol", "3  at the end", "20 us", "30 us", "1.00 ms", "99.9 %",
-        "0.50 s user, 1.25 s system, 350.00 us for each request", "each request was sent"}) {
+        "12.3 MB", "4.94 MB/s", "36  1 connect, 2 handshake, 3 timeout, 4 reset, 5 status",
+        "6 truncated, 7 mismatch, 8 protocol", "3  at the end", "20 us", "30 us", "1.00 ms",
+        "99.9 %", "0.50 s user, 1.25 s system, 350.00 us for each request",
+        "each request was sent"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   Report one = SomeReport();
@@ -119,6 +121,41 @@ TEST(ReportTest, TheTextSaysIt) {
   for (const char* part : {"1 connection, close, 1 thread, ", "at 500 requests/s", "77  that were",
                            "each request was due"}) {
     EXPECT_NE(single.str().find(part), std::string::npos) << part << "\n" << single.str();
+  }
+}
+
+TEST(ReportTest, TlsIsReportedForHttpsAlone) {
+  Report report = SomeReport();
+  std::ostringstream plain_json;
+  WriteJson(report, plain_json);
+  EXPECT_EQ(test::FlatJson(plain_json.str()).All().count("tls.version"), 0U);
+  std::ostringstream plain_text;
+  PrintReport(report, plain_text);
+  EXPECT_EQ(plain_text.str().find("handshakes"), std::string::npos) << plain_text.str();
+
+  report.secure = true;
+  report.tls = {"TLSv1.3", "TLS_AES_128_GCM_SHA256"};
+  report.totals.full = 60;
+  report.totals.resumed = 5;
+  report.handshake.Add(std::chrono::microseconds(200));
+  report.handshake.Add(std::chrono::microseconds(400));
+  report.handshake_error = "wrong version number";
+  std::ostringstream out;
+  WriteJson(report, out);
+  const test::FlatJson json(out.str());
+  EXPECT_EQ(json.Text("tls.version"), "TLSv1.3");
+  EXPECT_EQ(json.Text("tls.cipher"), "TLS_AES_128_GCM_SHA256");
+  EXPECT_EQ(json.Number("tls.full"), 60);
+  EXPECT_EQ(json.Number("tls.resumed"), 5);
+  EXPECT_EQ(json.Number("tls.handshake_us.mean"), 300);
+  EXPECT_EQ(json.Number("tls.handshake_us.max"), 400);
+  EXPECT_EQ(json.Number("unanswered"), 3);
+  std::ostringstream text;
+  PrintReport(report, text);
+  for (const char* part :
+       {"65          26.0/s  60 full, 5 resumed; TLSv1.3 TLS_AES_128_GCM_SHA256",
+        "first of handshake: wrong version number", "to establish TLS       300 us      400 us"}) {
+    EXPECT_NE(text.str().find(part), std::string::npos) << part << "\n" << text.str();
   }
 }
 

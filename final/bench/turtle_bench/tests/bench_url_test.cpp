@@ -27,6 +27,11 @@ TEST(UrlTest, IsSplit) {
       {"http://h?q", "h", 80, "/?q", "h"},
       {"http://h:65535?q=http://x/@y", "h", 65535, "/?q=http://x/@y", "h:65535"},
       {"http://h//a%20b", "h", 80, "//a%20b", "h"},
+      {"https://a.example", "a.example", 443, "/", "a.example"},
+      {"https://a.example:443/b", "a.example", 443, "/b", "a.example"},
+      {"HTTPS://a.example:80/b", "a.example", 80, "/b", "a.example:80"},
+      {"http://a.example:443/b", "a.example", 443, "/b", "a.example:443"},
+      {"https://[::1]/", "::1", 443, "/", "[::1]"},
   };
   for (const Case& each : cases) {
     const Url url = ParseUrl(each.text);
@@ -35,6 +40,13 @@ TEST(UrlTest, IsSplit) {
     EXPECT_EQ(url.target, each.target) << each.text;
     EXPECT_EQ(url.authority, each.authority) << each.text;
   }
+}
+
+TEST(UrlTest, OnlyHttpsIsSecure) {
+  EXPECT_TRUE(ParseUrl("https://h/").secure);
+  EXPECT_TRUE(ParseUrl("hTTps://h/").secure);
+  EXPECT_FALSE(ParseUrl("http://h/").secure);
+  EXPECT_FALSE(ParseUrl("http://h:443/?https://").secure);
 }
 
 TEST(UrlTest, ARefusalSaysWhy) {
@@ -47,7 +59,10 @@ TEST(UrlTest, ARefusalSaysWhy) {
       {"127.0.0.1:20080", "http://"},
       {"localhost/", "http://"},
       {"http:/h", "http://"},
-      {"https://h/", "'https' is not supported"},
+      {"https:/h", "https://"},
+      {"https://", "the host is missing"},
+      {"https://h:0/", "the port '0'"},
+      {"httpss://h/", "'httpss' is not supported"},
       {"ftp://h/", "'ftp' is not supported"},
       {"http://", "the host is missing"},
       {"http:///a", "the host is missing"},

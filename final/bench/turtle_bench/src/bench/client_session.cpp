@@ -40,15 +40,15 @@ auto ClientSession::Take(std::string_view input, TimePoint now) -> Outcome {
   return last_ ? Outcome::kLast : Outcome::kAnswer;
 }
 
-auto ClientSession::End(bool broken, TimePoint now) -> Outcome {
+auto ClientSession::End(LineEnd end, TimePoint now) -> Outcome {
   if (pending_ == 0) {
     return Outcome::kClosed;  // whatever its end was like, everything was answered
   }
   const ReplyState state = reader_.End();
-  if (broken || state == ReplyState::kMore) {
+  if (end == LineEnd::kBroken || state == ReplyState::kMore) {
     return Fail(ErrorKind::kReset);
   }
-  if (state == ReplyState::kBad) {
+  if (end == LineEnd::kCut || state == ReplyState::kBad) {
     return Fail(ErrorKind::kTruncated);
   }
   Finish(now);

@@ -21,12 +21,27 @@
 
 namespace TURTLE_SERVER {
 
+/// The choices of a TLS handshake.
+struct TlsNames {
+  const char* version = "";  ///< such as "TLSv1.3"; OpenSSL's
+  const char* cipher = "";   ///< such as "TLS_AES_256_GCM_SHA384"; OpenSSL's
+};
+
 /// The measurements of one worker.
 struct Measurements {
   Tally tally;         ///< the part that any thread may read
   Histogram latency;   ///< of the good replies, in nanoseconds; see Clients::CountWaits()
   MeanMax connect;     ///< from connect(2) until the connection is established
+  MeanMax handshake;   ///< from then until TLS is established
   MeanMax first_byte;  ///< from sending a request until the first byte of its response
+  TlsNames tls{};      ///< of the last handshake
+};
+
+/// How a connection has ended.
+enum class LineEnd : std::uint8_t {
+  kEnd,    ///< by the server
+  kCut,    ///< without the end that TLS has: bytes may be missing
+  kBroken  ///< by a reset or another error
 };
 
 /// How a client continues.
@@ -68,10 +83,10 @@ class ClientSession {
   [[nodiscard]] auto Take(std::string_view input, TimePoint now) -> Outcome;
 
   /// Handles the end of the connection. Throws std::bad_alloc.
-  /// @param broken by a reset or another error
+  /// @param end how it has ended
   /// @param now when it ended
   /// @return kClosed or kFail
-  [[nodiscard]] auto End(bool broken, TimePoint now) -> Outcome;
+  [[nodiscard]] auto End(LineEnd end, TimePoint now) -> Outcome;
 
   /// Handles a timeout: counts the error.
   void TimeOut() noexcept { Fail(ErrorKind::kTimeout); }

@@ -1,13 +1,16 @@
 #include "bench/clients.h"
 
 #include <chrono>
+#include <memory>
 #include <utility>
+
+#include "bench/tls_client_context.h"
 
 namespace TURTLE_SERVER {
 
 namespace {
 
-// After a connect(2) that failed.
+// After a connect(2) or a handshake that failed.
 constexpr std::chrono::milliseconds kRest{10};
 
 }  // namespace
@@ -16,6 +19,7 @@ Clients::Clients(Looper& looper, const WorkerPlan& plan, SharedRun& shared,
                  const WorkerEvents& events, SessionContext& context)
     : looper_(looper),
       plan_(plan),
+      shared_(shared),
       events_(events),
       measured_(*context.measured),
       round_(looper, [this] { OnRound(); }),
@@ -23,6 +27,7 @@ Clients::Clients(Looper& looper, const WorkerPlan& plan, SharedRun& shared,
               {[this](std::uint32_t number) { clients_[number].phase = Phase::kConnecting; },
                [this](std::uint32_t number, Opened opened) { OnOpen(number, std::move(opened)); },
                [this](std::uint32_t number) { OnNoConnection(number); }}),
+      sessions_(plan.connections),
       clients_(plan.connections, Client(context)),
       pieces_(looper.GetEngine().ReceivesAhead() ? 0 : plan.read_size),  // 0: the kernel chooses
       batch_(round_) {
@@ -80,15 +85,72 @@ void Clients::OnOpen(std::uint32_t number, Opened opened) {
   }
   by_descriptor_[descriptor] = number;
   client.connection = looper_.AddConnection(std::move(opened.socket), callbacks_);
-  client.is_new = true;
   client.session.Open();
-  if (OpensWhenDue()) {
-    Send(client, client.due, opened.done);
+  if (!OpensWhenDue()) {
+    client.due = opened.begun;
+  }
+  if (plan_.tls == nullptr) {
+    client.is_new = true;
+    Establish(number, opened.done);
+    return;
+  }
+  auto channel = std::make_unique<TlsClientChannel>(plan_.tls->NewSession(sessions_));
+  client.channel = channel.get();
+  client.connection->SetChannel(std::move(channel));
+  client.opened = opened.done;
+  client.phase = Phase::kShaking;
+  looper_.SetDeadline(client.connection, opened.done + plan_.timeout);
+}
+
+// The connection can take requests.
+void Clients::Establish(std::uint32_t number, TimePoint now) {
+  Client& client = clients_[number];
+  if (plan_.mode == LoadMode::kClose) {
+    Send(client, client.due, now);
   } else if (timetable_) {
     Rest(number);
   } else {
-    Send(client, plan_.mode == LoadMode::kClose ? opened.begun : opened.done, opened.done);
+    Send(client, now, now);
   }
+}
+
+// Called after each Recv() of the handshake. @return true: it is complete, and the connection is in
+// use
+auto Clients::Shake(std::uint32_t number, bool exit) -> bool {
+  Client& client = clients_[number];
+  if (client.connection->IsOpening()) {
+    if (exit) {
+      const std::string& why = client.channel->Failure();
+      OnNoHandshake(number, !why.empty()                  ? why
+                            : client.connection->Broken() ? "the connection was reset"
+                                                          : "the server closed the connection");
+    }
+    return false;
+  }
+  const TimePoint now = Clock::now();
+  measured_.handshake.Add(now - client.opened);
+  measured_.tls = client.channel->Names();
+  ++(client.channel->IsResumed() ? measured_.tally.resumed : measured_.tally.full);
+  if (!shared_.secured.load(std::memory_order_relaxed)) {
+    shared_.secured.store(true, std::memory_order_relaxed);
+  }
+  Establish(number, now);
+  return true;
+}
+
+void Clients::OnNoHandshake(std::uint32_t number, const std::string& why) {
+  Client& client = clients_[number];
+  measured_.tally.Fail(ErrorKind::kHandshake);
+  shared_.handshake_error.Note(why);
+  if (client.channel->IsRefused()) {
+    events_.on_unreachable("certificate of " + plan_.tls->Host() + ": " + why);
+  } else if (!shared_.secured.load(std::memory_order_relaxed)) {
+    events_.on_unreachable("TLS with " + plan_.server.ToString() + ": " + why);
+  }
+  client.channel = nullptr;
+  looper_.DeleteConnection(std::exchange(client.connection, nullptr)->GetFd());
+  opener_.Settled();
+  OnNoConnection(number);
 }
 
 void Clients::OnNoConnection(std::uint32_t number) {
@@ -98,6 +160,7 @@ void Clients::OnNoConnection(std::uint32_t number) {
 
 void Clients::Close(std::uint32_t number, Closing closing) {
   Client& client = clients_[number];
+  client.channel = nullptr;
   looper_.DeleteConnection(std::exchange(client.connection, nullptr)->GetFd(), closing);
   if (std::exchange(client.phase, Phase::kClosed) == Phase::kHeld) {
     --held_;
@@ -149,6 +212,9 @@ void Clients::OnHandle(Connection& connection) {
   }
   do {
     const RecvResult result = connection.Recv();
+    if (clients_[number].phase == Phase::kShaking && !Shake(number, result.exit)) {
+      return;
+    }
     if (result.exit) {
       End(number, connection.Broken());
       return;
@@ -196,7 +262,9 @@ void Clients::End(std::uint32_t number, bool broken) {
   if (client.phase == Phase::kHeld) {
     measured_.tally.Fail(ErrorKind::kReset);  // it was to be kept
   }
-  GoOn(number, client.session.End(broken, Clock::now()));
+  const bool is_cut = client.channel != nullptr && !client.channel->SawEnd();
+  const LineEnd end = broken ? LineEnd::kBroken : is_cut ? LineEnd::kCut : LineEnd::kEnd;
+  GoOn(number, client.session.End(end, Clock::now()));
 }
 
 void Clients::GoOn(std::uint32_t number, Outcome outcome) {
@@ -227,6 +295,10 @@ void Clients::GoOn(std::uint32_t number, Outcome outcome) {
 
 void Clients::OnTimeout(Connection& connection) {
   const std::uint32_t number = NumberOf(connection);
+  if (clients_[number].phase == Phase::kShaking) {
+    OnNoHandshake(number, "no response in time");
+    return;
+  }
   clients_[number].session.TimeOut();
   Close(number, Closing::kReset);
 }
@@ -258,7 +330,7 @@ void Clients::CountWaits(TimePoint now) noexcept {
   for (Client& client : clients_) {
     if (client.phase == Phase::kBusy) {
       client.session.CountWait(now);
-    } else if (client.phase == Phase::kConnecting && OpensWhenDue()) {
+    } else if (Opens(client) && OpensWhenDue()) {
       measured_.latency.Record(now - client.due);
     }
   }
@@ -268,8 +340,7 @@ void Clients::CountWaits(TimePoint now) noexcept {
 auto Clients::Unanswered() const noexcept -> std::uint64_t {
   std::uint64_t sum = 0;
   for (const Client& client : clients_) {
-    const bool opens = client.phase == Phase::kConnecting && plan_.mode == LoadMode::kClose;
-    sum += opens ? 1 : client.session.Pending();
+    sum += Opens(client) && plan_.mode == LoadMode::kClose ? 1 : client.session.Pending();
   }
   return sum;
 }

@@ -2,8 +2,11 @@
 //
 // Every client is in one of a few phases, and events move it on:
 //
-//   closed -> connecting -> idle -> busy -> ending -> closed
-//                             ^------'  `-> held -----^
+//   closed -> connecting -> shaking -> idle -> busy -> ending -> closed
+//                                        ^------'  `-> held -----^
+//
+// A client is shaking during the handshake of TLS, and only then. With TLS, a connection is
+// established after it.
 //
 // The Opener opens the connections; with a rate, the Timetable decides when a client sends. The
 // ClientSession knows the requests, and judges the responses.
@@ -18,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +30,9 @@
 #include "bench/opener.h"
 #include "bench/piece_reader.h"
 #include "bench/round_task.h"
+#include "bench/session_store.h"
 #include "bench/timetable.h"
+#include "bench/tls_client_channel.h"
 #include "bench/worker_plan.h"
 #include "core/looper.h"
 
@@ -60,14 +66,16 @@ class Clients {
   }
 
  private:
-  enum class Phase : std::uint8_t { kClosed, kConnecting, kIdle, kBusy, kHeld, kEnding };
+  enum class Phase : std::uint8_t { kClosed, kConnecting, kShaking, kIdle, kBusy, kHeld, kEnding };
 
   struct Client {
     explicit Client(SessionContext& context) : session(context) {}
 
     ClientSession session;
-    Connection* connection = nullptr;  // from kIdle to kEnding
-    TimePoint due{};                   // kConnecting with a rate: of the request to be sent then
+    Connection* connection = nullptr;     // from kShaking to kEnding
+    TlsClientChannel* channel = nullptr;  // of the connection
+    TimePoint due{};     // LoadMode::kClose, until the request is sent: when it was due
+    TimePoint opened{};  // kShaking: when that began
     Phase phase = Phase::kClosed;
     bool is_new = false;  // the first request has just left: nothing can be there
   };
@@ -76,6 +84,9 @@ class Clients {
   void OpenLater(std::uint32_t number);
   void OnOpen(std::uint32_t number, Opened opened);
   void OnNoConnection(std::uint32_t number);
+  auto Shake(std::uint32_t number, bool exit) -> bool;
+  void OnNoHandshake(std::uint32_t number, const std::string& why);
+  void Establish(std::uint32_t number, TimePoint now);
   void Close(std::uint32_t number, Closing closing);
   void Send(Client& client, TimePoint due, TimePoint now);
   auto Start(std::uint32_t number, TimePoint due) -> bool;
@@ -92,18 +103,23 @@ class Clients {
   auto OpensWhenDue() const noexcept -> bool {
     return timetable_ && plan_.mode == LoadMode::kClose;
   }
+  static auto Opens(const Client& client) noexcept -> bool {
+    return client.phase == Phase::kConnecting || client.phase == Phase::kShaking;
+  }
   auto NumberOf(const Connection& connection) const noexcept -> std::uint32_t {
     return by_descriptor_[static_cast<std::size_t>(connection.GetFd())];
   }
 
   Looper& looper_;
   const WorkerPlan& plan_;
+  SharedRun& shared_;
   const WorkerEvents& events_;
   Measurements& measured_;
   ConnectionCallbacks callbacks_;
   RoundTask round_;
   Opener opener_;
   std::optional<Timetable> timetable_;  // with a rate
+  SessionStore sessions_;
   std::vector<Client> clients_;
   std::vector<std::uint32_t> by_descriptor_;  // which client has which descriptor
   PieceReader pieces_;                        // if reads are not the library's

@@ -18,6 +18,7 @@
 #include "bench/input_end.h"
 #include "bench/progress.h"
 #include "bench/report.h"
+#include "bench/tls_client_context.h"
 #include "bench/worker.h"
 #include "core/signal_watch.h"
 
@@ -61,6 +62,7 @@ class LoadRun {
   std::ostream& out_;
   std::ostream& errors_;
   SharedRun shared_;
+  std::optional<TlsClientContext> tls_;  // https
   Looper control_;
   std::optional<SignalWatch> signals_;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -78,13 +80,16 @@ class LoadRun {
 LoadRun::LoadRun(const BenchOptions& options, std::ostream& out, std::ostream& errors)
     : options_(options), out_(out), errors_(errors), not_ready_(options.threads) {
   const NetAddress server(options.url.host, options.url.port);
+  if (options.url.secure) {
+    tls_.emplace(TlsClientOptions{options.url.host, options.ca, options.verify, options.resume});
+  }
   const std::uint64_t needed =
       options.connections + options.threads * kDescriptorsPerThread + kDescriptorsBesides;
   const std::uint64_t granted = RequireDescriptors(needed, needed + options.connections);
   const auto spare = static_cast<std::size_t>(granted - needed) / options.threads;
   for (std::size_t i = 0; i < options.threads; ++i) {
-    workers_.push_back(
-        std::make_unique<Worker>(MakePlan(options, server, i, spare), shared_, MakeEvents()));
+    workers_.push_back(std::make_unique<Worker>(
+        MakePlan(options, server, tls_ ? &*tls_ : nullptr, i, spare), shared_, MakeEvents()));
   }
   control_.SetStopTimeout(std::chrono::milliseconds(0));
 }
@@ -211,9 +216,15 @@ auto LoadRun::MakeReport() const -> Report {
   report.rate = options_.rate;
   report.totals = Sum();
   report.connect_error = shared_.connect_error;
+  report.secure = options_.url.secure;
+  report.handshake_error = shared_.handshake_error.Get();
   TimePoint end = begin_time_;
   for (const auto& worker : workers_) {
     report.connect.Merge(worker->Measured().connect);
+    report.handshake.Merge(worker->Measured().handshake);
+    if (*worker->Measured().tls.version != '\0') {
+      report.tls = worker->Measured().tls;
+    }
     report.first_byte.Merge(worker->Measured().first_byte);
     report.latency.Merge(worker->Measured().latency);
     report.unanswered += worker->Unanswered();

@@ -41,6 +41,7 @@ struct Words {
   std::string timeout = "10";
   std::string json;
   std::string body;
+  std::string ca;
   std::vector<std::string> fields;
   bool close = false;
   bool keep_alive = false;
@@ -52,6 +53,8 @@ struct Words {
   bool any_body = false;
   bool echo = false;
   bool quiet = false;
+  bool insecure = false;
+  bool no_resume = false;
 };
 
 [[noreturn]] void Refuse(const std::string& option, const std::string& value,
@@ -175,6 +178,21 @@ void TakeRate(const Words& words, BenchOptions& options) {
   options.rate = *rate;
 }
 
+void TakeTls(const Words& words, BenchOptions& options) {
+  if (!options.url.secure && (!words.ca.empty() || words.insecure || words.no_resume)) {
+    throw CLI::ValidationError("--ca, --insecure, --no-resume", "need an https URL");
+  }
+  if (words.insecure && !words.ca.empty()) {
+    throw CLI::ValidationError("--ca, --insecure", "take one of them");
+  }
+  if (options.url.secure && options.read_size != 0) {
+    throw CLI::ValidationError("--read-size", "does not go with https, whose records have a size");
+  }
+  options.ca = words.ca;
+  options.verify = !words.insecure;
+  options.resume = !words.no_resume;
+}
+
 auto TakeWords(const Words& words) -> BenchOptions {
   BenchOptions options;
   try {
@@ -198,6 +216,7 @@ auto TakeWords(const Words& words) -> BenchOptions {
   if (!words.read_size.empty()) {
     options.read_size = ParseReadSize(words.read_size);
   }
+  TakeTls(words, options);
   options.timeout = ParseSeconds("--timeout", words.timeout);
   options.any_body = words.any_body;
   options.quiet = words.quiet;
@@ -219,7 +238,7 @@ void Describe(CLI::App& app, Words& words) {
                              const std::string& help) {
     app.add_option(name, word, help)->type_name(kind)->default_str(word);
   };
-  app.add_option("URL", words.url, "what to ask for: http://HOST[:PORT][/PATH]")
+  app.add_option("URL", words.url, "what to ask for: http://HOST[:PORT][/PATH], or https")
       ->required()
       ->type_name("");
   option("-c,--clients", words.connections, "N", "connections");
@@ -241,8 +260,14 @@ void Describe(CLI::App& app, Words& words) {
   app.add_option("-H,--header", words.fields, "one more field, 'Name: value'; may be repeated")
       ->type_name("FIELD")
       ->allow_extra_args(false);
+  app.add_option("--ca", words.ca, "https: file of trusted roots, in PEM (default: the system's)")
+      ->type_name("FILE");
+  app.add_flag("--insecure", words.insecure, "https: accept any certificate");
+  app.add_flag("--no-resume", words.no_resume,
+               "https: a full handshake for each connection; else sessions are resumed");
   app.add_flag("--echo", words.echo, "for an echo server: 64 bytes, which have to come back");
-  option("--timeout", words.timeout, "SECONDS", "for a connection to be made, and for a response");
+  option("--timeout", words.timeout, "SECONDS",
+         "for a connection to be made, for TLS, and for a response");
   option("--read-size", words.read_size, "BYTES", "how much a connection takes at once, 64K");
   app.add_flag("--any-body", words.any_body,
                "responses may differ; else each is compared with the first");

@@ -41,6 +41,9 @@ struct BenchOptions {
   bool echo = false;                          ///< --echo: the server sends back what it gets
   bool quiet = false;                         ///< --quiet: no progress
   std::string json;                           ///< --json: a file, or "-"; empty: no JSON
+  std::string ca;      ///< --ca: a file of roots, in PEM; empty: the system's
+  bool verify = true;  ///< unless --insecure: the server's certificate
+  bool resume = true;  ///< unless --no-resume: TLS sessions of closed connections
 };
 
 /// The program's task.

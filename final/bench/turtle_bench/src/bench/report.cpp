@@ -78,6 +78,9 @@ void PrintErrors(const Report& report, std::ostream& out) {
     out << "               first of connect: "
         << std::generic_category().message(report.connect_error) << '\n';
   }
+  if (!report.handshake_error.empty()) {
+    out << "               first of handshake: " << report.handshake_error << '\n';
+  }
   if (report.unanswered != 0) {
     out << Format("  unanswered   %12" PRIu64 "  at the end\n", report.unanswered);
   }
@@ -93,6 +96,9 @@ void PrintTimes(const Report& report, std::ostream& out) {
   };
   out << "\n                           mean         max\n";
   line("to connect", report.connect.Mean(), report.connect.Max());
+  if (report.secure) {
+    line("to establish TLS", report.handshake.Mean(), report.handshake.Max());
+  }
   line("to the first byte", report.first_byte.Mean(), report.first_byte.Max());
   line("to the last byte", MeanLatency(report), MaxLatency(report));
   out << "\n  latency"
@@ -151,6 +157,12 @@ void PrintReport(const Report& report, std::ostream& out) {
                 PerSecond(report, totals.requests));
   out << Format("  connections  %12" PRIu64 "  %12.1f/s\n", totals.connections,
                 PerSecond(report, totals.connections));
+  if (report.secure) {
+    out << Format("  handshakes   %12" PRIu64 "  %12.1f/s  ", totals.full + totals.resumed,
+                  PerSecond(report, totals.full + totals.resumed))
+        << totals.full << " full, " << totals.resumed << " resumed; " << report.tls.version << ' '
+        << report.tls.cipher << '\n';
+  }
   out << Format("  received     %12s  %12s/s\n",
                 HumanBytes(static_cast<double>(totals.bytes)).c_str(),
                 HumanBytes(PerSecond(report, totals.bytes)).c_str());
@@ -181,7 +193,15 @@ void WriteJson(const Report& report, std::ostream& out) {
     out << Format(R"(%s"%s": %)" PRIu64, i == 0 ? "" : ", ", NameOf(static_cast<ErrorKind>(i)),
                   totals.errors[i]);
   }
-  out << Format(R"(}, "unanswered": %)" PRIu64 R"(, "overdue": %)" PRIu64, report.unanswered,
+  out << '}';
+  if (report.secure) {
+    out << R"(, "tls": {"version": )" << JsonString(report.tls.version) << R"(, "cipher": )"
+        << JsonString(report.tls.cipher)
+        << Format(R"(, "full": %)" PRIu64 R"(, "resumed": %)" PRIu64, totals.full, totals.resumed)
+        << Format(R"(, "handshake_us": {"mean": %.3f, "max": %.3f}})", report.handshake.Mean(),
+                  report.handshake.Max());
+  }
+  out << Format(R"(, "unanswered": %)" PRIu64 R"(, "overdue": %)" PRIu64, report.unanswered,
                 report.overdue)
       << Format(R"(, "connect_us": {"mean": %.3f, "max": %.3f})", report.connect.Mean(),
                 report.connect.Max())

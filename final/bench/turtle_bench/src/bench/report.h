@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "bench/client_session.h"
 #include "bench/histogram.h"
 #include "bench/load_mode.h"
 #include "bench/tally.h"
@@ -28,8 +29,12 @@ struct Report {
   double seconds = 0;                    ///< how long it took; more than 0
   double rate = 0;                       ///< required requests per second; 0: no limit
   Totals totals{};                       ///< the counts
+  bool secure = false;                   ///< https: what is said about TLS applies
+  TlsNames tls{};                        ///< what the last handshake has agreed on
   int connect_error = 0;                 ///< errno of the first ErrorKind::kConnect; 0: none
+  std::string handshake_error;           ///< reason of the first ErrorKind::kHandshake; empty: none
   MeanMax connect{};                     ///< time until a connection was established
+  MeanMax handshake{};                   ///< time from then until TLS was established
   MeanMax first_byte{};                  ///< time from a request to the first byte of its response
   Histogram latency{};                   ///< time from a request to the end of its response, ns
   double user_seconds = 0;               ///< CPU time of the load generator in its own code

@@ -22,6 +22,7 @@ namespace TURTLE_SERVER {
 /// How a request or a connection failed.
 enum class ErrorKind : std::uint8_t {
   kConnect,    ///< no connection was established
+  kHandshake,  ///< the connection was, but TLS was not
   kTimeout,    ///< the response did not arrive completely in time
   kReset,      ///< reset, or ended without a byte of the response
   kStatus,     ///< a complete response whose status is not 2xx
@@ -31,12 +32,12 @@ enum class ErrorKind : std::uint8_t {
 };
 
 /// The number of kinds.
-inline constexpr std::size_t kErrorKinds = 7;
+inline constexpr std::size_t kErrorKinds = 8;
 
 /// Returns the name of a kind for a report and for JSON.
 constexpr auto NameOf(ErrorKind kind) noexcept -> const char* {
   constexpr std::array<const char*, kErrorKinds> kNames = {
-      "connect", "timeout", "reset", "status", "truncated", "mismatch", "protocol"};
+      "connect", "handshake", "timeout", "reset", "status", "truncated", "mismatch", "protocol"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -44,7 +45,9 @@ constexpr auto NameOf(ErrorKind kind) noexcept -> const char* {
 struct Totals {
   std::uint64_t requests = 0;                       ///< complete responses, correct in all parts
   std::uint64_t connections = 0;                    ///< connections that were opened
-  std::uint64_t bytes = 0;                          ///< received, including heads
+  std::uint64_t bytes = 0;                          ///< received, including heads, without TLS
+  std::uint64_t full = 0;                           ///< TLS handshakes with a certificate
+  std::uint64_t resumed = 0;                        ///< TLS handshakes with an earlier session
   std::array<std::uint64_t, kErrorKinds> errors{};  ///< by ErrorKind
 
   /// Returns the number of all errors.
@@ -62,6 +65,8 @@ struct Tally {
   Counter requests;                         ///< as in Totals
   Counter connections;                      ///< as in Totals
   Counter bytes;                            ///< as in Totals
+  Counter full;                             ///< as in Totals
+  Counter resumed;                          ///< as in Totals
   std::array<Counter, kErrorKinds> errors;  ///< by ErrorKind
 
   /// Counts a failure.
@@ -72,6 +77,8 @@ struct Tally {
     totals.requests += requests.Get();
     totals.connections += connections.Get();
     totals.bytes += bytes.Get();
+    totals.full += full.Get();
+    totals.resumed += resumed.Get();
     for (std::size_t i = 0; i < kErrorKinds; ++i) {
       totals.errors[i] += errors[i].Get();
     }

@@ -1,6 +1,7 @@
 #include "bench/url.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <stdexcept>
 #include <system_error>
@@ -11,8 +12,13 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-constexpr std::string_view kScheme = "http://";
-constexpr std::uint16_t kHttpPort = 80;
+struct Scheme {
+  std::string_view text;
+  std::uint16_t port;
+  bool secure;
+};
+
+constexpr std::array<Scheme, 2> kSchemes = {{{"http://", 80, false}, {"https://", 443, true}}};
 
 [[noreturn]] void Refuse(const std::string& why) { throw std::invalid_argument(why); }
 
@@ -26,15 +32,17 @@ auto ParsePort(std::string_view text) -> std::uint16_t {
   return port;
 }
 
-void CheckScheme(std::string_view text) {
-  if (ascii::EqualIgnoreCase(text.substr(0, kScheme.size()), kScheme)) {
-    return;
+auto SchemeOf(std::string_view text) -> const Scheme& {
+  for (const Scheme& each : kSchemes) {
+    if (ascii::EqualIgnoreCase(text.substr(0, each.text.size()), each.text)) {
+      return each;
+    }
   }
   const std::size_t colon = text.find("://");
   if (colon == std::string_view::npos) {
-    Refuse("it does not begin with http://");
+    Refuse("it does not begin with http:// or https://");
   }
-  Refuse("'" + std::string(text.substr(0, colon)) + "' is not supported, only http is");
+  Refuse("'" + std::string(text.substr(0, colon)) + "' is not supported, only http and https are");
 }
 
 // The target goes into a request line unchanged, so it must contain nothing that ends the line or
@@ -51,7 +59,7 @@ void CheckTarget(std::string_view target) {
 }
 
 // Splits host and port; `authority` is the part between "//" and the path.
-void SplitAuthority(std::string_view authority, Url& url) {
+void SplitAuthority(std::string_view authority, std::uint16_t default_port, Url& url) {
   if (authority.find('@') != std::string_view::npos) {
     Refuse("a user name ('...@') is not supported");
   }
@@ -81,10 +89,8 @@ void SplitAuthority(std::string_view authority, Url& url) {
   if (!rest.empty() && rest.front() != ':') {
     Refuse("'" + std::string(rest) + "' after the address is not a port");
   }
-  if (!rest.empty()) {
-    url.port = ParsePort(rest.substr(1));
-  }
-  if (url.port != kHttpPort) {
+  url.port = rest.empty() ? default_port : ParsePort(rest.substr(1));
+  if (url.port != default_port) {
     url.authority += ":" + std::to_string(url.port);
   }
 }
@@ -92,13 +98,14 @@ void SplitAuthority(std::string_view authority, Url& url) {
 }  // namespace
 
 auto ParseUrl(std::string_view text) -> Url {
-  CheckScheme(text);
-  text.remove_prefix(kScheme.size());
+  const Scheme& scheme = SchemeOf(text);
+  text.remove_prefix(scheme.text.size());
   const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
   const std::string_view target = text.substr(end);
   CheckTarget(text);
   Url url;
-  SplitAuthority(text.substr(0, end), url);
+  url.secure = scheme.secure;
+  SplitAuthority(text.substr(0, end), scheme.port, url);
   url.target = target.empty() || target.front() != '/' ? "/" : "";
   url.target += target;
   return url;

@@ -2,11 +2,12 @@
 
 namespace TURTLE_SERVER {
 
-auto MakePlan(const BenchOptions& options, const NetAddress& server, std::size_t number,
-              std::size_t spare) -> WorkerPlan {
+auto MakePlan(const BenchOptions& options, const NetAddress& server, const TlsClientContext* tls,
+              std::size_t number, std::size_t spare) -> WorkerPlan {
   const std::size_t threads = options.threads;
   WorkerPlan plan;
   plan.server = server;
+  plan.tls = tls;
   plan.mode = options.mode;
   plan.connections = options.connections / threads + (number < options.connections % threads);
   for (std::uint32_t i = 0; i < options.depth; ++i) {
