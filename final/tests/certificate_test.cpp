@@ -488,6 +488,24 @@ TEST_F(CertificateTest, AnEmptyNameDoesNotCount) {
   EXPECT_EQ(Certificate(files).Names(), std::vector<std::string>{"a.org"});
 }
 
+TEST_F(CertificateTest, DamagedNamesAreRefused) {
+  X509* const certificate = good_.Get();
+  X509_EXTENSION_free(
+      X509_delete_ext(certificate, X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1)));
+  X509_EXTENSION* const none =
+      X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, "DER:05:00");  // NULL
+  ASSERT_EQ(X509_add_ext(certificate, none, -1), 1);
+  X509_EXTENSION_free(none);
+  ASSERT_NE(X509_sign(certificate, good_.PrivateKey(), EVP_sha256()), 0);
+  const TlsCertificate files = WithChain("");
+  {
+    const BioPtr bio(BIO_new_file(files.chain.c_str(), "w"));
+    ASSERT_EQ(PEM_write_bio_X509(bio.get(), certificate), 1);
+  }
+  const std::string fault = Fault(files);
+  EXPECT_EQ(fault.rfind(files.chain + ": the names of the certificate: ", 0), 0U) << fault;
+}
+
 TEST_F(CertificateTest, TheNamesAreThoseOfTheFirstCertificate) {
   CertificateWish authority;
   authority.names = {"ca.example.org"};

@@ -19,6 +19,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1] / "support")]
 
+import channel  # noqa: E402
 import serving  # noqa: E402
 import victims  # noqa: E402
 
@@ -98,7 +99,7 @@ def show_times(site: str, programs: str) -> None:
         while clients:
             for name, client in list(clients.items()):
                 is_read = "read" not in name
-                if victims.has_ended(client) or (is_read and victims.has_input(client)):
+                if victims.has_ended(client) or (is_read and channel.has_input(client)):
                     print(f"  {name:<25}{time.monotonic() - begun:10.1f} s", flush=True)
                     clients.pop(name).close()
                 elif openings[name][1]:

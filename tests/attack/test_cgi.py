@@ -16,6 +16,8 @@ KNOWN = """
     REQUEST_URI SCRIPT_NAME SERVER_NAME SERVER_PORT SERVER_PROTOCOL SERVER_SOFTWARE TZ DOCUMENT_ROOT
     SHLVL OLDPWD _
 """.split()
+# What all web servers add for clients with TLS.
+ENCRYPTED = {"HTTPS": "on"} if channel.NAME == "tls" else {}
 
 
 def ask(server, name, **fields):
@@ -36,7 +38,8 @@ def test_the_environment_is_made_and_not_inherited(start, site, program):
     assert "leaked" not in text and "evil" not in text
     assert "HTTP_PROXY" not in variables
     assert variables["HTTP_X_FINE"] == "fine"
-    assert not [name for name in variables if name not in KNOWN and not name.startswith("HTTP_")]
+    assert {name: value for name, value in variables.items() if name == "HTTPS"} == ENCRYPTED
+    assert not [name for name in variables if name not in (*KNOWN, *ENCRYPTED) and not name.startswith("HTTP_")]
 
 
 def test_a_program_has_three_descriptors(start, site, program):

@@ -2,6 +2,7 @@
 
 import time
 
+import channel
 import pytest
 import victims
 from conftest import PATIENCE
@@ -22,7 +23,7 @@ class SlowHead:
         self.socket.send(b"x")
 
     def is_cut(self):
-        return victims.has_input(self.socket) or victims.has_ended(self.socket)
+        return channel.has_input(self.socket) or victims.has_ended(self.socket)
 
     def was_told(self, said):
         return said.startswith(b"HTTP/1.1 408 ") and b"\r\nConnection: close\r\n" in said

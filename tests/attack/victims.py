@@ -6,6 +6,8 @@ import socket
 import struct
 import time
 
+import channel
+
 GONE = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
 
 
@@ -24,10 +26,6 @@ def has_ended(client: socket.socket) -> bool:
     return bool(poll.poll(0))
 
 
-def has_input(client: socket.socket) -> bool:
-    return bool(select.select([client], [], [], 0)[0])
-
-
 def read_all(client: socket.socket) -> bytes:
     """All that comes until the end, or a reset."""
     said = b""
@@ -42,7 +40,7 @@ def read_all(client: socket.socket) -> bytes:
 def send_until_answered(client: socket.socket, piece: bytes, most: int) -> int:
     """Sends `piece` again and again until the server says something; how many bytes it took."""
     sent = 0
-    while not has_input(client):
+    while not channel.has_input(client):
         assert sent < most, f"no answer after {sent} bytes"
         try:
             client.sendall(piece)

@@ -31,6 +31,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
+import channel  # noqa: E402
 import session  # noqa: E402
 from serving import BINARY, DidNotServe, Turtle  # noqa: E402
 
@@ -89,6 +90,8 @@ FAULTS = {
     "waitpid": "nothing",
     "write": "EINTR ENOSPC EIO EFBIG short",
 }
+# TLS encrypts a file, so the kernel can't send it by itself.
+NOT_CALLED = {"sendfile"} if channel.NAME == "tls" else set()
 SETTINGS = '{"worker_connections": 1000, "blocks_ip": ["192.0.2.7", "198.51.100.0/24"], "log": {"level": "INFO"}}\n'
 # Signals, what a hand-over starts, and what the log says of it in the end.
 COMMANDS = (

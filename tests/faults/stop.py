@@ -21,6 +21,7 @@ import threading
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
+import channel  # noqa: E402
 from serving import Turtle  # noqa: E402
 
 PATIENCE = 60.0
@@ -46,12 +47,11 @@ class Client(threading.Thread):
 
     def _visit(self) -> bool:
         """One connection. Returns whether there may be another one."""
-        with socket.socket() as link:
-            link.settimeout(PATIENCE)
-            try:
-                link.connect(("127.0.0.1", self._port))
-            except ConnectionError:
-                return False
+        try:
+            link = channel.connect(self._port, timeout=PATIENCE)
+        except ConnectionError:
+            return False
+        with link:
             while True:
                 ended = self._ask(link)
                 if ended or self.trouble:

@@ -14,6 +14,8 @@ import struct
 import threading
 import time
 
+import channel
+
 PATIENCE = 60.0  # seconds that anything may take
 SMALL = b"A small page, and the same for everybody.\n" * 16
 PAGE = b"<p>A page that a browser would show.</p>\n" * 512
@@ -60,6 +62,10 @@ class Visitor:
     # --- connections ---
 
     def connect(self, receive_buffer: int = 0) -> socket.socket:
+        return channel.put_on(self.connect_plainly(receive_buffer))
+
+    def connect_plainly(self, receive_buffer: int = 0) -> socket.socket:
+        """Without a channel."""
         client = socket.socket()
         try:
             if receive_buffer:
@@ -259,6 +265,32 @@ class Visitor:
         demand(not found or re.match(rb"HTTP/1\.1 4", found) is not None, f"half a request was answered: {found[:80]!r}")
         return 0
 
+    # --- bad at TLS ---
+
+    def no_handshake(self) -> int:
+        with self.connect_plainly() as client:
+            client.sendall(self.random.randbytes(self.random.randrange(1, 3000)))
+            client.shutdown(socket.SHUT_WR)
+            demand(not self.drain(client).startswith(b"HTTP/"), "an answer without TLS")
+        return 0
+
+    def half_handshake(self) -> int:
+        client = self.connect_plainly()
+        hello = channel.new_session().seal_hello()
+        client.sendall(hello[: self.random.randrange(1, len(hello) + 1)])
+        if self.random.random() < 0.5:
+            self.reset(client)
+        else:
+            client.close()
+        return 0
+
+    def cut(self) -> int:
+        """A FIN without a close_notify."""
+        client = self.connect()
+        client.sendall(self.get("/page.html") + self.get("/small.txt")[: self.random.randrange(30)])
+        client.close()
+        return 0
+
 
 RESETS = (Visitor.reset_at_once, Visitor.reset_in_the_request, Visitor.reset_in_the_reply, Visitor.reset_program)
 # How often each is chosen, of the sum of all.
@@ -279,3 +311,5 @@ ACTS = {
     Visitor.garbage: 6,
     Visitor.half_request: 6,
 }
+if channel.NAME == "tls":
+    ACTS |= {Visitor.no_handshake: 6, Visitor.half_handshake: 6, Visitor.cut: 6}

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 
 import channel
 from reader import Cut, Fault, Reader, demand
@@ -67,7 +68,7 @@ def run(port: int, jobs: dict) -> dict:
                 return await asyncio.wait_for(exchange(port, pieces, half_close), PATIENCE)
             except asyncio.TimeoutError:
                 return Fault(f"not closed after {PATIENCE} seconds")
-            except ConnectionError as error:
+            except (ConnectionError, ssl.SSLError) as error:
                 return Fault(f"the connection broke: {error}")
 
     async def everything():

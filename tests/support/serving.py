@@ -20,7 +20,7 @@ import time
 import channel
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = f"turtle_{channel.NAME}" if channel.NAME else "turtle"
+PROGRAM = "turtle_rot13" if channel.NAME == "rot13" else "turtle"
 BINARY = pathlib.Path(os.environ.get("TURTLE_BINARY", ROOT / "build/final" / PROGRAM)).resolve()
 PATIENCE = 20.0  # the most seconds that an expected event may take
 
@@ -124,10 +124,11 @@ class Server:
 
 
 class Turtle(Server):
-    """Runs `turtle serve` with some arguments, on any free port unless one is given."""
+    """Runs `turtle serve` with some arguments, on any free port unless one is given. With the channel
+    tls, that is the port for clients with TLS, and there is no other."""
 
     def __init__(self, *arguments, port=0, program=BINARY, **options):
-        super().__init__(program, "serve", "--port", port, *arguments, greeting="Serving ", **options)
+        super().__init__(program, "serve", *channel.server_arguments(port), *arguments, greeting="Serving ", **options)
         self.operations = ""
         if "--operations" in arguments:  # its second line says where they are
             line = self._line()

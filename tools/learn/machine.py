@@ -92,6 +92,7 @@ PAGES = (
 )
 SYSTEM = (
     Need(command("curl"), "curl", "curl"),
+    Need(command("openssl"), "openssl", "openssl@3"),
     # promtool, which checks the metrics of chapter 25, is in no package of its own.
     Need(command("promtool"), "prometheus", "prometheus"),
     Need(command("wrk"), "wrk", "wrk"),

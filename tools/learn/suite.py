@@ -60,6 +60,9 @@ NEEDED_SOURCES = {
     "soak": MAIN,
     "faults": MAIN,
 }
+# The suites that know every byte of a connection.
+OVER_A_CHANNEL = ("conformance", "attack")
+TLS = "src/app/https.h"  # without it the program has none
 
 
 # On two quiet cores, without what is cached.
@@ -151,12 +154,15 @@ def test_finished(runner: Runner, is_ci: bool = False) -> None:
             test_suite(runner, name, SUITES[name], has_program, RING, " on io_uring", is_ci=is_ci)
     if has_program and (FINAL / serve.ROT13_SOURCE).is_file():
         test_over_a_channel(runner, is_ci)
+    if has_program and (FINAL / TLS).is_file():
+        for name in OVER_A_CHANNEL:
+            test_suite(runner, name, SUITES[name], has_program, {"TURTLE_CHANNEL": "tls"}, " over TLS", is_ci=is_ci)
 
 
 def test_over_a_channel(runner: Runner, is_ci: bool) -> None:
-    """The suites that know every byte of a connection, with a channel between the program and its sockets."""
+    """With a channel between the program and its sockets."""
     serve.build_rot13(runner)
-    for name in ("conformance", "attack"):
+    for name in OVER_A_CHANNEL:
         test_suite(
             runner,
             name,

@@ -72,11 +72,17 @@ auto Lower(std::string_view text) -> std::string {
   return lower;
 }
 
-auto DnsNames(const X509& certificate) -> std::vector<std::string> {
+// @param path of the file, for a refusal
+auto DnsNames(const X509& certificate, const std::string& path) -> std::vector<std::string> {
+  constexpr int kNoSuchExtension = -1;
   std::vector<std::string> names;
+  int critical = 0;
   auto* const all = static_cast<GENERAL_NAMES*>(
-      X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr));
+      X509_get_ext_d2i(&certificate, NID_subject_alt_name, &critical, nullptr));
   const std::unique_ptr<GENERAL_NAMES, OpenSslDeleter<GENERAL_NAMES_free>> owner(all);
+  if (all == nullptr && critical != kNoSuchExtension) {
+    Refuse(path, "the names of the certificate: " + TakeOpenSslReason());
+  }
   for (int i = 0; i < sk_GENERAL_NAME_num(all); ++i) {
     const GENERAL_NAME* const name = sk_GENERAL_NAME_value(all, i);
     const int size = name->type == GEN_DNS ? ASN1_STRING_length(name->d.dNSName) : 0;
@@ -126,7 +132,7 @@ void Certificate::ReadChain(const std::string& path) {
   if (X509_cmp_current_time(X509_get0_notAfter(chain_.front().get())) < 0) {
     Refuse(path, "the certificate has expired");
   }
-  names_ = DnsNames(*chain_.front());
+  names_ = DnsNames(*chain_.front(), path);
 }
 
 void Certificate::ReadKey(const std::string& path) {
