@@ -154,6 +154,19 @@ TEST(HttpSessionRate, AReplyThatWasReadLeavesAnIdleConnection) {
   EXPECT_TRUE(client.IsClosedByServer());
 }
 
+TEST(HttpSessionRate, TheIdleTimeBeginsWhenALargeReplyWasRead) {
+  Sized server(kLarge);
+  HttpClient client(server.Port());
+  ASSERT_TRUE(client.Send(Get("/")));
+  server.Loop().RunRounds(2);
+  server.Advance(HttpOptions().write_timeout - seconds(1));
+  EXPECT_EQ(client.ReadReply().body.size(), kLarge);
+  server.Advance(HttpOptions().idle_timeout - seconds(1));
+  EXPECT_EQ(server.Connections(), 1U);
+  server.Advance(seconds(1));
+  EXPECT_TRUE(client.IsClosedByServer());
+}
+
 // There is no other way to write "never", so it must not be in the past.
 TEST(HttpSessionRate, NoTimeLimitIsNoTimeOut) {
   HttpOptions options;

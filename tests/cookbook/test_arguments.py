@@ -8,15 +8,16 @@ from serving import PATIENCE
 
 NAMES = [
     "site_and_api", "short_links", "upload_to_disk", "event_feed", "journal", "guarded_scripts", "heavy_work",
-    "key_value", "heartbeats", "service", "sites",
+    "key_value", "heartbeats", "service", "sites", "https",
 ]  # fmt: skip
+MORE = {"https": ["chain.pem", "key.pem"]}  # without them, it only prints its usage
 
 
 @pytest.mark.parametrize("port", ["x", "80x", "-1", "65536", ""])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_port_that_is_none_is_named(recipes, tmp_path, name, port):
     done = subprocess.run(
-        [recipes / name, port, str(tmp_path)], capture_output=True, text=True, check=False, timeout=PATIENCE,
+        [recipes / name, port, str(tmp_path), *MORE.get(name, [])], capture_output=True, text=True, check=False, timeout=PATIENCE,
         cwd=tmp_path, env={**os.environ, "AUTHORIZATION": "Basic eDp5"},
     )  # fmt: skip
     assert done.returncode == 2

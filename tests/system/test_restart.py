@@ -314,6 +314,26 @@ def test_a_second_signal_meanwhile_is_only_told(begin, site, tmp_path):
     turtle.alive.discard(successor)
 
 
+def test_a_reload_meanwhile_reaches_the_new_one(begin, site, tmp_path):
+    """It may have read its files before they changed, and a service manager still signals the old one."""
+    program, config, gate = tmp_path / "turtle", tmp_path / "turtle.json", tmp_path / "gate"
+    shutil.copy(BINARY, program)
+    edit(config, json.dumps({"http": {"root_path": str(site)}}))
+    os.mkfifo(gate)
+    turtle = begin("-f", config, program=program)
+    program.unlink()
+    edit(program, f'#!/bin/sh\nread line < "{gate}"\nexec "{BINARY}" "$@"\n')
+    program.chmod(0o755)
+    old, turtle.pid = turtle.pid, turtle.begin()
+    os.kill(old, signal.SIGHUP)
+    reloads = lambda: turtle.said().count("the settings were reloaded")  # noqa: E731
+    await_condition(lambda: reloads() == 1, "the reload of the old one")
+    gate.write_text("\n", encoding="utf-8")
+    assert turtle.wait(old) == 0
+    await_condition(lambda: reloads() == 2, "the reload of the new one")
+    assert turtle.stop() == 0
+
+
 def test_a_term_under_load(begin, site):
     """Clients that heed `Connection: close` and go elsewhere lose nothing."""
     old = begin(site, "--threads", "2", "--drain-time", "2")

@@ -441,7 +441,8 @@ def test_a_mistake_names_the_file_and_the_reason(binary, authority, tmp_path, wr
     [
         (["--tls-certificate", "chain.pem"], "tls.certificate: 'chain.pem' needs a tls.key"),
         (["--tls-key", "key.pem"], "tls.key: 'key.pem' needs a tls.certificate"),
-        (["--tls-clients", "required"], "tls.clients: without a tls.client_ca no client's certificate is valid"),
+        (["--tls-clients", "required"], "tls.clients: without a tls.certificate no client has TLS"),
+        (["--http", "off"], "tls.http: without a tls.certificate nothing is served"),
     ],
 )
 def test_what_belongs_together(binary, arguments, named):

@@ -362,7 +362,7 @@ TEST_F(HandOverTest, TheLongestSecretFits) {
 TEST_F(HandOverTest, ASecretThatIsTooLongStartsNobody) {
   HandOverOptions options = With(Script(": > \"$2/started\"\nexec sleep 60"));
   const std::size_t size = HandOverOptions::kMostSecret + 1;
-  options.secret = [size] { return std::string(size, 's'); };
+  options.secret = [] { return std::string(size, 's'); };
   HandOver hand_over(looper_, options, [](pid_t) { FAIL(); });
   hand_over.Begin();
   EXPECT_FALSE(hand_over.UnderWay());
@@ -416,18 +416,13 @@ TEST(TakeSecret, APipeThatSomebodyElseHoldsOpenStopsNobody) {
   EXPECT_EQ(TakeSecret(), "");
 }
 
-TEST(TakeSecret, WhatIsNoPipeIsRefused) {
+TEST(TakeSecret, WhatIsNoPipeIsNobodysSecret) {
   const UniqueFd file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   for (const std::string& wrong :
        {std::string(""), std::string("x"), std::string("5x"), std::string("-1"), std::string("0"),
         std::string("99999999999"), std::string("888888"), std::to_string(file.Get())}) {
     ::setenv("TURTLE_SECRET_FD", wrong.c_str(), 1);
-    try {
-      static_cast<void>(TakeSecret());
-      ADD_FAILURE() << wrong;
-    } catch (const std::runtime_error& error) {
-      EXPECT_EQ(error.what(), "TURTLE_SECRET_FD='" + wrong + "' is not a pipe");
-    }
+    EXPECT_EQ(TakeSecret(), "") << wrong;
     EXPECT_EQ(::getenv("TURTLE_SECRET_FD"), nullptr);
   }
   EXPECT_NE(::fcntl(file.Get(), F_GETFD), -1) << "it belongs to somebody else";

@@ -15,7 +15,7 @@ constexpr const char* kName = "turtle_tls_handshakes_total";
 TEST(HandshakeFiguresTest, AreReadWhenTheyAreAskedFor) {
   HttpServer server(NetAddress("127.0.0.1", 0));
   ServerFigures figures(server);
-  HandshakesNow now{1, 2, 3};
+  TlsStats now{1, 2, 3};
   figures.SetHandshakes([&now] { return now; });
   for (int i = 0; i < 2; ++i) {
     const FiguresNow read = figures.Read();
@@ -37,7 +37,7 @@ TEST(HandshakeFiguresTest, AServerWithoutTlsHasNone) {
 
 TEST(HandshakeFiguresTest, EachOutcomeIsALine) {
   FiguresNow now;
-  now.handshakes = HandshakesNow{3, 2, 1};
+  now.handshakes = TlsStats{3, 2, 1};
   const std::string text = MetricsOf(now, {});
   const std::string name = kName;
   EXPECT_NE(text.find("# TYPE " + name + " counter\n" + name + "{outcome=\"full\"} 3\n" + name +

@@ -349,7 +349,7 @@ TEST_F(HandshakeTurnsTest, OtherConnectionsAreServedBetweenTheRounds) {
   });
   ASSERT_TRUE(crowd_.Await([&] { return turns == kAskers; }));
   crowd_.OnLoop([&] { crowd_.AfterHandler({}); });  // handlers are called at the end, too
-  Numbers turns_at;  // where in the order of events
+  Numbers turns_at;                                 // where in the order of events
   for (std::size_t i = 0; i < crowd_.Events().size(); ++i) {
     if (crowd_.Events()[i].number != kOther) {
       turns_at.push_back(i);

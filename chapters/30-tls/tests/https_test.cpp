@@ -55,7 +55,7 @@ class HttpsServer {
     plain_port_ = Listen();
     tls_port_ = Listen();
     https.AddPlainPort(plain_port_);
-    https.SetPort(tls_port_);
+    https.AddTlsPort(tls_port_);
     server_.AlsoListen(socket_.TakeSocket());
     server_.Mount("/", https.Guard(test::Answering(TellWhetherSecure)));
     thread_ = std::thread([this] {
@@ -126,7 +126,7 @@ class HttpsTest : public testing::Test {
 };
 
 TEST_F(HttpsTest, OnlyThePlainPortAndTheSocketAreWithoutTls) {
-  Https https(OptionsOf(PlainHttp::kServe), "");
+  Https https(OptionsOf(PlainHttp::kServe));
   const HttpsServer server(https, {}, Path());
   EXPECT_EQ(AskOverTls(server.TlsPort()), "secure");
   EXPECT_EQ(HttpClient(server.PlainPort()).Ask(kLastGet).body, "plain");
@@ -138,7 +138,7 @@ TEST_F(HttpsTest, OnlyThePlainPortAndTheSocketAreWithoutTls) {
 }
 
 TEST_F(HttpsTest, APortOfWhichNothingIsKnownHasTls) {
-  Https https(OptionsOf(PlainHttp::kServe), "");
+  Https https(OptionsOf(PlainHttp::kServe));
   ServerOptions options;
   options.threads = 1;
   options.channel = https.Channels({});
@@ -153,7 +153,7 @@ TEST_F(HttpsTest, APortOfWhichNothingIsKnownHasTls) {
 
 TEST_F(HttpsTest, ClientsWithoutTlsGetTheOtherChannel) {
   int made = 0;
-  Https https(OptionsOf(PlainHttp::kServe), "");
+  Https https(OptionsOf(PlainHttp::kServe));
   const HttpsServer server(
       https,
       [&made](Connection&) {
@@ -173,7 +173,7 @@ TEST_F(HttpsTest, ClientsWithoutTlsGetTheOtherChannel) {
 // --- Guard() ------------------------------------------------------------------------------------
 
 TEST_F(HttpsTest, ARedirectLeadsToTheListenersPort) {
-  Https https(OptionsOf(PlainHttp::kRedirect), "");
+  Https https(OptionsOf(PlainHttp::kRedirect));
   const HttpsServer server(https, {}, Path());
   const HttpReply reply = HttpClient(server.PlainPort()).Ask(kLastGet);
   EXPECT_EQ(reply.status, 308);
@@ -191,7 +191,7 @@ TEST_F(HttpsTest, ARedirectLeadsToThePortThatClientsSee) {
        {Case{443, "https://t/page?a=1"}, Case{8443, "https://t:8443/page?a=1"}}) {
     HttpsOptions options = OptionsOf(PlainHttp::kRedirect);
     options.public_port = port;
-    Https https(options, "");
+    Https https(options);
     const HttpsServer server(https, {}, Path());
     EXPECT_EQ(HttpClient(server.PlainPort()).Ask(kLastGet).Field("Location"), target);
   }
@@ -203,15 +203,18 @@ TEST_F(HttpsTest, OthersAreNotRedirected) {
   for (const PlainHttp plain : {PlainHttp::kServe, PlainHttp::kOff}) {
     HttpsOptions options = OptionsOf(plain);
     options.public_port = 443;
-    Https https(options, "");
+    Https https(options);
     const HttpsServer server(https, {}, Path());
     EXPECT_EQ(HttpClient(server.PlainPort()).Ask(kLastGet).body, "plain");
   }
 }
 
-TEST_F(HttpsTest, WithSocketsInTheFileSystemAloneThereIsNowhereToRedirectTo) {
-  Https https(OptionsOf(PlainHttp::kRedirect), "");
-  EXPECT_NO_THROW(static_cast<void>(https.Guard(test::Answering(TellWhetherSecure))));
+TEST_F(HttpsTest, WithoutAPortThereIsARedirectAllTheSame) {
+  Https https(OptionsOf(PlainHttp::kRedirect));
+  test::RunningServer server([&https](HttpServer& made) {
+    made.Mount("/", https.Guard(test::Answering(TellWhetherSecure)));
+  });
+  EXPECT_EQ(HttpClient(server.Port()).Ask(kLastGet).Field("Location"), "https://t/page?a=1");
 }
 
 // --- files, keys and refused clients ------------------------------------------------------------
@@ -220,51 +223,27 @@ TEST_F(HttpsTest, ABadFileIsToldByName) {
   HttpsOptions options = OptionsOf(PlainHttp::kOff);
   options.certificate.key = folder_.Path("none");
   try {
-    const Https https(options, "");
+    const Https https(options);
     ADD_FAILURE() << "there is no key";
   } catch (const std::system_error& error) {
     EXPECT_EQ(error.what(), folder_.Path("none") + ": No such file or directory");
   }
-  EXPECT_THROW(Https(HttpsOptions(), ""), std::invalid_argument) << "there is no certificate";
+  EXPECT_THROW(Https(HttpsOptions{}), std::invalid_argument) << "there is no certificate";
 }
 
-TEST_F(HttpsTest, TheKeysOfAPredecessorOpenItsTickets) {
-  test::SslSessionPtr session;
-  std::string keys;
-  {
-    Https old(OptionsOf(PlainHttp::kOff), "");
-    const HttpsServer server(old, {}, Path());
-    TlsClient client(server.TlsPort());
-    ASSERT_TRUE(client.Shake() && client.Send(kLastGet)) << client.Reason();
-    EXPECT_EQ(BodyOf(client.ReceiveAll()), "secure");
-    session = client.Session();
-    keys = old.GetTls().SaveKeys();
-  }
-  TlsClientWish wish;
-  wish.session = session.get();
-  for (const bool has_keys : {true, false}) {
-    Https https(OptionsOf(PlainHttp::kOff), has_keys ? keys : "");
-    const HttpsServer server(https, {}, Path());
-    TlsClient client(server.TlsPort(), wish);
-    ASSERT_TRUE(client.Shake()) << client.Reason();
-    EXPECT_EQ(client.IsResumed(), has_keys);
-  }
-}
-
-TEST_F(HttpsTest, KeysInAnotherFormatAreIgnored) {
-  const test::CapturedStderr errors;
-  Https https(OptionsOf(PlainHttp::kOff), "2 whatever");
-  EXPECT_NE(errors.Text().find("WARN hand-over: the keys of TLS tickets are in another format\n"),
-            std::string::npos)
-      << errors.Text();
-  EXPECT_EQ(errors.Text().find("whatever"), std::string::npos);
-  const HttpsServer server(https, {}, Path());
-  EXPECT_EQ(AskOverTls(server.TlsPort()), "secure");
+TEST_F(HttpsTest, APortIsEitherWithTlsOrWithout) {
+  Https https(OptionsOf(PlainHttp::kRedirect));
+  https.AddPlainPort(8080);
+  https.AddTlsPort(8443);
+  https.AddTlsPort(9443);
+  EXPECT_EQ(https.FirstTlsPort(), 8443);
+  EXPECT_THROW(https.AddTlsPort(8080), std::runtime_error);
+  EXPECT_THROW(https.AddPlainPort(9443), std::runtime_error);
 }
 
 TEST_F(HttpsTest, ARefusedHandshakeIsALineForThoseWhoLook) {
   const test::CapturedStderr errors;
-  Https https(OptionsOf(PlainHttp::kOff), "");
+  Https https(OptionsOf(PlainHttp::kOff));
   {
     const HttpsServer server(https, {}, Path());
     EXPECT_EQ(HttpClient(server.TlsPort()).Ask(kLastGet).status, 0);

@@ -564,7 +564,7 @@ TEST_F(ServeTlsTest, TlsThatIsAddedWaitsForTheNextStart) {
   EXPECT_EQ(TlsPort(turtle), -1);
   Configured(Tls());
   ASSERT_TRUE(Reload(turtle));
-  EXPECT_TRUE(Await(" WARN tls: from the next start on\n"));
+  EXPECT_TRUE(Await(" WARN tls.certificate: it is used from the next start on\n"));
   EXPECT_EQ(HttpClient(turtle.Port()).Ask(Get("/")).body, "hello");
   ExpectStops(turtle);
 }
@@ -574,7 +574,7 @@ TEST_F(ServeTlsTest, TlsThatIsTakenAwayStaysUntilTheNextStart) {
   ASSERT_GT(TlsPort(turtle), 0) << turtle.ReadErrors();
   Configured("");
   ASSERT_TRUE(Reload(turtle));
-  EXPECT_TRUE(Await(" WARN tls: it stays until the next start\n"));
+  EXPECT_TRUE(Await(" WARN tls.certificate: the old one stays until the next start\n"));
   EXPECT_EQ(BodyOf(Visit(TlsPort(turtle), LastGet("/"))), "hello");
   EXPECT_EQ(HttpClient(PlainPort(turtle)).Ask(Get("/")).status, 308);
   ExpectStops(turtle);

@@ -363,6 +363,16 @@ TEST_F(TlsChannelTest, TellsThatAClientRefusesTheCertificate) {
   EXPECT_EQ(shared_.counts.failed, 2U);
 }
 
+TEST_F(TlsChannelTest, AHandshakeThatIsNeverCompletedHasFailed) {
+  static_cast<void>(Connect());  // a client that says nothing begins none
+  EXPECT_EQ(shared_.counts.failed, 0U);
+  static_cast<void>(Connect()->Open("\x16\x03\x01"));
+  EXPECT_EQ(shared_.counts.failed, 1U);
+  static_cast<void>(Shaken());
+  static_cast<void>(Connect()->Open("GET / HTTP/1.1\r\n\r\n"));
+  EXPECT_EQ(shared_.counts.failed, 2U) << "one that is refused counts once";
+}
+
 TEST_F(TlsChannelTest, TellsNoReasonOfAGoodHandshakeOrOfAClientThatLeaves) {
   const auto cut = Connect();
   ASSERT_TRUE(cut->End().Shake());

@@ -477,7 +477,7 @@ TEST_F(TlsTest, FilesAreReadBeforeTheyAreUsed) {
   TlsClient before(server_.Port());
   ASSERT_TRUE(before.Shake()) << before.Reason();
   EXPECT_EQ(before.ServerName(), "localhost");
-  server_.GetTls().Replace(context);
+  server_.GetTls().Use(context);
   TlsClient after(server_.Port());
   ASSERT_TRUE(after.Shake()) << after.Reason();
   EXPECT_EQ(after.ServerName(), "new.test");

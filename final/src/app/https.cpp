@@ -2,25 +2,42 @@
 
 #include <sys/socket.h>
 
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "core/net_address.h"
-#include "log/log.h"
 #include "web/https_redirect.h"
 
 namespace TURTLE_SERVER {
 
 // A scanner fails one handshake after another, and a client that refuses our certificate is no
 // error of ours: their lines are for those who look for them.
-Https::Https(const HttpsOptions& options, std::string_view keys)
+Https::Https(const HttpsOptions& options)
     : plain_(options.plain),
       public_port_(options.public_port),
       refusals_(LogLevel::kInfo, "TLS handshake"),
       tls_(TlsOf(options), [this](const Connection& connection, const char* reason) {
         refusals_.Report(connection, reason);
-      }) {
-  if (!keys.empty() && !tls_.LoadKeys(keys)) {
-    Log(LogLevel::kWarning, "hand-over: the keys of TLS tickets are in another format");
+      }) {}
+
+void Https::AddPlainPort(std::uint16_t port) {
+  plain_ports_.insert(port);
+  CheckPort(port);
+}
+
+void Https::AddTlsPort(std::uint16_t port) {
+  tls_ports_.insert(port);
+  CheckPort(port);
+  if (first_tls_port_ == 0) {
+    first_tls_port_ = port;
+  }
+}
+
+// Port 0 may be the same number at two addresses, and a client's port decides about TLS.
+void Https::CheckPort(std::uint16_t port) const {
+  if (plain_ports_.count(port) != 0 && tls_ports_.count(port) != 0) {
+    throw std::runtime_error("port " + std::to_string(port) + " is both with and without TLS");
   }
 }
 
@@ -34,12 +51,12 @@ auto Https::Channels(ChannelMaker plain) -> ChannelMaker {
   };
 }
 
-// Without a port for TLS, all clients come through sockets in the file system, and need no
-// redirect.
 auto Https::Guard(HandlerFactory handlers) const -> HandlerFactory {
-  const std::uint16_t port = public_port_ == 0 ? port_ : public_port_;
-  return plain_ == PlainHttp::kRedirect && port != 0 ? HttpsOnly(std::move(handlers), port)
-                                                     : handlers;
+  constexpr std::uint16_t kUsualPort = 443;  // if all clients come through the file system
+  const std::uint16_t own = first_tls_port_ == 0 ? kUsualPort : first_tls_port_;
+  return plain_ == PlainHttp::kRedirect
+             ? HttpsOnly(std::move(handlers), public_port_ == 0 ? own : public_port_)
+             : handlers;
 }
 
 auto Https::IsPlain(const Connection& connection) const noexcept -> bool {

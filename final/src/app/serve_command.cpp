@@ -29,6 +29,7 @@
 #include "app/settings_reader.h"
 #include "app/succession.h"
 #include "base/sigpipe_block.h"
+#include "base/wipe.h"
 #include "core/cidr_set.h"
 #include "core/signal_watch.h"
 #include "core/unix_listener.h"
@@ -104,7 +105,7 @@ class ServeRun {
         privileges_(options.user, options.group),
         inherited_(TakeListenEnvironment(), ::getpid()),
         notifier_(Variable("NOTIFY_SOCKET")),
-        https_(HttpsOf(options)),
+        https_(options.https.HasTls() ? std::make_unique<Https>(options.https) : nullptr),
         server_(MakeServer()),
         listening_(inherited_, server_, options.accept == Accepting::kShared ? 1 : options.threads),
         pid_file_(options.pid_file),
@@ -114,6 +115,7 @@ class ServeRun {
     inherited_.RequireAllTaken();
     WriteNumber(predecessor);
     GiveUpRoot();
+    TakeTicketKeys();
     Mount();
     LogExchanges();
     ReopenAtSignal();
@@ -153,10 +155,14 @@ class ServeRun {
     return HttpServer(HttpOf(options_), ServerOf(options_, https_.get()));
   }
 
-  // The keys of a predecessor are taken in any case: they must not stay in their pipe.
-  static auto HttpsOf(const ServeOptions& options) -> std::unique_ptr<Https> {
-    const std::string keys = TakeSecret();
-    return options.https.HasTls() ? std::make_unique<Https>(options.https, keys) : nullptr;
+  // Taken in any case: they must not stay in their pipe. Without them, the predecessor's clients
+  // need full handshakes.
+  void TakeTicketKeys() {
+    std::string keys = TakeSecret();
+    if (https_ && !keys.empty() && !https_->GetTls().LoadKeys(keys)) {
+      Log(LogLevel::kWarning, "hand-over: the keys of TLS tickets are in another format");
+    }
+    Wipe(keys);
   }
 
   // Opens the log, warns, and checks the database.
@@ -200,7 +206,9 @@ class ServeRun {
     if (options_.https.plain != PlainHttp::kOff) {
       https_->AddPlainPort(listening_.At(address));
     }
-    https_->SetPort(listening_.At(NetAddress(host, options_.https.port), "https"));
+    const bool any = options_.https.port == 0;  // the same one at all addresses
+    const std::uint16_t port = any ? https_->FirstTlsPort() : options_.https.port;
+    https_->AddTlsPort(listening_.At(NetAddress(host, port), "https"));
   }
 
   void ListenForOperations() {
@@ -296,7 +304,10 @@ class ServeRun {
     if (reread && pool_.Threads() != 0) {
       pool_.Start();
     }
-    reload_.emplace(FirstLoop(), std::vector<int>{SIGHUP}, [this](int) { settings_->Read(pool_); });
+    reload_.emplace(FirstLoop(), std::vector<int>{SIGHUP}, [this](int) {
+      succession_->NoteReload();
+      settings_->Read(pool_);
+    });
   }
 
   void ServeOperations() {
@@ -307,10 +318,7 @@ class ServeRun {
       Figures()->SetPool(pool_);
     }
     if (https_) {
-      Figures()->SetHandshakes([&tls = https_->GetTls()] {
-        const TlsStats stats = tls.Stats();
-        return HandshakesNow{stats.full, stats.resumed, stats.failed};
-      });
+      Figures()->SetHandshakes([&tls = https_->GetTls()] { return tls.Stats(); });
     }
     Figures()->AddLog("errors", [this] { return logging_->DroppedLines(); });
     if (access_log_) {

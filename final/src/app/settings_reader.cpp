@@ -126,10 +126,11 @@ void SettingsReader::Take(const CommandLine& line, Files files) {
 void SettingsReader::TakeCertificates(const HttpsOptions& https,
                                       std::shared_ptr<const TlsContext> context) {
   if (context != nullptr) {
-    tls_->Replace(std::move(context));
+    tls_->Use(std::move(context));
   } else if (https.HasTls() != (tls_ != nullptr)) {
-    Log(LogLevel::kWarning,
-        tls_ == nullptr ? "tls: from the next start on" : "tls: it stays until the next start");
+    Log(LogLevel::kWarning, tls_ == nullptr
+                                ? "tls.certificate: it is used from the next start on"
+                                : "tls.certificate: the old one stays until the next start");
   }
 }
 

@@ -111,7 +111,9 @@ auto TicketKeys::Find(std::string_view name) -> std::optional<FoundTicketKey> {
 auto TicketKeys::Save() -> std::string {
   const MutexLock lock(mutex_);
   Rotate();
-  std::string saved(kFormat);
+  std::string saved;
+  saved.reserve(kFormat.size() + 2 * kSavedKey);  // growth would leave copies in freed memory
+  saved += kFormat;
   for (const auto& [part, dated] : {std::pair('c', &current_), std::pair('p', &previous_)}) {
     if (*dated) {
       saved += part;

@@ -35,7 +35,7 @@ namespace TURTLE_SERVER {
 struct TlsCounts {
   std::atomic<std::uint64_t> full{0};     ///< handshakes with a certificate
   std::atomic<std::uint64_t> resumed{0};  ///< handshakes with a ticket
-  std::atomic<std::uint64_t> failed{0};   ///< handshakes that were refused, by either side
+  std::atomic<std::uint64_t> failed{0};   ///< handshakes that were refused, or never completed
 };
 
 /// The server's side of one TLS session.
@@ -66,6 +66,11 @@ class TlsChannel final : public Channel {
   TlsChannel(std::shared_ptr<const TlsContext> context, HandshakeTurns& turns, ConnectionId id,
              TlsCounts& counts, OnRefused on_refused = {});
 
+  /// Counts a handshake that has begun and was never completed.
+  ~TlsChannel() override;
+  TlsChannel(const TlsChannel&) = delete;
+  auto operator=(const TlsChannel&) -> TlsChannel& = delete;
+
   auto Open(std::string_view wire, Buffer& plain, OutQueue& reply) -> ChannelStatus override;
   [[nodiscard]] auto Kept() const noexcept -> KeptInput override;
   [[nodiscard]] auto CanSeal() const noexcept -> bool override;
@@ -79,6 +84,7 @@ class TlsChannel final : public Channel {
   auto HasTurn(std::string_view wire) -> bool;
   auto GoOn(Buffer& plain) -> ChannelStatus;
   auto Shake() -> ChannelStatus;
+  auto Fail() -> ChannelStatus;
   auto ReadRecords(Buffer& plain) -> ChannelStatus;
   [[nodiscard]] auto AsksTooMuch() const noexcept -> bool {
     return messages_ > kFreeMessages + opened_ / kBytesPerMessage;
@@ -95,7 +101,9 @@ class TlsChannel final : public Channel {
   std::string kept_;            // arrived before its turn
   bool awaits_ = false;         // its turn
   bool has_turn_ = false;       // the turn has come, and was not used yet
+  bool has_begun_ = false;      // the client has sent a byte
   bool is_open_ = false;        // the handshake is complete
+  bool has_failed_ = false;     // it was refused
   std::size_t sealed_ = 0;      // plain bytes since the last input
   std::uint64_t opened_ = 0;    // plain bytes
   std::uint64_t messages_ = 0;  // of a handshake, after ours

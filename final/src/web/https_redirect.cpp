@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "core/net_address.h"
 #include "http/encode_path.h"
 #include "http/response.h"
-#include "web/connection_ends.h"
 #include "web/exchange.h"
 
 namespace TURTLE_SERVER {
@@ -79,13 +79,14 @@ class OnlySecure final : public RequestHandler {
 
  private:
   // By our own address: the client's may be the one that a PROXY header names.
-  auto IsLocal(const Connection& connection) -> bool {
-    return ends_.DestinationOf(connection).Family() == AF_UNIX;
+  static auto IsLocal(const Connection& connection) noexcept -> bool {
+    NetAddress local;
+    return ::getsockname(connection.GetFd(), local.Data(), local.Length()) == 0 &&
+           local.Family() == AF_UNIX;
   }
 
   const std::unique_ptr<RequestHandler> inner_;
   const std::unique_ptr<RequestHandler> redirect_;
-  ConnectionEndsTable ends_;  // of the connections without TLS
 };
 
 }  // namespace

@@ -39,8 +39,9 @@ void HttpSession::OnProgress() {
     Close(Closing::kAuto);  // no client to respond to: the exchange ends with the connection
     return;
   }
-  if (GetConnection().UnsentBytes() == 0) {
+  if (GetConnection().UnsentBytes() == 0 && write_deadline_ != TimePoint::max()) {
     write_deadline_ = TimePoint::max();
+    reading_since_ = reading_ == Reading::kNothing ? GetLooper().Now() : reading_since_;
   }
   SetRunning(true);
   served_ = 0;

@@ -17,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/wipe.h"
 #include "log/log.h"
 #include "log/log_line.h"
 #include "ops/inherited_listeners.h"
@@ -152,19 +153,22 @@ auto IgnoredSignals(const std::vector<int>& early) -> sigset_t {
 
 // @return the end of a pipe with the secret; empty: there is none
 auto PipeWith(const std::function<std::string()>& secret) -> UniqueFd {
-  const std::string bytes = secret ? secret() : "";
+  std::string bytes = secret ? secret() : "";
   if (bytes.empty()) {
     return {};
   }
+  const std::size_t size = bytes.size();
   Pipe pipe;
   const int error = OpenPipe(PipeMode::kNonBlockingWrite, pipe);
+  // A pipe may have more room, but TakeSecret() has none.
+  const bool fits = error == 0 && size <= HandOverOptions::kMostSecret &&
+                    WritePipe(pipe.write_end.Get(), bytes).bytes == size;
+  Wipe(bytes);
   if (error != 0) {
     throw std::system_error(error, std::generic_category(), "pipe");
   }
-  // A pipe may have more room, but TakeSecret() has none.
-  if (bytes.size() > HandOverOptions::kMostSecret ||
-      WritePipe(pipe.write_end.Get(), bytes).bytes != bytes.size()) {
-    throw std::length_error("a secret of " + std::to_string(bytes.size()) + " bytes");
+  if (!fits) {
+    throw std::length_error("a secret of " + std::to_string(size) + " bytes");
   }
   return std::move(pipe.read_end);
 }
@@ -276,13 +280,18 @@ auto TakePipe(const char* variable) -> UniqueFd {
 }  // namespace
 
 auto TakeSecret() -> std::string {
-  const UniqueFd pipe = TakePipe(kSecretVariable);
-  std::array<char, HandOverOptions::kMostSecret> bytes{};
-  std::size_t count = 0;
-  if (pipe && ::fcntl(pipe.Get(), F_SETFL, O_NONBLOCK) == 0) {  // all of it was written long ago
-    count = ReadPipe(pipe.Get(), bytes.data(), bytes.size()).bytes;
+  UniqueFd pipe;
+  try {
+    pipe = TakePipe(kSecretVariable);
+  } catch (const std::runtime_error&) {
+    return {};  // a program between the two may have passed on a number that means nothing now
   }
-  return {bytes.data(), count};
+  std::string secret;
+  if (pipe && ::fcntl(pipe.Get(), F_SETFL, O_NONBLOCK) == 0) {  // all of it was written long ago
+    secret.resize(HandOverOptions::kMostSecret);
+    secret.resize(ReadPipe(pipe.Get(), secret.data(), secret.size()).bytes);
+  }
+  return secret;
 }
 
 auto FindProgram(const std::string& name, std::string_view path) -> std::optional<std::string> {

@@ -139,7 +139,7 @@ class ReadyPipe {
 
 /// Returns the secret of the predecessor, whose descriptor it closes, and removes the variable. To
 /// be called once, before there are programs.
-/// @return "": there is none
+/// @return "": there is none, or the variable is not the number of a pipe
 [[nodiscard]] auto TakeSecret() -> std::string;
 
 /// Returns the file that execvp(3) would run.

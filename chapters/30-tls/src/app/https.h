@@ -5,9 +5,9 @@
 // clear.
 //
 // Interface:
-//  * AddPlainPort() tells which ports are without TLS.
-//  * Channels() makes the channels for the clients of all ports.
+//  * AddPlainPort() and AddTlsPort() tell the ports, first.
 //  * Guard() puts the redirect around handlers, if there is one.
+//  * Channels() makes the channels for the clients of all ports.
 //  * GetTls() is for reloads, statistics and a successor.
 //
 // Thread: the owner's, before the server begins; the result of Channels() on all loops.
@@ -17,7 +17,6 @@
 #include <functional>
 #include <memory>
 #include <set>
-#include <string_view>
 
 #include "app/https_settings.h"
 #include "core/channel.h"
@@ -36,15 +35,18 @@ class Https {
 
   /// Reads all files. Throws as Tls does.
   /// @param options with a certificate
-  /// @param keys of a predecessor's tickets, Tls::SaveKeys(); "": none. Others are logged and
-  ///     ignored: its clients need a full handshake
-  Https(const HttpsOptions& options, std::string_view keys);
+  explicit Https(const HttpsOptions& options);
 
   /// Notes a port of listeners without TLS.
-  void AddPlainPort(std::uint16_t port) { plain_ports_.insert(port); }
+  /// @throws std::runtime_error if it is one with TLS at another address
+  void AddPlainPort(std::uint16_t port);
 
-  /// Notes the port of the listeners with TLS, for redirects.
-  void SetPort(std::uint16_t port) noexcept { port_ = port; }
+  /// Notes a port of listeners with TLS. Redirects lead to the first one.
+  /// @throws std::runtime_error if it is one without TLS at another address
+  void AddTlsPort(std::uint16_t port);
+
+  /// Returns the first port with TLS; 0: there is none yet.
+  [[nodiscard]] auto FirstTlsPort() const noexcept -> std::uint16_t { return first_tls_port_; }
 
   /// Returns the function that makes each client's channel.
   /// @param plain makes that of a client without TLS; may be empty
@@ -58,12 +60,14 @@ class Https {
   [[nodiscard]] auto GetTls() noexcept -> Tls& { return tls_; }
 
  private:
+  void CheckPort(std::uint16_t port) const;
   [[nodiscard]] auto IsPlain(const Connection& connection) const noexcept -> bool;
 
   const PlainHttp plain_;
   const std::uint16_t public_port_;
-  std::uint16_t port_ = 0;
+  std::uint16_t first_tls_port_ = 0;
   std::set<std::uint16_t> plain_ports_;
+  std::set<std::uint16_t> tls_ports_;
   ChannelRefusals refusals_;
   Tls tls_;
 };

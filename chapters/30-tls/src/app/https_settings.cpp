@@ -81,12 +81,18 @@ auto HttpsMistake(const HttpsOptions& https, std::uint16_t plain_port) -> std::s
   if (!single.chain.empty() && single.key.empty()) {
     return "tls.certificate: '" + single.chain + "' needs a tls.key";
   }
+  if (https.plain == PlainHttp::kOff && !https.HasTls()) {
+    return "tls.http: without a tls.certificate nothing is served";
+  }
   const bool asks = https.clients != ClientCertificates::kNone;
   if (asks && !https.HasTls()) {
     return "tls.clients: without a tls.certificate no client has TLS";
   }
   if (asks && https.client_ca.empty()) {
     return "tls.clients: without a tls.client_ca no client's certificate is valid";
+  }
+  if (https.clients == ClientCertificates::kRequired && https.plain == PlainHttp::kServe) {
+    return "tls.clients: with tls.http 'serve', a client needs no certificate";
   }
   if (!asks && !https.client_ca.empty()) {
     return "tls.client_ca: '" + https.client_ca + "' needs tls.clients optional or required";

@@ -79,6 +79,7 @@ void Succession::Begin() {
   } else if (server_.IsLeaving()) {
     Log(LogLevel::kWarning, "SIGUSR2: this process is about to end");
   } else {
+    reload_due_ = false;
     hand_over_.Begin();
   }
 }
@@ -100,6 +101,9 @@ void Succession::Leave(pid_t successor) noexcept {
                 "hand-over: process %lld serves; this one finishes what it has begun",
                 static_cast<long long>(successor));
   Log(LogLevel::kInfo, text.data());
+  if (reload_due_) {
+    ::kill(successor, SIGHUP);
+  }
   listening_.LeaveFiles();
   notifier_.MainPid(successor);
   server_.Drain(ListenQueue::kHandedOver);

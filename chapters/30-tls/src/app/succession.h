@@ -44,6 +44,10 @@ class Succession {
   /// Begins a hand-over. There is at most one successor, which gets the listeners only once.
   void Begin();
 
+  /// Notes that the files were to be read again. A successor that does not serve yet may have read
+  /// the old ones, so it does so, too, as soon as it serves.
+  void NoteReload() noexcept { reload_due_ = hand_over_.UnderWay(); }
+
   /// Abandons a successor that does not serve yet.
   void Abandon() noexcept { hand_over_.Abandon(); }
 
@@ -58,6 +62,7 @@ class Succession {
   OperationsServer* const beside_;
   const ServiceNotifier& notifier_;
   HandOver hand_over_;
+  bool reload_due_ = false;  // of the successor
   std::exception_ptr failure_;
 };
 

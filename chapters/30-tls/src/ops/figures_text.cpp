@@ -256,6 +256,12 @@ auto JsonOf(const FiguresNow& now, const FiguresOf& of) -> std::string {
             {"running", now.pool->running}, {"ran", now.pool->ran},
             {"refused", now.pool->refused}, {"expired", now.pool->expired}};
   }
+  json handshakes;
+  if (now.handshakes) {
+    handshakes = {{"full", now.handshakes->full},
+                  {"resumed", now.handshakes->resumed},
+                  {"failed", now.handshakes->failed}};
+  }
   return json{{"version", of.version},
               {"readiness", ReadinessName(of.readiness)},
               {"stuckAfter", std::chrono::duration<double>(of.stuck_after).count()},
@@ -270,6 +276,7 @@ auto JsonOf(const FiguresNow& now, const FiguresOf& of) -> std::string {
               {"loops", loops},
               {"caches", caches},
               {"pool", pool},
+              {"handshakes", handshakes},
               {"logs", logs}}
       .dump();
 }

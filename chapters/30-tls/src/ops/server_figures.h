@@ -33,6 +33,7 @@
 #include "ops/process_figures.h"
 #include "ops/request_figures.h"
 #include "task/task_pool.h"
+#include "tls/tls.h"
 #include "web/http_server.h"
 
 namespace TURTLE_SERVER {
@@ -53,13 +54,6 @@ struct CacheNow {
   LruStats stats{};      ///< its statistics
 };
 
-/// The TLS handshakes so far.
-struct HandshakesNow {
-  std::uint64_t full = 0;     ///< with a certificate
-  std::uint64_t resumed = 0;  ///< with a ticket
-  std::uint64_t failed = 0;   ///< refused, by either side
-};
-
 /// How many lines of a log are missing.
 struct LogNow {
   std::string name;           ///< which log
@@ -68,15 +62,15 @@ struct LogNow {
 
 /// All statistics, read at about the same time: the loops continue meanwhile.
 struct FiguresNow {
-  TimePoint at{};                             ///< when it was read
-  std::vector<LoopNow> loops;                 ///< in the order of HttpServer::Loopers()
-  std::uint64_t blocked = 0;                  ///< clients refused because of their address
-  std::vector<CacheNow> caches;               ///< in the order in which they were added
-  std::optional<TaskFigures> pool{};          ///< nullopt: there is none
-  std::size_t pool_threads = 0;               ///< of that pool
-  std::optional<HandshakesNow> handshakes{};  ///< nullopt: no client has TLS
-  std::vector<LogNow> logs;                   ///< in the order in which they were added
-  ProcessFigures process{};                   ///< this program
+  TimePoint at{};                        ///< when it was read
+  std::vector<LoopNow> loops;            ///< in the order of HttpServer::Loopers()
+  std::uint64_t blocked = 0;             ///< clients refused because of their address
+  std::vector<CacheNow> caches;          ///< in the order in which they were added
+  std::optional<TaskFigures> pool{};     ///< nullopt: there is none
+  std::size_t pool_threads = 0;          ///< of that pool
+  std::optional<TlsStats> handshakes{};  ///< nullopt: no client has TLS
+  std::vector<LogNow> logs;              ///< in the order in which they were added
+  ProcessFigures process{};              ///< this program
 };
 
 /// Collects the statistics of one server.
@@ -101,7 +95,7 @@ class ServerFigures {
 
   /// Adds the count of handshakes.
   /// @param read returns it, on any thread
-  void SetHandshakes(std::function<HandshakesNow()> read) { handshakes_ = std::move(read); }
+  void SetHandshakes(std::function<TlsStats()> read) { handshakes_ = std::move(read); }
 
   /// Adds the count of a log's dropped lines.
   /// @param name of the log
@@ -131,7 +125,7 @@ class ServerFigures {
   const std::vector<Looper*> loopers_;
   std::vector<std::unique_ptr<RequestFigures>> requests_;  // by loop
   const TaskPool* pool_ = nullptr;
-  std::function<HandshakesNow()> handshakes_;  // empty: there are none
+  std::function<TlsStats()> handshakes_;  // empty: there are none
 
   mutable Mutex mutex_;
   std::vector<Cache> caches_ TURTLE_GUARDED_BY(mutex_);

@@ -1,5 +1,6 @@
 #include "tls/tls.h"
 
+#include <cassert>
 #include <map>
 #include <utility>
 
@@ -26,7 +27,8 @@ class Tls::State {
   }
 
   // The old context is destroyed after the lock, if nobody else uses it.
-  void Replace(std::shared_ptr<const TlsContext>& context) noexcept {
+  void Use(std::shared_ptr<const TlsContext>& context) noexcept {
+    assert(context != nullptr);
     const MutexLock lock(mutex_);
     context_.swap(context);
   }
@@ -74,13 +76,13 @@ auto Tls::Channels() -> std::function<std::unique_ptr<Channel>(Connection&)> {
   return [state = state_.get()](Connection& connection) { return state->MakeChannel(connection); };
 }
 
-void Tls::Replace(const TlsOptions& options) { Replace(Read(options)); }
+void Tls::Replace(const TlsOptions& options) { Use(Read(options)); }
 
 auto Tls::Read(const TlsOptions& options) const -> std::shared_ptr<const TlsContext> {
   return state_->Read(options);
 }
 
-void Tls::Replace(std::shared_ptr<const TlsContext> context) noexcept { state_->Replace(context); }
+void Tls::Use(std::shared_ptr<const TlsContext> context) noexcept { state_->Use(context); }
 
 auto Tls::SaveKeys() const -> std::string { return state_->Keys().Save(); }
 

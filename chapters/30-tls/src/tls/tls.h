@@ -35,7 +35,7 @@ class TlsContext;
 struct TlsStats {
   std::uint64_t full = 0;     ///< with a certificate
   std::uint64_t resumed = 0;  ///< with a ticket
-  std::uint64_t failed = 0;   ///< refused, by either side
+  std::uint64_t failed = 0;   ///< refused by either side, or never completed
 };
 
 /// The TLS of one server, which it outlives. Another server needs its own, even a later one.
@@ -68,9 +68,9 @@ class Tls {
   /// @throws as the constructor
   [[nodiscard]] auto Read(const TlsOptions& options) const -> std::shared_ptr<const TlsContext>;
 
-  /// Does the second half. Never fails.
+  /// Does the second half.
   /// @param context the result of Read() of this object
-  void Replace(std::shared_ptr<const TlsContext> context) noexcept;
+  void Use(std::shared_ptr<const TlsContext> context) noexcept;
 
   /// Returns the keys of tickets, as LoadKeys() takes them: a secret.
   [[nodiscard]] auto SaveKeys() const -> std::string;

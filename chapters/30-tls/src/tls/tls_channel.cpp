@@ -22,7 +22,14 @@ TlsChannel::TlsChannel(std::shared_ptr<const TlsContext> context, HandshakeTurns
   SSL_set_msg_callback_arg(session_.get(), this);
 }
 
+TlsChannel::~TlsChannel() {
+  if (has_begun_ && !is_open_ && !has_failed_) {
+    ++counts_.failed;
+  }
+}
+
 auto TlsChannel::Open(std::string_view wire, Buffer& plain, OutQueue& reply) -> ChannelStatus {
+  has_begun_ = true;
   if (!is_open_ && !HasTurn(wire)) {
     return ChannelStatus::kOpen;
   }
@@ -69,6 +76,11 @@ auto TlsChannel::Shake() -> ChannelStatus {
   if (SSL_get_error(session_.get(), result) == SSL_ERROR_WANT_READ) {
     return ChannelStatus::kOpen;
   }
+  return Fail();
+}
+
+auto TlsChannel::Fail() -> ChannelStatus {
+  has_failed_ = true;
   ++counts_.failed;
   const std::string reason = TakeOpenSslReason();
   if (on_refused_) {
