@@ -54,7 +54,7 @@ def test_a_class_leads_to_what_each_chapter_changed(site):
         place
         for folder, kind in (("04-looper", "h"), ("05-timer", "h"), ("06-thread-pool", "cpp"),
                              ("12-large-files", "h"), ("28-io-uring", "h"),
-                             ("29-sites", "cpp"), ("30-tls", "cpp"))  # 06 changes only comments in the header
+                             ("29-sites", "cpp"), ("30-tls", "h"))  # 06 changes only comments in the header
         for place in (f"../../chapters/{folder}/", f"../../chapters/{folder}/changes/#src-core-connection-{kind}")
     ]
 

@@ -35,7 +35,8 @@ auto FilesOf(const ServeOptions& options) -> StaticFilesOptions {
 auto ProxyChannels(const ServeOptions& options) -> decltype(ServerOptions::channel) {
   // The server keeps this function, so the log outlives the channels that use it.
   return [proxies = CidrSet(SplitList(options.proxies)), own = options.channel,
-          log = std::make_shared<ChannelRefusals>(LogLevel::kWarning, "PROXY header")](Connection& connection) {
+          log = std::make_shared<ChannelRefusals>(LogLevel::kWarning, "PROXY header")](
+             Connection& connection) {
     std::unique_ptr<Channel> channel = own ? own(connection) : nullptr;
     if (proxies.Contains(connection.GetPeerAddress())) {
       channel = std::make_unique<ProxyChannel>(
