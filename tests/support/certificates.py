@@ -48,7 +48,7 @@ def openssl(*arguments) -> None:
 
 
 class Authority:
-    """Whoever trusts its `certificate` trusts all that it signs. Works in `folder`."""
+    """Signs certificates. A client that trusts its `certificate` trusts them, too. Its files are in `folder`."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder

@@ -14,7 +14,7 @@ import ssl
 
 
 class Truncated(ConnectionError):
-    """The end of a connection without a close_notify: whoever cut it may not have been the server."""
+    """A connection has ended without close_notify. It may have been cut by somebody on the way."""
 
 
 class Session:

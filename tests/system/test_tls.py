@@ -411,8 +411,8 @@ def no_certificate(authority, folder):
     return folder / "text.pem", authority.issue("server")[1]
 
 
-# What is wrong, the reason that is told, and the exit code of a start: 1 if the system refuses, 2 if
-# the file is of the wrong kind.
+# Each mistake has the reason in the message, and the exit code of a start: 1 if a file can't be opened,
+# 2 if its content is refused.
 MISTAKES = [
     (no_chain, "{chain}: No such file or directory", 1),
     (no_key, "{key}: No such file or directory", 1),
