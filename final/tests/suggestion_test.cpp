@@ -44,5 +44,13 @@ TEST(SuggestionTest, TheSameNameElsewhereIsTheBest) {
   EXPECT_EQ(Nearest("logfile", names), "log.file");
 }
 
+TEST(SuggestionTest, ANameOfNoGroupIsBetterThanOneOfAnother) {
+  const Names names{"tls.port", "port", "http.root_path"};
+  EXPECT_EQ(Nearest("http.port", names), "port");
+  EXPECT_EQ(Nearest("htpt.port", {"port", "http.port"}), "http.port") << "it is a letter away";
+  EXPECT_EQ(Nearest("tsl.port", names), "tls.port");
+  EXPECT_EQ(Nearest("http.port", {"tls.port"}), "tls.port");
+}
+
 }  // namespace
 }  // namespace TURTLE_SERVER

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace TURTLE_SERVER {
@@ -10,6 +11,22 @@ namespace {
 
 // Returns the last part of "http.root_path".
 auto Own(std::string_view name) -> std::string_view { return name.substr(name.rfind('.') + 1); }
+
+// Returns the part before it, "http", which may be empty.
+auto Group(std::string_view name) -> std::string_view {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? "" : name.substr(0, dot);
+}
+
+// Returns how many letters of a word may be wrong.
+auto MostWrong(std::string_view word) -> std::size_t { return (word.size() + 2) / 4; }
+
+// Returns whether a name is in another group than the word: "http.port" means "port" rather than
+// "tls.port", although the latter has more of its letters.
+auto IsInAnotherGroup(std::string_view name, std::string_view word) -> bool {
+  const std::string_view group = Group(word);
+  return !Group(name).empty() && EditDistance(group, Group(name)) > MostWrong(group);
+}
 
 }  // namespace
 
@@ -39,15 +56,16 @@ auto NearestName(std::string_view word, const std::vector<std::string>& names)
   if (word.size() > kMaxWord) {
     return std::nullopt;
   }
-  const std::size_t most = (Own(word).size() + 2) / 4;
+  const std::size_t most = MostWrong(Own(word));
   std::optional<std::string> best;
-  std::pair<std::size_t, std::size_t> least;
+  std::tuple<std::size_t, bool, std::size_t> least;
   for (const std::string& name : names) {
     const std::size_t whole = EditDistance(word, name);
     const std::size_t near = std::min(whole, EditDistance(Own(word), Own(name)));
-    if (near <= most && (!best || std::pair(near, whole) < least)) {
+    const std::tuple wrong(near, IsInAnotherGroup(name, word), whole);
+    if (near <= most && (!best || wrong < least)) {
       best = name;
-      least = {near, whole};
+      least = wrong;
     }
   }
   return best;
