@@ -177,7 +177,7 @@ def test_over_a_channel(runner: Runner, is_ci: bool) -> None:
 
 
 def test_newcomer(runner: Runner) -> None:
-    """In one run of CI of eight, on a bare Debian 12 or 13."""
+    """In one run of CI of sixteen, on a bare Debian 12 or 13."""
     if not is_turn(4, TURNS):
         return
     release = "bookworm" if is_turn(4, 2 * TURNS) else "trixie"
@@ -265,7 +265,7 @@ def check_sources(runner: Runner) -> None:
 # all tests of the chapters before pass, that gcc compiles them, which is the slower compiler, that a test includes
 # what it uses, that CTest runs each test by itself, that the earlier tests pass on a chapter's stubs, and that its
 # exercises can be solved.
-TURNS = 8
+TURNS = 16
 QUICK = ["-DCMAKE_CXX_COMPILER=clang++", *setup.ONLY_RUN]
 
 

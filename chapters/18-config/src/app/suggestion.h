@@ -21,8 +21,8 @@ namespace TURTLE_SERVER {
 /// in four may be wrong, and only one in a short word.
 /// @param word as written
 /// @param names the known names. For "http.root_path" the part up to the last dot may be missing in
-///     `word`, or differ; a name that differs in nothing else comes first, and of those the one
-///     whose own part is the same or missing.
+///     `word`, or differ. A name that differs in nothing else comes first. Of several such names,
+///     the best is one whose own part is the same, or missing.
 /// @return one of `names`; nullopt if none is near
 [[nodiscard]] auto NearestName(std::string_view word, const std::vector<std::string>& names)
     -> std::optional<std::string>;
