@@ -173,7 +173,13 @@ TEST(ProxyChannelTest, APeerWithoutAHeaderDoesNotEvenGetAnEnd) {
 class SecureChannel final : public test::Rot13Channel {
  public:
   [[nodiscard]] auto IsSecure() const noexcept -> bool override { return true; }
+  [[nodiscard]] auto PeerSubject() const noexcept -> std::string_view override { return "CN=ada"; }
 };
+
+TEST(ProxyChannelTest, ThePeersSubjectIsThatOfTheInnerChannel) {
+  EXPECT_EQ(ProxyChannel().PeerSubject(), "");
+  EXPECT_EQ(ProxyChannel(std::make_unique<SecureChannel>()).PeerSubject(), "CN=ada");
+}
 
 TEST(ProxyChannelTest, IsAsSecureAsTheInnerChannel) {
   ProxyChannel plain;

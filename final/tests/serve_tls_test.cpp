@@ -678,6 +678,27 @@ TEST_F(ServeTlsTest, ACheckNamesTheBadFile) {
       << errors;
 }
 
+TEST_F(ServeTlsTest, ACheckWarnsOfAHostWithoutACertificate) {
+  const CertificateFiles wide(Named("*.two.test"));
+  const auto site = [this](const std::string& names) {
+    return R"({"names": [)" + names + R"(], "root_path": ")" + folder_.Path("site") + "\"}";
+  };
+  Words words = Configured(Tls(R"("certificates": [{"certificate": ")" + wide.Chain() +
+                               R"(", "key": ")" + wide.Key() + R"("}])") +
+                           R"(, "sites": [)" + site(R"("old.test", "a.two.test", "*.two.test")") +
+                           ", " + site(R"("other.test", "a.b.two.test", "two.test")") + "]");
+  words.emplace_back("-t");
+  Turtle turtle(words);
+  EXPECT_EQ(turtle.FirstLine(), folder_.Path("site.json") + " can be served");
+  EXPECT_EQ(turtle.Wait(), 0);
+  std::string wanted;
+  for (const char* host : {"other.test", "a.b.two.test", "two.test"}) {
+    wanted += "turtle: " + folder_.Path("site.json") + ": sites[1].names: '" + host +
+              "': no certificate is valid for this host\n";
+  }
+  EXPECT_EQ(turtle.ReadErrors(), wanted);
+}
+
 TEST_F(ServeTlsTest, OnePortCannotBeBoth) {
   const Words words{folder_.Path("site"), "--port",    "18443",     "--https-port", "18443",
                     "--tls-certificate",  ChainPath(), "--tls-key", KeyPath()};

@@ -98,21 +98,31 @@ struct OcspWish {
   std::optional<long> next = kHour;  // the next update, from now in seconds; none  // NOLINT
   std::size_t certificates = 1;
   int status = OCSP_RESPONSE_STATUS_SUCCESSFUL;
+  const CertificateFiles* neighbour =
+      nullptr;  // its certificate is good for an hour, and the first
 };
 
 using TimePtr = std::unique_ptr<ASN1_TIME, OpenSslDeleter<ASN1_TIME_free>>;
 
+void AddStatus(OCSP_BASICRESP& response, const X509& certificate, ASN1_TIME* next) {
+  const TimePtr from(X509_gmtime_adj(nullptr, -2 * kHour));
+  OCSP_CERTID* const id = OCSP_cert_to_id(EVP_sha1(), &certificate, &certificate);
+  EXPECT_NE(
+      OCSP_basic_add1_status(&response, id, V_OCSP_CERTSTATUS_GOOD, 0, nullptr, from.get(), next),
+      nullptr);
+  OCSP_CERTID_free(id);
+}
+
 // Returns a response about a certificate, in DER, signed by its own key.
 auto OcspResponse(const CertificateFiles& certificate, const OcspWish& wish = {}) -> std::string {
   const OcspBasicPtr basic(OCSP_BASICRESP_new());
-  const TimePtr from(X509_gmtime_adj(nullptr, -2 * kHour));
   const TimePtr next(wish.next ? X509_gmtime_adj(nullptr, *wish.next) : nullptr);
+  if (wish.neighbour != nullptr) {
+    const TimePtr later(X509_gmtime_adj(nullptr, kHour));
+    AddStatus(*basic, *wish.neighbour->Get(), later.get());
+  }
   for (std::size_t i = 0; i < wish.certificates; ++i) {
-    OCSP_CERTID* const id = OCSP_cert_to_id(EVP_sha1(), certificate.Get(), certificate.Get());
-    EXPECT_NE(OCSP_basic_add1_status(basic.get(), id, V_OCSP_CERTSTATUS_GOOD, 0, nullptr,
-                                     from.get(), next.get()),
-              nullptr);
-    OCSP_CERTID_free(id);
+    AddStatus(*basic, *certificate.Get(), next.get());
   }
   EXPECT_EQ(OCSP_basic_sign(basic.get(), certificate.Get(), certificate.PrivateKey(), EVP_sha256(),
                             nullptr, 0),
@@ -566,6 +576,23 @@ TEST_F(CertificateTest, AnOcspResponseAboutNothingIsRefused) {
   wish.certificates = 0;
   const TlsCertificate files = WithOcsp(OcspResponse(good_, wish));
   EXPECT_EQ(Fault(files), files.ocsp + ": the OCSP response is about no certificate");
+}
+
+TEST_F(CertificateTest, AnOcspResponseAboutAnotherCertificateIsRefused) {
+  const CertificateFiles other;
+  const TlsCertificate files = WithOcsp(OcspResponse(other));
+  EXPECT_EQ(Fault(files),
+            files.ocsp + ": the OCSP response is about another certificate than " + files.chain);
+}
+
+TEST_F(CertificateTest, AnOcspResponseAboutSeveralCertificatesIsAsLateAsThePartAboutThisOne) {
+  const CertificateFiles other;
+  for (const bool is_late : {false, true}) {
+    OcspWish wish;
+    wish.next = is_late ? -60 : kHour;
+    wish.neighbour = &other;
+    EXPECT_EQ(Certificate(WithOcsp(OcspResponse(good_, wish))).Staple().empty(), is_late);
+  }
 }
 
 TEST_F(CertificateTest, AnOcspResponseThatSucceedsWithoutContentIsRefused) {

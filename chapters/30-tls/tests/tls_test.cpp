@@ -333,6 +333,33 @@ TEST_F(TlsTest, WhatOthersSayAboutTheSchemeMeansNothing) {
   }
 }
 
+void TellSubject(Exchange& exchange) {
+  exchange.Reply(
+      TextResponse(200, "[" + std::string(exchange.GetConnection().PeerSubject()) + "]"));
+}
+
+TEST_F(TlsTest, AHandlerSeesTheSubjectOfTheClientsCertificate) {
+  CertificateWish names;
+  names.names = {"authority"};
+  names.is_authority = true;
+  const CertificateFiles authority(names);
+  names = {};
+  names.names = {"ada+\xC3\xA9"};
+  const CertificateFiles mine(names, &authority);
+  TlsOptions options = TlsOptionsOf(certificate_);
+  options.clients = ClientCertificates::kOptional;
+  options.client_ca = authority.Chain();
+  TlsServer server(options, TellSubject);
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    TlsClientWish wish = Version(version);
+    TlsClient nobody(server.Port(), wish);
+    EXPECT_EQ(AskWith(nobody, ""), "[]");
+    wish.certificate = &mine;
+    TlsClient ada(server.Port(), wish);
+    EXPECT_EQ(AskWith(ada, ""), "[CN=ada\\+\\C3\\A9]");
+  }
+}
+
 TEST_F(TlsTest, AnExchangeBehindAProxyHeaderIsSecure) {
   TlsServer server(
       TlsOptionsOf(certificate_),

@@ -95,6 +95,22 @@ auto DnsNames(const X509& certificate, const std::string& path) -> std::vector<s
   return names;
 }
 
+// Returns what a response says about a certificate, which is found by its serial number; nullptr if
+// it says nothing about it.
+auto StatusIn(OCSP_BASICRESP& response, const X509& certificate) -> OCSP_SINGLERESP* {
+  for (int i = 0; i < OCSP_resp_count(&response); ++i) {
+    OCSP_SINGLERESP* const status = OCSP_resp_get0(&response, i);
+    auto* const id =
+        const_cast<OCSP_CERTID*>(OCSP_SINGLERESP_get0_id(status));  // NOLINT: OpenSSL's
+    ASN1_INTEGER* serial = nullptr;
+    OCSP_id_get0_info(nullptr, nullptr, nullptr, &serial, id);
+    if (ASN1_INTEGER_cmp(serial, X509_get0_serialNumber(&certificate)) == 0) {
+      return status;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 auto ReadCertificates(const std::string& path) -> std::vector<X509Ptr> {
@@ -161,6 +177,10 @@ void Certificate::ReadStaple(const std::string& path) {
   if (!ocsp_ || OCSP_resp_count(ocsp_.get()) == 0) {
     Refuse(path, "the OCSP response is about no certificate");
   }
+  status_ = StatusIn(*ocsp_, *chain_.front());
+  if (status_ == nullptr) {
+    Refuse(path, "the OCSP response is about another certificate than " + path_);
+  }
   const int size = i2d_OCSP_RESPONSE(response.get(), nullptr);
   RequireOpenSsl(size, "i2d_OCSP_RESPONSE");
   staple_.resize(static_cast<std::size_t>(size));
@@ -171,8 +191,8 @@ void Certificate::ReadStaple(const std::string& path) {
 // A client may end the connection over a response that is out of date, and can do without one.
 auto Certificate::Staple() const noexcept -> std::string_view {
   ASN1_GENERALIZEDTIME* next = nullptr;
-  if (ocsp_) {
-    OCSP_single_get0_status(OCSP_resp_get0(ocsp_.get(), 0), nullptr, nullptr, nullptr, &next);
+  if (status_ != nullptr) {
+    OCSP_single_get0_status(status_, nullptr, nullptr, nullptr, &next);
   }
   const bool is_late = next != nullptr && X509_cmp_current_time(next) < 0;
   return is_late ? std::string_view() : staple_;

@@ -38,8 +38,8 @@ class Certificate {
   /// Reads the files.
   /// @throws std::system_error, which names the file, if it can't be opened
   /// @throws std::invalid_argument, which names the file and the reason. It is no PEM, or no OCSP
-  ///     response. The key is encrypted, is another certificate's, or can be read by others. The
-  ///     certificate has expired
+  ///     response about this certificate. The key is encrypted, is another certificate's, or can be
+  ///     read by others. The certificate has expired
   explicit Certificate(const TlsCertificate& files);
 
   /// Returns the DNS names that the certificate has, in lower case: "example.org",
@@ -69,8 +69,9 @@ class Certificate {
   std::vector<X509Ptr> chain_;  // its own certificate first
   PrivateKeyPtr key_;
   std::vector<std::string> names_;
-  std::string staple_;  // DER
-  OcspBasicPtr ocsp_;   // the same, parsed; nullptr: none
+  std::string staple_;                 // DER
+  OcspBasicPtr ocsp_;                  // the same, parsed; nullptr: none
+  OCSP_SINGLERESP* status_ = nullptr;  // the part of it that is about this certificate
 };
 
 }  // namespace TURTLE_SERVER

@@ -1,18 +1,55 @@
 #include "tls/tls.h"
 
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/kdf.h>
+
 #include <cassert>
+#include <initializer_list>
 #include <map>
+#include <new>
 #include <utility>
 
 #include "base/mutex.h"
 #include "core/connection.h"
 #include "core/looper.h"
 #include "tls/handshake_turns.h"
+#include "tls/openssl.h"
 #include "tls/ticket_keys.h"
 #include "tls/tls_channel.h"
 #include "tls/tls_context.h"
 
 namespace TURTLE_SERVER {
+
+namespace {
+
+template <auto Fetch, auto Free>
+void Load(std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    auto* const found = Fetch(nullptr, name, nullptr);
+    RequireOpenSsl(found != nullptr ? 1 : 0, name);
+    Free(found);
+  }
+}
+
+// Looks up the algorithms of handshakes. Otherwise the first client does, and OpenSSL 3 looks only
+// once: if memory runs out at that moment, it never finds the algorithm again, and refuses all
+// clients until the process ends. Here, the process doesn't start.
+// Throws std::bad_alloc, or std::runtime_error if an algorithm is missing.
+void LoadAlgorithms() {
+  if (OSSL_LIB_CTX_get0_global_default() == nullptr) {  // EVP_MD_fetch() would crash
+    throw std::bad_alloc();
+  }
+  Load<EVP_MD_fetch, EVP_MD_free>({"SHA1", "SHA2-256", "SHA2-384", "SHA2-512"});
+  Load<EVP_CIPHER_fetch, EVP_CIPHER_free>({"AES-128-GCM", "AES-256-GCM", "AES-256-CBC"});
+  Load<EVP_MAC_fetch, EVP_MAC_free>({"HMAC"});
+  Load<EVP_KDF_fetch, EVP_KDF_free>({"TLS13-KDF", "TLS1-PRF"});
+  Load<EVP_KEYMGMT_fetch, EVP_KEYMGMT_free>({"X25519", "EC", "RSA"});
+  Load<EVP_KEYEXCH_fetch, EVP_KEYEXCH_free>({"X25519", "ECDH"});
+  Load<EVP_SIGNATURE_fetch, EVP_SIGNATURE_free>({"ECDSA", "RSA"});
+}
+
+}  // namespace
 
 // A new connection takes the mutex once; its bytes never do.
 class Tls::State {
@@ -23,6 +60,7 @@ class Tls::State {
         context_(Read(options)) {}
 
   [[nodiscard]] auto Read(const TlsOptions& options) const -> std::shared_ptr<const TlsContext> {
+    LoadAlgorithms();
     return std::make_shared<const TlsContext>(options, keys_);
   }
 

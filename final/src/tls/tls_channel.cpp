@@ -70,6 +70,7 @@ auto TlsChannel::Shake() -> ChannelStatus {
   const int result = SSL_do_handshake(session_.get());
   if (result == 1) {
     is_open_ = true;
+    subject_ = SubjectOf(SSL_get0_peer_certificate(session_.get()));
     ++(SSL_session_reused(session_.get()) == 1 ? counts_.resumed : counts_.full);
     return ChannelStatus::kOpen;
   }

@@ -77,6 +77,7 @@ class TlsChannel final : public Channel {
   void Seal(std::string_view plain, OutQueue& wire) override;
   void SealEnd(OutQueue& wire) override;
   [[nodiscard]] auto IsSecure() const noexcept -> bool override { return true; }
+  [[nodiscard]] auto PeerSubject() const noexcept -> std::string_view override { return subject_; }
 
  private:
   static void OnMessage(int is_ours, int version, int type, const void* bytes, std::size_t size,
@@ -98,6 +99,7 @@ class TlsChannel final : public Channel {
   TlsWire wire_;
   SslPtr session_;
   const ConnectionId id_;
+  std::string subject_;         // of the client's certificate
   std::string kept_;            // arrived before its turn
   bool awaits_ = false;         // its turn
   bool has_turn_ = false;       // the turn has come, and was not used yet

@@ -6,12 +6,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <system_error>
 
 #include "app/byte_size.h"
@@ -24,6 +26,7 @@
 #include "log/log.h"
 #include "log/log_writer.h"
 #include "sites/site_table.h"
+#include "tls/certificate.h"
 #include "tls/tls.h"
 
 namespace TURTLE_SERVER {
@@ -178,6 +181,23 @@ auto Collide(const Place& one, const Place& other) -> bool {
   return one.address.Ip() == other.address.Ip() || (kAnyIsAll && any);
 }
 
+// Returns the names of all certificates.
+auto CertifiedNames(const std::vector<TlsCertificate>& certificates) -> std::set<std::string> {
+  std::set<std::string> names;
+  for (const TlsCertificate& files : certificates) {
+    const Certificate certificate(files);
+    names.insert(certificate.Names().begin(), certificate.Names().end());
+  }
+  return names;
+}
+
+// Returns true if a client that asks for this host gets a certificate for it. A certificate's star
+// is one label, and a site's is any number of them: what is below is not checked.
+auto IsCertified(const std::string& host, const std::set<std::string>& names) -> bool {
+  const std::string pattern = "*" + host.substr(std::min(host.find('.'), host.size()));
+  return names.count(host) != 0 || names.count(pattern) != 0;
+}
+
 // Finds all faults, in the order of the settings.
 class Check {
  public:
@@ -223,10 +243,20 @@ class Check {
     }
   }
 
-  // Checks the certificates and their keys.
-  void Encrypts(const HttpsOptions& https) {
+  // Checks the certificates and their keys, and warns of hosts that have none.
+  void Encrypts(const HttpsOptions& https, const SitesOptions& sites) {
     try {
-      static_cast<void>(Tls(TlsOf(https)));
+      const TlsOptions tls = TlsOf(https);
+      static_cast<void>(Tls(tls));
+      const std::set<std::string> names = CertifiedNames(tls.certificates);
+      for (std::size_t i = 0; i < sites.size(); ++i) {
+        for (const std::string& host : sites[i].names) {
+          if (!IsCertified(host, names)) {
+            warnings_.push_back(WhatIsWrong("sites[" + std::to_string(i) + "].names", host,
+                                            "no certificate is valid for this host"));
+          }
+        }
+      }
     } catch (const std::exception& error) {
       faults_.push_back(std::string("tls: ") + error.what());
     }
@@ -301,7 +331,7 @@ auto CheckOf(const ServeOptions& options) -> Check {
     }
   }
   if (has_tls) {
-    check.Encrypts(options.https);
+    check.Encrypts(options.https, options.sites);
   }
   check.ServesAs(options.user);
   check.Becomes(options.user, options.group);

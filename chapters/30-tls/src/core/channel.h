@@ -78,6 +78,10 @@ class Channel {
   /// True if nobody on the way can read or change the bytes.
   [[nodiscard]] virtual auto IsSecure() const noexcept -> bool { return false; }
 
+  /// Returns the subject of the certificate with which the client has proved who it is, as in RFC
+  /// 4514: "CN=ada,O=Example"; "" if it has shown none. Valid until the channel is gone.
+  [[nodiscard]] virtual auto PeerSubject() const noexcept -> std::string_view { return {}; }
+
   /// Returns the client's address if the channel knows it better than the socket does; nullptr: it
   /// does not.
   [[nodiscard]] virtual auto PeerAddress() const noexcept -> const NetAddress* { return nullptr; }

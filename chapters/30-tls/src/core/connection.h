@@ -245,6 +245,12 @@ class Connection {
     return sealing_ != nullptr && sealing_->channel->IsSecure();
   }
 
+  /// Returns the subject of the client's certificate, Channel::PeerSubject(); "" if it has shown
+  /// none. If the client is a proxy, the certificate is the proxy's.
+  [[nodiscard]] auto PeerSubject() const noexcept -> std::string_view {
+    return sealing_ != nullptr ? sealing_->channel->PeerSubject() : std::string_view();
+  }
+
   /// True while too much is unsent to read more.
   [[nodiscard]] auto Paused() const noexcept -> bool { return phase_ == ConnectionPhase::kPaused; }
 

@@ -69,6 +69,10 @@ auto ProxyChannel::IsSecure() const noexcept -> bool {
   return inner_ != nullptr && inner_->IsSecure();
 }
 
+auto ProxyChannel::PeerSubject() const noexcept -> std::string_view {
+  return inner_ != nullptr ? inner_->PeerSubject() : std::string_view();
+}
+
 auto ProxyChannel::PeerAddress() const noexcept -> const NetAddress* {
   if (source_.Family() != AF_UNSPEC) {
     return &source_;

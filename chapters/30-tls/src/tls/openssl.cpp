@@ -8,6 +8,21 @@
 
 namespace TURTLE_SERVER {
 
+auto SubjectOf(const X509* certificate) -> std::string {
+  if (certificate == nullptr) {
+    return "";
+  }
+  const BioPtr text(BIO_new(BIO_s_mem()));
+  if (!text ||
+      X509_NAME_print_ex(text.get(), X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253) < 0) {
+    ERR_clear_error();
+    throw std::bad_alloc();
+  }
+  char* bytes = nullptr;
+  const long size = BIO_get_mem_data(text.get(), &bytes);  // NOLINT: the type of OpenSSL
+  return {bytes, static_cast<std::size_t>(size)};
+}
+
 auto TakeOpenSslReason() -> std::string {
   const std::uint64_t error = ERR_peek_last_error();
   ERR_clear_error();

@@ -1,4 +1,4 @@
-// Owners of OpenSSL's objects, and the texts of its errors.
+// Owners of OpenSSL's objects, and texts about them and its errors.
 //
 // Thread: each object belongs to one thread at a time, except an SSL_CTX: once it is filled, any
 // thread may make sessions of it.
@@ -40,6 +40,11 @@ using PrivateKeyPtr = std::unique_ptr<EVP_PKEY, OpenSslDeleter<EVP_PKEY_free>>;
 using OcspResponsePtr = std::unique_ptr<OCSP_RESPONSE, OpenSslDeleter<OCSP_RESPONSE_free>>;
 /// The contents of one, OCSP_response_get1_basic(3).
 using OcspBasicPtr = std::unique_ptr<OCSP_BASICRESP, OpenSslDeleter<OCSP_BASICRESP_free>>;
+
+/// Returns the subject of a certificate in ASCII, as in RFC 4514: "CN=ada,O=Example".
+/// @param certificate nullptr: ""
+/// @throws std::bad_alloc
+[[nodiscard]] auto SubjectOf(const X509* certificate) -> std::string;
 
 /// Returns the reason of this thread's last error, and forgets its errors, ERR_get_error(3).
 [[nodiscard]] auto TakeOpenSslReason() -> std::string;

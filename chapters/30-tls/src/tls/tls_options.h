@@ -16,13 +16,13 @@ namespace TURTLE_SERVER {
 struct TlsCertificate {
   std::string chain;   ///< PEM: the certificate, then those that signed it, without the root
   std::string key;     ///< PEM: its private key, which nobody but its owner and group may access
-  std::string ocsp{};  ///< DER: an OCSP response about it, which is not checked, RFC 6960; "": none
+  std::string ocsp{};  ///< DER: an OCSP response about it, RFC 6960; "": none
 };
 
 /// Whether clients show certificates of their own.
 enum class ClientCertificates : std::uint8_t {
   kNone,      ///< They are not asked.
-  kOptional,  ///< They may; one that is not valid ends the handshake. No handler sees it yet.
+  kOptional,  ///< They may; one that is not valid ends the handshake.
   kRequired   ///< A client without one is refused.
 };
 

@@ -29,6 +29,8 @@ auto PlainHint::IsSecure() const noexcept -> bool {
   return inner_->IsSecure();  // TODO: not yet
 }
 
+auto PlainHint::PeerSubject() const noexcept -> std::string_view { return inner_->PeerSubject(); }
+
 auto PlainHint::PeerAddress() const noexcept -> const NetAddress* { return inner_->PeerAddress(); }
 
 }  // namespace TURTLE_SERVER

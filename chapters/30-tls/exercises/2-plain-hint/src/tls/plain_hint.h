@@ -71,6 +71,9 @@ class PlainHint final : public Channel {
   /// Returns false until the bytes are the inner channel's, then what that returns.
   [[nodiscard]] auto IsSecure() const noexcept -> bool override;
 
+  /// Returns the subject that the inner channel knows, at any time.
+  [[nodiscard]] auto PeerSubject() const noexcept -> std::string_view override;
+
   /// Returns the address that the inner channel knows, at any time.
   [[nodiscard]] auto PeerAddress() const noexcept -> const NetAddress* override;
 
