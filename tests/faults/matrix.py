@@ -21,7 +21,6 @@ import errno
 import os
 import pathlib
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -33,6 +32,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 
 import channel  # noqa: E402
 import session  # noqa: E402
+from calls import Calls  # noqa: E402
 from serving import BINARY, DidNotServe, Turtle  # noqa: E402
 
 RESOURCES = "EMFILE ENFILE ENOMEM"
@@ -100,7 +100,6 @@ COMMANDS = (
 )
 LEAST_MET = 0.8  # of all runs: a call that is not made in one of them can't fail there
 OUTCOMES = {"short": -1, "nothing": 0}
-FUNCTIONS = 64
 LOOPS = 2
 
 
@@ -116,9 +115,14 @@ class Fault:
     def __str__(self) -> str:
         return f"{self.function} {self.what} {self.first}" + (f"+{self.times - 1}" if self.times > 1 else "")
 
-    def environment(self) -> str:
+    @property
+    def outcome(self) -> int:
+        """As the shim wants it."""
         number = OUTCOMES.get(self.what, getattr(errno, self.what, None))
-        return f"{self.function} {self.what if number is None else number} {self.first} {self.times}"
+        return int(self.what) if number is None else number
+
+    def environment(self) -> str:
+        return f"{self.function} {self.outcome} {self.first} {self.times}"
 
 
 @dataclasses.dataclass
@@ -141,13 +145,6 @@ def build_shim(folder: pathlib.Path) -> pathlib.Path:
     command = [compiler, "-std=c++17", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", HERE / "shim.cpp", "-o", shim]
     subprocess.run([*command, "-ldl"], check=True)
     return shim
-
-
-def read_calls(path: pathlib.Path) -> tuple[int, dict[str, int]]:
-    content = path.read_bytes()
-    fired, _ = struct.unpack_from("QQ", content)
-    rows = [struct.unpack_from("24sQ", content, 16 + 32 * i) for i in range(FUNCTIONS)]
-    return fired, {name.rstrip(b"\0").decode(): calls for name, calls in rows if calls}
 
 
 def wait_for(condition, text: str) -> str:
@@ -210,7 +207,7 @@ class Matrix:
         with tempfile.TemporaryDirectory(dir=self._folder) as name:
             folder = pathlib.Path(name)
             session.make_site(folder)
-            (folder / "calls").write_bytes(bytes(4096))
+            calls = Calls(folder / "calls")
             (folder / "tmp").mkdir()
             environment = {
                 "LD_PRELOAD": str(self._shim),
@@ -240,7 +237,7 @@ class Matrix:
                 finally:
                     server.close()
                     run.said = server.said()
-            run.fired, run.calls = read_calls(folder / "calls")
+            run.fired, run.calls = calls.fired, calls.count()
         if not run.trouble and self._control:
             run.trouble = self.judge(run)
         return run

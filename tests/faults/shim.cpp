@@ -1,7 +1,8 @@
 // Makes one call of the C library fail, in a program that knows nothing of it (LD_PRELOAD).
 //
 //   TURTLE_FAULT="recv 104 3 1"   the third recv(2), and one call in all, fails with errno 104
-//   TURTLE_FAULT_CALLS=FILE       4096 bytes, which are mapped: how often each was called
+//   TURTLE_FAULT_CALLS=FILE       4096 bytes, which are mapped: how often each was called, and
+//                                 what fails. A test that maps them chooses the next fault
 //
 // Besides errno values there are two other outcomes: -1, the call moves only one byte, and 0, it
 // returns 0 without having done anything (the end of a file, or no child to wait for).
@@ -54,18 +55,22 @@ struct Counter {
   std::atomic<std::uint64_t> calls;
 };
 
+struct Fault {
+  char name[24];
+  std::int64_t outcome;
+  std::uint64_t first;
+  std::atomic<std::uint64_t> times;  // 0: nothing fails; set last
+};
+
 struct Shared {
   std::atomic<std::uint64_t> fired;
   std::atomic<std::uint64_t> taken;  // a lock that a forked child shares, so it is always released
   Counter counters[64];
+  Fault fault;
 };
 
 Shared* shared = nullptr;
 std::atomic<bool> armed{false};
-char chosen[24];
-int outcome = 0;
-std::uint64_t first = 0;
-std::uint64_t times = 0;
 
 // Decides what happens to this call.
 auto Next(const char* name) -> int {
@@ -80,7 +85,11 @@ auto Next(const char* name) -> int {
   }
   std::strcpy(counter->name, name);
   const std::uint64_t number = ++counter->calls;
-  const bool hit = std::strcmp(chosen, name) == 0 && number >= first && number < first + times;
+  const Fault& fault = shared->fault;
+  const std::uint64_t times = fault.times;  // first
+  const bool hit = times > 0 && std::strcmp(fault.name, name) == 0 && number >= fault.first &&
+                   number < fault.first + times;
+  const auto outcome = static_cast<int>(fault.outcome);
   shared->fired += hit ? 1 : 0;
   shared->taken = 0;
   return hit ? outcome : kPass;
@@ -363,7 +372,10 @@ auto Main(int argc, char** argv, char** environment) -> int {
   close(file);
   shared = static_cast<Shared*>(memory);
   if (fault != nullptr) {
-    std::sscanf(fault, "%23s %d %lu %lu", chosen, &outcome, &first, &times);
+    Fault& chosen = shared->fault;
+    std::uint64_t times = 0;
+    std::sscanf(fault, "%23s %ld %lu %lu", chosen.name, &chosen.outcome, &chosen.first, &times);
+    chosen.times = times;
   }
   armed = true;
   const int code = real_main(argc, argv, environment);

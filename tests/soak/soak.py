@@ -3,10 +3,10 @@
     python3 tests/soak/soak.py --minutes 15 --threads 8
 
 turtle-bench brings the mass of good requests: keep-alive, pipelined, a connection for each. Threads
-of this program do the rest (clients.py). Over a channel they do all of it, since turtle-bench has
-none. A soak is a row of rounds. After each, when the clients are gone, the server must be as it was
-after the first ones: the same descriptors, the same memory, no child. At its end it must not have
-said a word, but for handshakes that it has refused, and leave with 0.
+of this program do the rest (clients.py). With the channel rot13 they do all of it, since turtle-bench
+doesn't know that channel. A soak is a row of rounds. After each, when the clients are gone, the server
+must be as it was after the first ones: the same descriptors, the same memory, no child. At its end it
+must not have said a word, but for handshakes that it has refused, and leave with 0.
 
 TURTLE_BINARY  the program; turtle-bench is beside it
 """
@@ -40,7 +40,11 @@ LOADS = (
     ("/small.txt", "-c", "24", "--keep-alive"),
     ("/small.txt", "-c", "8", "--pipeline", "16"),
     ("/page.html", "-c", "8", "--close"),
-) if not channel.NAME else ()
+)
+if channel.NAME == "tls":  # the load before resumes its session, so this one makes whole handshakes
+    LOADS += (("/small.txt", "-c", "4", "--close", "--no-resume"),)
+if channel.NAME == "rot13":
+    LOADS = ()
 # The only lines that bad clients may cause: a line in a second for each loop.
 REFUSED = re.compile(r" INFO (TLS handshake of \S+ refused: |\d+ more TLS handshakes? refused$)")
 FEWEST_ROUNDS = 4
@@ -166,6 +170,7 @@ class Soak:
                 self.tally.blame(f"{act.__name__}: {traceback.format_exc(limit=-3)}")
 
     def start_load(self, turtle: serving.Turtle, seconds: float, path: str, *options: str) -> subprocess.Popen:
+        options = (*options, *channel.bench_arguments())
         command = [BENCH, *options, "-t", f"{seconds:.3f}", "--timeout", str(int(PATIENCE)), "--json", "-"]
         return subprocess.Popen(
             [*map(str, command), turtle.url + path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -76,11 +76,16 @@ def _server_files() -> tuple[pathlib.Path, pathlib.Path]:
     return authority().issue("server")
 
 
-@functools.cache
-def _context() -> ssl.SSLContext:
+def new_context() -> ssl.SSLContext:
+    """What clients have in common."""
     context = ssl.create_default_context(cafile=str(authority().certificate))
     context.set_alpn_protocols(["http/1.1"])
     return context
+
+
+@functools.cache
+def _context() -> ssl.SSLContext:
+    return new_context()
 
 
 def server_arguments(port: int) -> list[str]:
@@ -91,13 +96,21 @@ def server_arguments(port: int) -> list[str]:
     return ["--https-port", str(port), "--http", "off", "--tls-certificate", chain, "--tls-key", key]
 
 
+def bench_arguments() -> list[str]:
+    """The arguments of a `turtle-bench` that sends its requests to such a server."""
+    return ["--ca", str(authority().certificate)] if NAME == "tls" else []
+
+
 def new_session(host: str = "127.0.0.1") -> tls_sockets.Session:
     """The TLS of one connection, without its socket."""
     return tls_sockets.Session(_context(), host)
 
 
-def put_on(client: socket.socket, host: str = "127.0.0.1") -> socket.socket:
-    """Returns a connected socket with the channel; `client` itself must not be used any more."""
+def put_on(
+    client: socket.socket, host: str = "127.0.0.1", session: tls_sockets.Session | None = None
+) -> socket.socket:
+    """Returns a connected socket with the channel; `client` itself must not be used any more. With
+    TLS, it has this session, or a new one."""
     if not NAME:
         return client
     timeout = client.gettimeout()
@@ -105,7 +118,7 @@ def put_on(client: socket.socket, host: str = "127.0.0.1") -> socket.socket:
     wrapped.settimeout(timeout)
     if NAME == "tls":
         try:
-            wrapped.begin(new_session(host))
+            wrapped.begin(session or new_session(host))
         except BaseException:
             wrapped.close()
             raise

@@ -20,9 +20,10 @@ class Truncated(ConnectionError):
 class Session:
     """The TLS of one connection, without a socket."""
 
-    def __init__(self, context: ssl.SSLContext, host: str) -> None:
+    def __init__(self, context: ssl.SSLContext, host: str, before: ssl.SSLSession | None = None) -> None:
+        """Resumes a session of `before`, if the server does so, too."""
         self._arrived, self._leaving = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self._tls = context.wrap_bio(self._arrived, self._leaving, server_hostname=host)
+        self._tls = context.wrap_bio(self._arrived, self._leaving, server_hostname=host, session=before)
         self.has_ended = False  # by a close_notify
 
     def shake(self, wire: bytes = b"") -> bool:
@@ -33,6 +34,15 @@ class Session:
         except ssl.SSLWantReadError:
             return False
         return True
+
+    @property
+    def resumable(self) -> ssl.SSLSession:
+        """For a later session. With TLS 1.3, the server sends it behind the handshake."""
+        return self._tls.session
+
+    @property
+    def was_resumed(self) -> bool:
+        return self._tls.session_reused
 
     def seal_hello(self) -> bytes:
         """Begins the handshake. Returns the bytes for the wire."""

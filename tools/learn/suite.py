@@ -62,6 +62,7 @@ NEEDED_SOURCES = {
 }
 # The suites that know every byte of a connection.
 OVER_A_CHANNEL = ("conformance", "attack")
+OVER_TLS = (*OVER_A_CHANNEL, "soak", "faults")
 TLS = "src/app/https.h"  # without it the program has none
 
 
@@ -155,7 +156,7 @@ def test_finished(runner: Runner, is_ci: bool = False) -> None:
     if has_program and (FINAL / serve.ROT13_SOURCE).is_file():
         test_over_a_channel(runner, is_ci)
     if has_program and (FINAL / TLS).is_file():
-        for name in OVER_A_CHANNEL:
+        for name in OVER_TLS:
             test_suite(runner, name, SUITES[name], has_program, {"TURTLE_CHANNEL": "tls"}, " over TLS", is_ci=is_ci)
 
 
