@@ -44,8 +44,20 @@ def test_every_template_is_there_and_is_filled(server, threads):
     values["user"] = table.user_line(server, "www-data")
     template = (run.PEERS / server.config).read_text(encoding="utf-8")
     for scenario in table.SCENARIOS:
-        text = run.fill(template, {**values, **table.template_values(server, scenario, threads)})
-        assert "20100" in text and "/pages" in text
+        more = {**table.template_values(server, scenario, threads), **table.tls_lines(server)}
+        text = run.fill(template, {**values, **more})
+        assert "20100" in text and "/pages" in text and "ssl" not in text
+
+
+@pytest.mark.parametrize(
+    "server", [each for each in table.SERVERS if each.config and each.secure], ids=lambda each: each.name
+)
+def test_every_template_is_filled_with_a_certificate(server):
+    values = {"port": "20100", "root": "/pages", "threads": "1", "work": "/work", "user": ""}
+    values.update(table.template_values(server, table.TLS[0], 1))
+    values.update(table.tls_lines(server, "/files/chain.pem", "/files/chain.key"))
+    text = run.fill((run.PEERS / server.config).read_text(encoding="utf-8"), values)
+    assert "/files/chain.pem" in text and "/files/chain.key" in text and table.TLS_VERSION in text
 
 
 def test_a_template_with_an_unknown_name_is_refused():
@@ -66,8 +78,8 @@ def test_a_wrong_name_is_told_with_the_right_ones():
 
 
 def test_only_names_scenarios_that_exist():
-    names = {scenario.name for scenario in (*table.SCENARIOS, *table.ROUTES)}
-    assert all(set(server.only) <= names for server in table.SERVERS)
+    names = {scenario.name for loads in table.COMPARED.values() for scenario in loads}
+    assert all({*server.only, *server.unable} <= names for server in table.SERVERS)
     assert all(quoted.scenario in names for quoted in table.QUOTED)
 
 
@@ -89,6 +101,36 @@ LOAD = (
 def test_the_load_generators_result_is_read():
     read = run.read_load(LOAD)
     assert (read["requests"], read["errors"], read["error_kinds"]) == (10, 2, {"reset": 2})
+
+
+def test_what_was_agreed_on_over_tls_is_read():
+    tls = '"tls": {"version": "TLSv1.3", "cipher": "SOME", "full": 3, "resumed": 4, "handshake_us": {"mean": 1}}, '
+    read = run.read_load(LOAD.replace('"requests": 10', tls + '"requests": 10'))
+    assert (read["agreed"], read["full"], read["resumed"]) == ("TLSv1.3 SOME", 3, 4)
+    assert "agreed" not in run.read_load(LOAD)
+
+
+AGREED = f"{table.TLS_VERSION} {table.TLS_CIPHER}"
+
+
+def test_all_servers_have_to_do_the_same_work_over_tls():
+    few, _, full, resumed = table.TLS
+    for load, counts in ((few, (64, 0)), (few, (0, 64)), (full, (1000, 0)), (resumed, (64, 400)), (resumed, (0, 9))):
+        run.check_handshakes({"agreed": AGREED, "full": counts[0], "resumed": counts[1]}, load)
+
+
+@pytest.mark.parametrize(
+    "number, row, complaint",
+    [
+        (0, {"agreed": "TLSv1.2 ECDHE", "full": 64, "resumed": 0}, "agreed on TLSv1.2 ECDHE instead of TLSv1.3"),
+        (0, {}, "agreed on nothing instead of"),
+        (2, {"agreed": AGREED, "full": 900, "resumed": 100}, "only 900 of 1,000 handshakes were full"),
+        (3, {"agreed": AGREED, "full": 400, "resumed": 600}, "only 600 of 1,000 handshakes were resumed"),
+    ],
+)
+def test_other_work_over_tls_is_not_measured(number, row, complaint):
+    with pytest.raises(Failed, match=complaint):
+        run.check_handshakes(row, table.TLS[number])
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"requests": 3}', LOAD.replace("10", '"x"')])
@@ -206,6 +248,46 @@ def test_what_is_posted_is_an_option_of_the_load_generator():
     words = table.load_command("turtle-bench", table.ROUTES[2], 20100, 1.0, "out.json")
     assert words[words.index("--post") + 1].startswith('{"items"') and words[-1] == "http://127.0.0.1:20100/sum"
     assert "--post" not in table.load_command("turtle-bench", table.ROUTES[0], 20100, 1.0, "out.json")
+
+
+def test_the_loads_over_tls_are_for_those_that_have_it():
+    servers = {server.name: server for server in table.SERVERS}
+    took = {name: [each.name for each in table.TLS if server.takes_part(each)] for name, server in servers.items()}
+    every = ["T1", "T2", "T3", "T4"]
+    assert {name: names for name, names in took.items() if names} == {"final": every, "nginx": every, "h2o": every[:3]}
+
+
+def test_a_load_over_tls_has_another_scheme_and_its_kind_of_handshake():
+    commands = [table.load_command("turtle-bench", each, 20100, 1.0, "out.json") for each in table.TLS]
+    assert [words[-1] for words in commands] == [
+        f"https://127.0.0.1:20100/{page}.html" for page in ("small", "big", "small", "small")
+    ]
+    assert ["--no-resume" in words for words in commands] == [False, False, True, False]
+    assert ["--close" in words for words in commands] == [False, False, True, True]
+
+
+def test_loads_over_tls_have_a_table_of_their_own_with_an_aim():
+    rows = [row("final", 8.0, "T1"), row("nginx", 10.0, "T1"), row("h2o", 5.0, "T1"), row("final", 6.0)]
+    text = report.markdown(result(rows), [])
+    assert "1 thread, server on CPU 0, load on CPU 1, over TLS: CPU microseconds per request" in text
+    assert "| *final ÷ best peer* | 1.60 |\n| *final ÷ nginx* | 0.80 |\n| *the aim: at most* | 1.00 |" in text
+    assert text.count("the aim") == 1
+    assert "the aim" not in report.markdown(result([row("final", 8.0, "T1"), row("h2o", 5.0, "T1")]), [])
+
+
+def test_the_ratio_to_the_peer_of_the_aim_is_that_of_the_medians_and_each_rounds_is_told():
+    costs = {"final": (8.0, 9.0, 12.0), "nginx": (10.0, 10.0, 10.0), "h2o": (1.0, 1.0, 1.0)}
+    rows = [row(server, cost, "T1", round=number)
+            for server, each in costs.items() for number, cost in enumerate(each, 1)]  # fmt: skip
+    (found,) = report.ratios([*rows, row("final", 1.0, "S1", round=1), row("nginx", 1.0, "S1", round=1)])
+    assert (found["scenario"], found["server"], found["to"], found["aim"]) == ("T1", "final", "nginx", 1.0)
+    assert (found["ratio"], found["least"], found["most"]) == (0.9, 0.8, 1.2)
+
+
+def test_who_makes_errors_has_no_ratio():
+    broken = {"errors": 5, "error_kinds": {"reset": 5}, "round": 1}
+    for own, peer in (({"round": 1}, broken), (broken, {"round": 1})):
+        assert report.ratios([row("final", 8.0, "T1", **own), row("nginx", 9.0, "T1", **peer)]) == []
 
 
 def test_routes_have_a_table_of_their_own():

@@ -18,15 +18,18 @@ sys.path.insert(0, str(ROOT / "tools"))
 from measure import process, run, table  # noqa: E402
 from measure.process import Failed, Process  # noqa: E402
 
-# Like `turtle`, with a second process that does nothing but has to be ended too.
+# Like `turtle`, with and without TLS, with a second process that does nothing but has to be ended too.
 SERVER = """\
 #!{python}
-import http.server, os, pathlib, signal, sys
+import http.server, os, pathlib, signal, ssl, sys
+def word(option):
+    return sys.argv[sys.argv.index(option) + 1]
 if "--version" in sys.argv:
     sys.exit(print("made-up 1.0"))
 if {broken}:
     sys.exit("made-up: no luck")
-folder, port = sys.argv[2], int(sys.argv[sys.argv.index("--port") + 1])
+secure = "--tls-certificate" in sys.argv
+folder, port = sys.argv[2], int(word("--https-port" if secure else "--port"))
 if os.fork() == 0:
     signal.pause()
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -39,13 +42,18 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             os.kill(os.getpid(), signal.SIGKILL)
     def log_message(self, *given):
         pass
-http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
+server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+if secure:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(word("--tls-certificate"), word("--tls-key"))
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
 """
 
 # Like turtle-bench, for a handful of requests, of which it makes many.
 LOAD = """\
 #!{python}
-import json, pathlib, signal, sys, urllib.request
+import json, pathlib, signal, ssl, sys, urllib.request
 arguments, url = sys.argv[1:], sys.argv[-1]
 with open({calls!r}, "a") as calls:
     print(*arguments, file=calls)
@@ -56,26 +64,32 @@ if "--idle" in arguments:
 if {stays}:
     signal.pause()
 count = 5
+tls = {{}}
+if url.startswith("https"):
+    kinds = {{"full": 100_000, "resumed": 0}} if "--no-resume" in arguments else {{"full": 64, "resumed": 99_936}}
+    tls = {{"tls": {{"version": "TLSv1.3", "cipher": {cipher!r}, **kinds}}}}
+handlers = urllib.request.ProxyHandler({{}}), urllib.request.HTTPSHandler(context=ssl._create_unverified_context())
 for _ in range(count):
     try:
-        urllib.request.build_opener(urllib.request.ProxyHandler({{}})).open(url).read()
+        urllib.request.build_opener(*handlers).open(url).read()
     except OSError:
         pass
 if "--json" in arguments:
     pathlib.Path(arguments[arguments.index("--json") + 1]).write_text(json.dumps({{
         "requests": 20_000 * count, "requests_per_second": 99.0, "errors": {{"reset": 0}},
-        "latency_us": {{"p50": 1, "p99": 2, "max": 3}}}}))
+        "latency_us": {{"p50": 1, "p99": 2, "max": 3}}, **tls}}))
 """
 
 
 class MadeUp:
     """A build folder with both."""
 
-    def __init__(self, folder, broken=False, stays=False, dies=False, limit=-1):
+    def __init__(self, folder, broken=False, stays=False, dies=False, limit=-1, cipher=table.TLS_CIPHER):
         self.folder = folder
         self.calls = folder / "calls"
         self.write("turtle", SERVER.format(python=sys.executable, broken=broken, dies=dies, limit=limit))
-        self.write("turtle-bench", LOAD.format(python=sys.executable, calls=str(self.calls), stays=stays))
+        load = LOAD.format(python=sys.executable, calls=str(self.calls), stays=stays, cipher=cipher)
+        self.write("turtle-bench", load)
 
     def write(self, name, text):
         path = self.folder / name
@@ -117,7 +131,8 @@ def await_condition(condition, seconds=30.0):
 
 
 def server_command(scenario, server="final"):
-    (scenario,), (server,) = table.choose(scenario, table.SCENARIOS, "load"), table.choose(server, table.SERVERS, "server")
+    loads = (*table.SCENARIOS, *table.TLS)
+    (scenario,), (server,) = table.choose(scenario, loads, "load"), table.choose(server, table.SERVERS, "server")
     with run.Site(ROOT / "build" / "final", "turtle-bench", 1.0, 1) as site:
         return site.command(server, scenario, 20100, site.folder)
 
@@ -212,6 +227,65 @@ def test_a_recording_has_the_table_with_the_growth(made_up, tmp_path):
     assert result["settings"]["rounds"] == 1
     assert {path.name for path in folder.iterdir()} == {"table.json", "table.svg"}
     assert made_up.running() == []
+
+
+def test_the_loads_over_tls_are_recorded_without_the_table(made_up, tmp_path):
+    folder = tmp_path / "measured"
+    folder.mkdir()
+    (folder / "table.json").write_text("of yesterday")
+    done = made_up.bench("--record", folder, "--parts", "tls", "--quick", "--servers", "final")
+    assert done.returncode == 0, done.stderr
+    assert "T4      1/1 final " in done.stderr and "64 full and 99,936 resumed handshakes" in done.stderr
+    result = json.loads((folder / "tls.json").read_text())
+    assert [each["scenario"] for each in result["rows"]] == ["T1", "T2", "T3", "T4"]
+    assert result["quoted"] == [] and result["rows"][2]["full"] == 100_000 and "cpu_us" in result["rows"][2]
+    assert result["tls"]["agreed"] == f"{table.TLS_VERSION} {table.TLS_CIPHER}"
+    assert result["tls"]["openssl"].startswith("OpenSSL ") and result["ratios"] == []
+    assert {path.name for path in folder.iterdir()} == {"table.json", "tls.json"}
+    assert (folder / "table.json").read_text() == "of yesterday"
+    assert made_up.running() == []
+
+
+def test_a_load_of_another_part_is_refused_before_anything_is_measured(made_up, tmp_path):
+    done = made_up.bench("--record", tmp_path / "measured", "--parts", "tls", "--only", "S1", "--servers", "final")
+    assert done.returncode == 1
+    assert done.stderr == "bench: part tls: no load S1; there are: T1, T2, T3, T4\n"
+    assert not made_up.calls.exists() and not (tmp_path / "measured").exists()
+
+
+def test_another_cipher_is_not_measured(tmp_path):
+    made_up = MadeUp(tmp_path, cipher="TLS_CHACHA20_POLY1305_SHA256")
+    done = made_up.bench("--quick", "--only", "T1", "--servers", "final")
+    assert done.returncode == 1
+    assert "T1, final: failed: client and server agreed on TLSv1.3 TLS_CHACHA20_POLY1305_SHA256 inst" in done.stdout
+
+
+def test_a_server_with_tls_has_the_certificate_and_no_other_port():
+    words = server_command("T3")
+    assert words[words.index("--http") + 1] == "off" and words[words.index("--https-port") + 1] == "20100"
+    assert words[-2:] == ["--deferred-accept", "1"] and "--deferred-accept" not in server_command("T1")
+    chain, key = (words[words.index(option) + 1] for option in ("--tls-certificate", "--tls-key"))
+    assert chain.endswith("/server.pem") and key.endswith("/server.key")
+
+
+def test_a_server_with_another_certificate_is_not_measured(made_up, tmp_path):
+    port = a_free_port()
+    with run.Site(tmp_path, "turtle-bench", 1.0, 1) as site, run.Site(tmp_path, "turtle-bench", 1.0, 1) as other:
+        load, trust = table.TLS[0], site.trust(table.TLS[0])
+        command = site.command(table.SERVERS[0], load, port, site.folder)
+        with Process(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+            run.await_answer(port, load, running, trust)
+            run.check_replies(port, load, trust)
+            with pytest.raises(Failed, match="GET /small.html: .*CERTIFICATE_VERIFY_FAILED"):
+                run.check_replies(port, load, other.trust(load))
+        assert site.trust(table.SCENARIOS[0]) is None
+
+
+def test_a_certificate_that_can_not_be_made_is_told(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with run.Site(tmp_path, "turtle-bench", 1.0, 1) as site:
+        with pytest.raises(Failed, match="no certificate could be made: .*openssl"):
+            site.trust(table.TLS[0])
 
 
 def test_deferred_accept_is_for_connections_with_one_request():

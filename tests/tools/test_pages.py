@@ -38,6 +38,13 @@ def folder(tmp_path):
         "machine": MACHINE, "settings": {"rounds": 3, "seconds": 4.0, "threads": [1], "pinned": True},
         "medians": report.medians(rows), "left_out": {"h2o": "apt install h2o"},
     }  # fmt: skip
+    secure = [row(server, cost, "T1", round=number)
+              for number in (1, 2) for server, cost in (("final", 7.0 + number), ("nginx", 10.0))]  # fmt: skip
+    tls = {
+        "machine": {**MACHINE, "date": "2032-03-04 05:06 +0000"}, "settings": table["settings"],
+        "tls": {"certificate": "a key", "agreed": "TLSv1.3 SOME", "openssl": "OpenSSL 9"},
+        "medians": report.medians(secure), "ratios": report.ratios(secure), "left_out": {"h2o": "apt install h2o"},
+    }  # fmt: skip
     calls = [
         {"name": "03", "chapter": "03", "program": "examples/echo_server",
          "modes": {"keep-alive": {"epoll_wait": 2, "recvfrom": 2, "sendto": 1}}},
@@ -48,7 +55,7 @@ def folder(tmp_path):
     leaf = ["all", 1.0, [["main", 1.0, [["k:tcp_ack", 0.75, []]]]]]
     shares = {"samples": 4, "kernel": 0.75, "delivery": 0.333, "calls": {"send": 0.75}, "functions": {"main": 0.25}}
     for name, data in (
-        ("table", table), ("syscalls", {"together": 16, "rows": calls}), ("micro", {"programs": benches}),
+        ("table", table), ("tls", tls), ("syscalls", {"together": 16, "rows": calls}), ("micro", {"programs": benches}),
         ("flame", {**shares, "tree": leaf}),
         ("trust", {"soak": {"date": "2031-02-03", "requests": 12345678}}),
         ("instructions", {"builds": {"inlined": {"keep-alive": 4000}, "apart": {"keep-alive": 5000}}}),
@@ -108,6 +115,26 @@ def test_a_part_that_was_measured_at_another_time_says_so(folder):
     (folder / "flame.json").write_text(json.dumps(found))
     lines = pages.BLOCKS["machine"](pages.Data(folder))
     assert lines[-1].startswith("- flame.json: 2031-05-06; Abacus")
+
+
+def test_the_loads_over_tls_have_their_own_machine_and_day(folder):
+    data = pages.Data(folder)
+    lines = pages.BLOCKS["tls"](data)
+    assert lines[0].startswith("2032-03-04; Abacus") and lines[0].endswith("a key; TLSv1.3 SOME; OpenSSL 9.")
+    assert [line for line in lines if line.startswith("|")][2:] == [
+        "| final | 8.50 |", "| nginx | 10.0 |", "| *final ÷ best peer* | 0.85 |", "| *final ÷ nginx* | 0.85 |",
+        "| *the aim: at most* | 1.00 |",
+    ]  # fmt: skip
+    assert "- T1, final ÷ nginx: in single rounds 0.80 to 0.90" in lines
+    assert "- h2o: not measured: apt install h2o" in lines
+    assert not any("2032" in line or "tls.json" in line for line in pages.BLOCKS["machine"](data))
+    assert not any("T1" in line for line in pages.BLOCKS["remarks"](data))
+
+
+def test_each_load_over_tls_states_its_aim(folder):
+    lines = pages.BLOCKS["tls loads"](pages.Data(folder))
+    assert [line.split("|")[1].strip() for line in lines[2:]] == ["T1", "T2", "T3", "T4"]
+    assert all(line.endswith("| at most 1.00 |") for line in lines[2:])
 
 
 @pytest.mark.parametrize("name", pages.BLOCKS)
@@ -201,6 +228,13 @@ def test_a_benchmark_that_fails_is_told():
     text = json.dumps({"benchmarks": [{"name": "A", "error_occurred": True, "error_message": "they do not agree"}]})
     with pytest.raises(Failed, match="A: they do not agree"):
         record.read_benchmarks(text)
+
+
+def test_no_load_over_tls_is_recorded_without_openssl(monkeypatch, tmp_path):
+    monkeypatch.setattr(record.shutil, "which", lambda name: None)
+    with pytest.raises(Failed, match="openssl is missing"):
+        record.missing(tmp_path, ["tls"])
+    record.missing(tmp_path, ["table"])
 
 
 def test_nothing_is_recorded_where_something_is_missing(tmp_path, capsys):

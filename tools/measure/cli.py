@@ -24,6 +24,7 @@ EXAMPLES = """\
   ./learn bench --rounds 5 --json a.json --svg a.svg
   ./learn bench --only S1,S3 --servers final,floor-fin,nginx
   ./learn bench --scaling                        the cost at 1, 10, … 10,000 connections too
+  ./learn bench --record docs/measured --parts tls    the loads over TLS alone; other numbers stay
   ./learn bench --record docs/measured           all numbers of "Where the microseconds go" and "How it grew"
 """
 
@@ -41,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--record", metavar="DIR", type=pathlib.Path, help="write all that docs/microseconds.md and docs/growth.md are made of"
     )
-    parser.add_argument("--parts", metavar="A,B", default="", help="with --record: only these (table, syscalls, …)")
+    parser.add_argument("--parts", metavar="A,B", default="", help="with --record: only these (table, tls, …)")
     parser.add_argument("--list", action="store_true", help="only say which loads and servers there are")
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, help="a build of final (build/final)")
     parser.add_argument("--load", metavar="PROGRAM", default="", help="another turtle-bench")
@@ -88,14 +89,16 @@ def main(arguments: list[str]) -> int:
         return 130
 
 
-def chosen(options: argparse.Namespace) -> tuple[Sequence[Scenario], Sequence[Server]]:
-    """The loads and servers that were asked for; a Failed names one that does not exist."""
+def chosen(options: argparse.Namespace, part: str = "") -> tuple[Sequence[Scenario], Sequence[Server]]:
+    """The loads and servers that were asked for, of one part or of all; a Failed names one that does not exist."""
+    every = [scenario for loads in table.COMPARED.values() for scenario in loads]
     try:
-        scenarios = table.choose(options.only, (*table.SCENARIOS, *table.ROUTES), "load")
+        scenarios = table.choose(options.only, tuple(table.COMPARED[part] if part else every), "load")
         servers = table.choose(options.servers, table.SERVERS, "server")
     except ValueError as error:
-        raise Failed(str(error)) from error
-    return (*scenarios, *(table.SCALING if options.scaling else ())), servers
+        raise Failed(f"part {part}: {error}" if part else str(error)) from error
+    scenarios = (*scenarios, *(table.SCALING if options.scaling else ()))
+    return scenarios, [server for server in servers if any(map(server.takes_part, scenarios))]
 
 
 def bench(options: argparse.Namespace) -> int:
@@ -106,16 +109,24 @@ def bench(options: argparse.Namespace) -> int:
 
 
 def record_all(options: argparse.Namespace) -> int:
-    """The data of the page. A whole table is written over, so it is measured with all that belongs to it."""
+    """The data of the page. A whole table is written over, so it is measured with all that belongs to it.
+
+    The loads over TLS have a file of their own, with its own machine and date: they leave the table as it is.
+    """
     folder, parts = options.record.resolve(), record.choose(options.parts)
     build = (options.build or BUILD).resolve()
+    compared = [part for part in parts if part in table.COMPARED]
+    for part in compared:
+        chosen(options, part)  # a load that the part does not have is told before anything is measured
     record.missing(build, parts, options.load or run.find_bench(build))
     folder.mkdir(parents=True, exist_ok=True)
     status = 0
-    if "table" in parts:
-        options.json, options.svg, options.scaling = folder / "table.json", folder / "table.svg", True
-        options.rounds = options.rounds or (None if options.quick else record.ROUNDS)
-        status = compare(options)
+    options.rounds = options.rounds or (None if options.quick else record.ROUNDS)
+    for part in compared:
+        is_table = part == "table"
+        options.json, options.svg = folder / f"{part}.json", folder / "table.svg" if is_table else None
+        options.scaling = is_table
+        status = max(status, compare(options, part))
     record.record(folder, parts, build, options.load or run.find_bench(build), options.quick, note)
     if folder == pages.DATA:
         for name, text in pages.generated().items():
@@ -124,8 +135,8 @@ def record_all(options: argparse.Namespace) -> int:
     return status
 
 
-def compare(options: argparse.Namespace) -> int:
-    scenarios, servers = chosen(options)
+def compare(options: argparse.Namespace, part: str = "") -> int:
+    scenarios, servers = chosen(options, part)
     build = (options.build or BUILD).resolve()
     left_out = {server.name: server.missing for server in servers if not run.find_program(server, build)}
     servers = [server for server in servers if server.name not in left_out]
@@ -145,9 +156,11 @@ def compare(options: argparse.Namespace) -> int:
         "machine": machine.describe(build, program, servers),
         "settings": {"rounds": rounds, "seconds": duration, "threads": options.threads, "pinned": False},
         "rows": [],
-        "quoted": [vars(each) for each in table.QUOTED],
+        "quoted": [vars(each) for each in table.QUOTED if each.scenario in {load.name for load in scenarios}],
         "left_out": left_out,
     }
+    if any(scenario.handshakes for scenario in scenarios):
+        result["tls"] = machine.describe_tls()
     for warning in machine.warnings(result["machine"]):
         note(f"bench: {warning}")
     signal.signal(signal.SIGTERM, stop)
@@ -164,6 +177,8 @@ def compare(options: argparse.Namespace) -> int:
         if options.record:
             options.json = options.svg = None  # the data that was there is whole
     result["medians"] = report.medians(result["rows"])
+    if "tls" in result:
+        result["ratios"] = report.ratios(result["rows"])
     publish(result, options)
     if interrupted:
         raise KeyboardInterrupt
@@ -188,6 +203,8 @@ def measure_all(
                     said = f"{row['cpu_us']:7.2f} us of CPU, {row['requests_per_second']:9,.0f} requests/s"
                     if "idle_bytes" in row:
                         said += f", {row['idle_bytes']:,.0f} bytes per idle connection"
+                    if "full" in row:
+                        said += f", {row['full']:,} full and {row['resumed']:,} resumed handshakes"
                     if row["errors"]:
                         said += f", {row['errors']} errors"
                 except Failed as failure:
@@ -205,7 +222,8 @@ def refuse(
     if not process.PROC.joinpath("self", "stat").exists():
         raise Failed("CPU time is read from /proc, as Linux has it; this system has none")
     if not servers:
-        raise Failed("no server to measure: " + "; ".join(f"{name}: {why}" for name, why in left_out.items()))
+        why = "; ".join(f"{name}: {why}" for name, why in left_out.items())
+        raise Failed(f"no server to measure: {why or 'none takes part in these loads'}")
     if not program:
         raise Failed(f"turtle-bench is not in {build}; build it: cmake --build {build}")
     most = max(scenario.connections + scenario.idle for scenario in scenarios)

@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections.abc import Iterable
 
-from measure import run
+from measure import run, table
 from measure.table import Server
 
 CPUS = pathlib.Path("/sys/devices/system/cpu")
@@ -31,6 +31,15 @@ def describe(build: pathlib.Path, bench: str, servers: Iterable[Server]) -> dict
         "load_generator": pathlib.Path(bench).name,
         "versions": {server.name: version(server, build) for server in servers},
         "load_average": os.getloadavg()[0],
+    }
+
+
+def describe_tls() -> dict:
+    """What the servers agree on with their clients, and the library of all of them."""
+    return {
+        "certificate": table.TLS_CERTIFICATE,
+        "agreed": f"{table.TLS_VERSION} {table.TLS_CIPHER}",
+        "openssl": re.sub(r" \(Library: .*", "", first_line(["openssl", "version"])),
     }
 
 

@@ -1,7 +1,7 @@
 """What was measured, as text: the generated parts of PAGES, and their pictures.
 
-The data is in docs/measured: table.json, syscalls.json, instructions.json, flame.json, micro.json, growth.json,
-which `./learn bench --record docs/measured` writes; other.json, a table of another machine, which
+The data is in docs/measured: table.json, tls.json, syscalls.json, instructions.json, flame.json, micro.json,
+growth.json, which `./learn bench --record docs/measured` writes; other.json, a table of another machine, which
 `./learn bench --json docs/measured/other.json` writes there; and trust.json, which tools/trust.py writes.
 `tools/site.py texts` makes the pages and the pictures of it. In a page,
 
@@ -22,12 +22,13 @@ from collections.abc import Callable, Sequence
 
 from measure import chart, flame, growth_chart, machine, report, run
 from measure.process import Failed
-from measure.table import ROUTES, SCALING, SCENARIOS, Scenario
+from measure.table import AIM_PEER, ROUTES, SCALING, SCENARIOS, TLS, Scenario
 
 DATA = run.ROOT / "docs" / "measured"
 PAGES = ("docs/microseconds.md", "docs/trust.md", "docs/growth.md", "docs/deployment.md", "chapters/15-lru-cache/README.md")
 NONE = "–"
-PARTS = ("table", "syscalls", "instructions", "flame", "micro", "growth")
+PARTS = ("table", "tls", "syscalls", "instructions", "flame", "micro", "growth")
+DESCRIBED = ("table", "tls", "growth")  # these parts say beside their numbers where they were measured
 
 
 class Unknown(Failed):
@@ -38,7 +39,7 @@ class Data:
     """All that was measured; parts that were not are empty."""
 
     def __init__(self, folder: pathlib.Path = DATA) -> None:
-        self.table, self.syscalls, self.instructions, self.flame, self.micro, self.growth = (
+        self.table, self.tls, self.syscalls, self.instructions, self.flame, self.micro, self.growth = (
             read(folder / f"{part}.json") for part in PARTS
         )
         self.trust = read(folder / "trust.json")
@@ -147,7 +148,7 @@ def machine_block(data: Data) -> list[str]:
         return [NONE]
     described = data.table["machine"]
     lines = [*(f"- {line}" for line in machine.lines(described)), f"- {day(described)}; {manner(data.table['settings'])}"]
-    for part in PARTS[1:-1]:  # measured on its own, at another time or in another place
+    for part in (each for each in PARTS if each not in DESCRIBED):  # measured at another time or in another place
         other = getattr(data, part).get("machine")
         if other and what_counts(other) != what_counts(described):
             lines.append(f"- {part}.json: {machine.subtitle(other)}")
@@ -202,6 +203,32 @@ def other_block(data: Data) -> list[str]:
 
 def routes_block(data: Data) -> list[str]:
     return [*titles(ROUTES), "", *compared(on_one_thread(data.other), ROUTES)]
+
+
+def tls_loads_block(data: Data) -> list[str]:
+    return [
+        f"| | load | the aim: `final` ÷ {AIM_PEER} |", "|---|---|---:|",
+        *(f"| {each.name} | {each.title} | at most {each.aim:.2f} |" for each in TLS),
+    ]  # fmt: skip
+
+
+def tls_block(data: Data) -> list[str]:
+    """Measured on its own, so it says where and when."""
+    if not data.tls:
+        return [NONE]
+    described, agreed = data.tls["machine"], data.tls["tls"]
+    entries = on_one_thread(data.tls)
+    lines = [
+        f"{machine.subtitle(described)}; {manner(data.tls['settings'])}. Certificate {agreed['certificate']};"
+        f" {agreed['agreed']}; {agreed['openssl']}.",
+        "", *compared(entries, TLS), "", *(f"- {line}" for line in machine.lines(described)[2:]),
+    ]  # fmt: skip
+    for each in data.tls["ratios"]:
+        if each["threads"] == 1 and each["least"] != each["most"]:  # more than one round
+            lines.append(f"- {each['scenario']}, {each['server']} ÷ {each['to']}: in single rounds"
+                         f" {each['least']:.2f} to {each['most']:.2f}")  # fmt: skip
+    lines += [f"- {line}" for line in report.remarks(entries, threads_shown=False)]
+    return lines + [f"- {name}: not measured: {why}" for name, why in data.tls["left_out"].items()]
 
 
 def scaling_block(data: Data) -> list[str]:
@@ -413,6 +440,8 @@ BLOCKS: dict[str, Callable[[Data], list[str]]] = {
     "table": table_block,
     "routes": routes_block,
     "other": other_block,
+    "tls loads": tls_loads_block,
+    "tls": tls_block,
     "scaling": scaling_block,
     "idle": idle_block,
     "remarks": remarks_block,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 
@@ -32,6 +33,8 @@ def choose(words: str) -> list[str]:
 
 def missing(build: pathlib.Path, parts: list[str], load: str = "") -> None:
     """A Failed says what the parts need, before minutes of measuring."""
+    if "tls" in parts and not shutil.which("openssl"):
+        raise Failed("openssl is missing, which makes the certificate; on Debian: apt install openssl")
     if "syscalls" in parts:
         syscalls.refuse(build.parent, list(syscalls.PROGRAMS))
     if "flame" in parts:
@@ -84,7 +87,7 @@ def micro(build: pathlib.Path, quick: bool, note: Callable[[str], None]) -> dict
 def record(
     folder: pathlib.Path, parts: list[str], build: pathlib.Path, load: str, quick: bool, note: Callable[[str], None]
 ) -> None:
-    """Writes the parts other than the table, each when it is complete."""
+    """Writes the parts that cli.compare() does not, each when it is complete."""
     measures = {
         "syscalls": lambda: syscalls.measure_all(build.parent, list(syscalls.PROGRAMS)),
         "flame": lambda: flame.evaluate(flame.record(build, QUICK_FLAME_SECONDS if quick else FLAME_SECONDS)),

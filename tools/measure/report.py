@@ -6,7 +6,7 @@ import json
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
-from measure.table import OWN, QUOTED, ROUTES, SCALING, SCENARIOS, SERVERS, Scenario
+from measure.table import AIM_PEER, OWN, QUOTED, ROUTES, SCALING, SCENARIOS, SERVERS, TLS, Scenario
 
 KINDS = {server.name: server.kind for server in SERVERS}
 ORDER = {server.name: index for index, server in enumerate(SERVERS)}
@@ -43,7 +43,7 @@ def medians(rows: Iterable[dict]) -> list[dict]:
         if broken:
             entry["failed"] = broken[0]
         found.append(entry)
-    scenarios = {each.name: index for index, each in enumerate((*SCENARIOS, *ROUTES, *SCALING))}
+    scenarios = {each.name: index for index, each in enumerate((*SCENARIOS, *ROUTES, *TLS, *SCALING))}
     found.sort(key=lambda each: (each["threads"], scenarios[each["scenario"]], ORDER[each["server"]]))
     return found
 
@@ -56,6 +56,42 @@ def best(entries: Iterable[dict], scenario: str, kind: str) -> dict | None:
         if each["scenario"] == scenario and KINDS[each["server"]] == kind and each["rounds"] and not each["errors"]
     ]
     return min(able, key=lambda each: each["cpu_us"], default=None)
+
+
+def ratios(rows: Sequence[dict]) -> list[dict]:
+    """For each load with an aim: our own in relation to AIM_PEER, and the same within single rounds."""
+    entries, found = medians(rows), []
+    for scenario in TLS:
+        for own in entries:
+            peer = aim_peer(entries, own)
+            if own["scenario"] != scenario.name or own["server"] not in OWN or not own["rounds"] or not peer:
+                continue
+            costs = {
+                (row["server"], row["round"]): row["cpu_us"]
+                for row in rows
+                if (row["threads"], row["scenario"]) == (own["threads"], scenario.name) and "failed" not in row
+            }
+            within = [
+                cost / costs[AIM_PEER, round_number]
+                for (server, round_number), cost in costs.items()
+                if server == own["server"] and costs.get((AIM_PEER, round_number))
+            ]
+            found.append({
+                "threads": own["threads"], "scenario": scenario.name, "server": own["server"], "to": AIM_PEER,
+                "ratio": own["cpu_us"] / peer["cpu_us"], "aim": scenario.aim,
+                "least": min(within, default=None), "most": max(within, default=None),
+            })  # fmt: skip
+    return found
+
+
+def aim_peer(entries: Iterable[dict], own: dict) -> dict | None:
+    """The entry that `own` is to be compared with. Errors disqualify both."""
+    same = (
+        each for each in entries
+        if (each["threads"], each["scenario"], each["server"]) == (own["threads"], own["scenario"], AIM_PEER)
+    )  # fmt: skip
+    peer = next((each for each in same if each["rounds"] and each["cpu_us"] and not each["errors"]), None)
+    return None if own.get("errors") else peer
 
 
 def number(value: float) -> str:
@@ -102,7 +138,20 @@ def ratio_lines(entries: Sequence[dict], scenarios: Sequence[Scenario]) -> list[
         if any(line):
             name = " or ".join(sorted({each["server"] for each in own.values()}))
             body.append([f"*{name} ÷ best {kind}*", *line])
-    return body
+    return body + aim_lines(own, entries, scenarios)
+
+
+def aim_lines(own: dict[str, dict], entries: Sequence[dict], scenarios: Sequence[Scenario]) -> list[list[str]]:
+    """Loads with an aim: how our own compares with the peer that the aim names, and the aim."""
+    line = []
+    for scenario in scenarios:
+        entry = own.get(scenario.name) if scenario.aim else None
+        peer = aim_peer(entries, entry) if entry else None
+        line.append(f"{entry['cpu_us'] / peer['cpu_us']:.2f}" if entry and peer else "")
+    if not any(line):
+        return []
+    aims = [f"{scenario.aim:.2f}" if scenario.aim else "" for scenario in scenarios]
+    return [[f"*final ÷ {AIM_PEER}*", *line], ["*the aim: at most*", *aims]]
 
 
 def cpu_cell(entry: dict) -> str:
@@ -190,7 +239,7 @@ def markdown(result: dict, machine_lines: Sequence[str]) -> str:
     settings, entries = result["settings"], result["medians"]
     lines = ["## The benchmark", "", *(f"- {line}" for line in machine_lines)]
     lines += [f"- {how_measured(settings['rounds'], settings['seconds'])}", ""]
-    lines += [f"- **{scenario.name}**: {scenario.title}" for scenario in (*SCENARIOS, *ROUTES) if scenario.name in
+    lines += [f"- **{scenario.name}**: {scenario.title}" for scenario in (*SCENARIOS, *ROUTES, *TLS) if scenario.name in
               {each["scenario"] for each in entries}]  # fmt: skip
     lines.append("")
     every = sorted({each["threads"] for each in entries})
@@ -199,7 +248,8 @@ def markdown(result: dict, machine_lines: Sequence[str]) -> str:
         pinned = settings["pinned"] and threads == 1
         where = "server on CPU 0, load on CPU 1" if pinned else "unpinned"
         title = f"{threads} thread{'s' if threads > 1 else ''}, {where}"
-        for scenarios, what in ((SCENARIOS, ""), (ROUTES, ", routes"), (SCALING, ", over connections")):
+        tables = ((SCENARIOS, ""), (ROUTES, ", routes"), (TLS, ", over TLS"), (SCALING, ", over connections"))
+        for scenarios, what in tables:
             chosen = [each for each in of_threads if each["scenario"] in {scenario.name for scenario in scenarios}]
             lines += section(title + what, chosen, scenarios, quoted=scenarios is SCENARIOS and threads == 1)
     notes = remarks(entries, len(every) > 1) + [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import importlib.util
 import json
 import os
 import pathlib
@@ -11,9 +13,11 @@ import re
 import select
 import shutil
 import socket
+import ssl
 import subprocess
 import tempfile
 import time
+import types
 from collections.abc import Iterator
 
 from measure import process, table
@@ -24,6 +28,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PEERS = ROOT / "final" / "bench" / "peers"
 START_SECONDS = 10.0
 SETTLE_SECONDS = 0.5  # of load before memory is looked at
+AUTHORITY = ROOT / "tests" / "support" / "certificates.py"
+MOST_OTHERS = 0.05  # of the handshakes may be of the other kind
 
 
 def make_pages(folder: pathlib.Path) -> None:
@@ -70,6 +76,19 @@ class Site:
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    @functools.cached_property
+    def certificate(self) -> tuple[str, str, ssl.SSLContext]:
+        """The files of the servers' certificate and its key, and what a client needs to verify it."""
+        try:
+            authority = load_certificates().Authority(self.folder / "certificates")
+            chain, key = authority.issue("server")
+        except (OSError, RuntimeError, subprocess.TimeoutExpired) as error:
+            raise Failed(f"no certificate could be made: {error}") from error
+        return str(chain), str(key), ssl.create_default_context(cafile=str(authority.certificate))
+
+    def trust(self, scenario: Scenario) -> ssl.SSLContext | None:
+        return self.certificate[2] if scenario.handshakes else None
+
     def program(self, server: Server) -> str:
         """The path of the server's program; empty where it is not installed."""
         return find_program(server, self.build)
@@ -79,15 +98,19 @@ class Site:
             "program": self.program(server), "root": str(self.pages), "port": str(port), "threads": str(self.threads),
             "work": str(work),
         }  # fmt: skip
+        if scenario.handshakes:
+            values["certificate"], values["key"], _ = self.certificate
         if server.config:
             values["user"] = table.user_line(server, self.user)
             values["modules"] = apache_modules()
             values.update(table.template_values(server, scenario, self.threads))
+            values.update(table.tls_lines(server, values.get("certificate", ""), values.get("key", "")))
             config = work / server.config.removesuffix(".in")
             config.write_text(fill((PEERS / server.config).read_text(encoding="utf-8"), values), encoding="utf-8")
             values["config"] = str(config)
         options = server.closing_options if scenario.closing else ()
-        return [word.format_map(values) for word in (*server.command, *options)]
+        words = server.secure if scenario.handshakes else server.command
+        return [word.format_map(values) for word in (*words, *options)]
 
     @contextlib.contextmanager
     def started(self, server: Server, scenario: Scenario) -> Iterator[tuple[Process, int]]:
@@ -101,8 +124,8 @@ class Site:
             command, self.server_cpus, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=work
         ) as running:
             try:
-                await_answer(port, scenario, running)
-                check_replies(port, scenario)
+                await_answer(port, scenario, running, self.trust(scenario))
+                check_replies(port, scenario, self.trust(scenario))
             except Failed as failure:
                 raise Failed(f"{failure}{last_words(work)}") from failure
             yield running, port
@@ -135,6 +158,8 @@ class Site:
             raise Failed(f"the server ended under the load, with {running.popen.returncode}")
         if not scenario.closing and row["requests"] <= scenario.connections:
             raise Failed("no connection had a second reply")
+        if scenario.handshakes:
+            check_handshakes(row, scenario)
         load = own_seconds() - children
         row["cpu_us"] = server / row["requests"] * 1e6
         row["server_cpus"] = server / wall
@@ -176,12 +201,36 @@ def read_load(text: str) -> dict:
             "p99_us": float(result["latency_us"]["p99"]),
             "max_us": float(result["latency_us"]["max"]),
         }
+        if "tls" in result:
+            row["agreed"] = f"{result['tls']['version']} {result['tls']['cipher']}"
+            row["full"], row["resumed"] = int(result["tls"]["full"]), int(result["tls"]["resumed"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Failed(f"the load generator's JSON is not as expected: {error!r}") from error
     if row["requests"] == 0:
         kinds = ", ".join(f"{count} {kind}" for kind, count in errors.items()) or "none"
         raise Failed(f"no request was answered; errors: {kinds}")
     return row
+
+
+def check_handshakes(row: dict, scenario: Scenario) -> None:
+    """All servers are to do the same work: the same cipher, and handshakes of the kind that the load is about."""
+    wanted = f"{table.TLS_VERSION} {table.TLS_CIPHER}"
+    if row.get("agreed") != wanted:
+        raise Failed(f"client and server agreed on {row.get('agreed', 'nothing')} instead of {wanted}")
+    if scenario.handshakes not in row:
+        return
+    every = row["full"] + row["resumed"]
+    first = scenario.connections if scenario.handshakes == "resumed" else 0  # nothing is there to be resumed yet
+    if every - row[scenario.handshakes] > first + every * MOST_OTHERS:
+        raise Failed(f"only {row[scenario.handshakes]:,} of {every:,} handshakes were {scenario.handshakes}")
+
+
+def load_certificates() -> types.ModuleType:
+    """tests/support/certificates.py, which makes the tests' certificates too."""
+    spec = importlib.util.spec_from_file_location("turtle_certificates", AUTHORITY)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def find_program(server: Server, build: pathlib.Path) -> str:
@@ -222,10 +271,23 @@ def own_seconds() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def fetch(port: int, page: str, seconds: float = 5.0, body: str = "") -> bytes:
-    """The body of the reply, which must be a 200. With a `body` it is posted."""
+@contextlib.contextmanager
+def connected(port: int, seconds: float, trust: ssl.SSLContext | None) -> Iterator[socket.socket]:
+    """A connection; with `trust` one over TLS, to a server that it can verify."""
+    with socket.create_connection(("127.0.0.1", port), seconds) as plain:
+        if trust is None:
+            yield plain
+            return
+        with trust.wrap_socket(plain, server_hostname="127.0.0.1") as secure:
+            yield secure
+
+
+def fetch(
+    port: int, page: str, seconds: float = 5.0, body: str = "", trust: ssl.SSLContext | None = None
+) -> bytes:  # fmt: skip
+    """The body of the reply, which must be a 200. With a `body` it is posted; with `trust` it is asked for over TLS."""
     method = "POST" if body else "GET"
-    with socket.create_connection(("127.0.0.1", port), seconds) as client:
+    with connected(port, seconds, trust) as client:
         head = f"{method} {page} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
         length = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
         client.sendall(f"{head}{length}\r\n{body}".encode())
@@ -243,7 +305,7 @@ def fetch(port: int, page: str, seconds: float = 5.0, body: str = "") -> bytes:
             return reply.read(length) if length >= 0 else reply.read()
 
 
-def check_replies(port: int, scenario: Scenario) -> None:
+def check_replies(port: int, scenario: Scenario, trust: ssl.SSLContext | None = None) -> None:
     """Nothing is measured that does not send the whole page, or what a route has to answer."""
     if scenario.reply:
         answered = fetch(port, scenario.page, body=scenario.body).decode(errors="replace")
@@ -252,20 +314,20 @@ def check_replies(port: int, scenario: Scenario) -> None:
         return
     for page, size in table.PAGES.items():
         try:
-            got = len(fetch(port, page))
+            got = len(fetch(port, page, trust=trust))
         except OSError as error:
             raise Failed(f"GET {page}: {error}") from error
         if got != size:
             raise Failed(f"GET {page}: {got} bytes of {size}")
 
 
-def await_answer(port: int, scenario: Scenario, running: Process) -> None:
+def await_answer(port: int, scenario: Scenario, running: Process, trust: ssl.SSLContext | None = None) -> None:
     deadline = time.monotonic() + START_SECONDS
     while True:
         if running.popen.poll() is not None:
             raise Failed(f"ended with {running.popen.returncode} instead of starting")
         try:
-            fetch(port, scenario.page, 1.0, scenario.body)
+            fetch(port, scenario.page, 1.0, scenario.body, trust)
             return
         except (OSError, Failed) as error:
             if time.monotonic() > deadline:

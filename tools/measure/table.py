@@ -2,7 +2,8 @@
 
 In commands and templates: {program} the server's program, {root} the folder with the pages,
 {port}, {threads}, {work} a folder of its own for this start, {config} the filled-in template from
-final/bench/peers. Templates write @port@ for {port}, because their languages use braces.
+final/bench/peers, {certificate} and {key} the files of a server with TLS. Templates write @port@ for
+{port}, because their languages use braces.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class Scenario:
     least_seconds: float = 0.0  # opening very many connections must not be most of what is measured
     body: str = ""  # posted with each request
     reply: str = ""  # what has to come back; none: the page
+    handshakes: str = ""  # over TLS: "few" (connections stay), "full" or "resumed"; none: without TLS
+    aim: float = 0.0  # the most that final may cost, as a multiple of AIM_PEER; 0: there is no such aim
 
 
 SCENARIOS = (
@@ -63,11 +66,31 @@ ROUTES = (
     Scenario("R5", "a handler on a pool of threads", "/worker", 64, ("--keep-alive",), reply="Hello, world\n"),
 )  # fmt: skip
 
+# The servers have the same certificate, which turtle-bench accepts unseen: to verify it is the client's cost.
+# check_replies() verifies it once.
+TLS_CERTIFICATE, TLS_VERSION, TLS_CIPHER = "ECDSA P-256", "TLSv1.3", "TLS_AES_256_GCM_SHA384"
+AIM_PEER = "nginx"
+TLS = (
+    Scenario("T1", "small file over TLS, keep-alive, 64 connections", SMALL, 64, ("--keep-alive", "--insecure"),
+             handshakes="few", aim=1.0),
+    Scenario("T2", "100 KB file over TLS, keep-alive, 64 connections", BIG, 64, ("--keep-alive", "--insecure"),
+             handshakes="few", aim=1.0),
+    Scenario("T3", "a connection with a full handshake for each request, 64 clients", SMALL, 64,
+             ("--close", "--insecure", "--no-resume"), closing=True, handshakes="full", aim=1.0),
+    Scenario("T4", "a connection with a resumed handshake for each request, 64 clients", SMALL, 64,
+             ("--close", "--insecure"), closing=True, handshakes="resumed", aim=1.0),
+)  # fmt: skip
+
+# What `--record` keeps in files of their own: their loads.
+COMPARED = {"table": (*SCENARIOS, *ROUTES), "tls": TLS}
+
 
 def load_command(bench: str, scenario: Scenario, port: int, seconds: float, result: str) -> list[str]:
+    scheme = "https" if scenario.handshakes else "http"
     return [
         bench, "-c", str(scenario.connections), "-t", f"{seconds:g}", *scenario.options,
-        *(("--post", scenario.body) if scenario.body else ()), "--json", result, f"http://127.0.0.1:{port}{scenario.page}",
+        *(("--post", scenario.body) if scenario.body else ()), "--json", result,
+        f"{scheme}://127.0.0.1:{port}{scenario.page}",
     ]  # fmt: skip
 
 
@@ -95,15 +118,23 @@ class Server:
     kind: str = "peer"  # "final", "floor" or "peer"
     config: str = ""
     only: tuple[str, ...] = ()  # scenarios; none: all that ask for a page
+    secure: tuple[str, ...] = ()  # the command for TLS; none: it takes no part in those loads
+    unable: tuple[str, ...] = ()  # scenarios that it can't have
     closing_options: tuple[str, ...] = ()  # added when each connection has one request
     version: tuple[str, ...] = ()  # arguments that make the program tell
     missing: str = ""  # where it comes from
 
     def takes_part(self, scenario: Scenario) -> bool:
-        return scenario.name in self.only if self.only else scenario not in ROUTES
+        if self.only or scenario.name in self.unable:
+            return scenario.name in self.only
+        return bool(self.secure) if scenario.handshakes else scenario not in ROUTES
 
 
 FINAL = ("{program}", "serve", "{root}", "--port", "{port}", "--threads", "{threads}", "--stop-timeout", "1")
+SECURE = ("{program}", "serve", "{root}", "--https-port", "{port}", "--http", "off", "--tls-version", "1.3",
+          "--tls-certificate", "{certificate}", "--tls-key", "{key}", "--threads", "{threads}",
+          "--stop-timeout", "1")  # fmt: skip
+CONFIGURED = ("{program}", "-c", "{config}")
 FLOOR = ("{program}", "--port", "{port}", "--root", "{root}", "--threads", "{threads}")
 BUILT = "not built: cmake --build build/final"
 CLOSING = tuple(scenario.name for scenario in SCENARIOS if scenario.closing)
@@ -112,7 +143,7 @@ EVERY_ROUTE = tuple(scenario.name for scenario in ROUTES)
 BUILD_AGAIN = ", then build final again"
 
 SERVERS = (
-    Server("final", ("./turtle",), FINAL, kind="final", closing_options=("--deferred-accept", "1"),
+    Server("final", ("./turtle",), FINAL, kind="final", closing_options=("--deferred-accept", "1"), secure=SECURE,
            version=("--version",), missing=BUILT),
     Server("final-per-loop", ("./turtle",), (*FINAL, "--accept", "per-loop"), kind="final",
            closing_options=("--deferred-accept", "1"), version=("--version",), missing=BUILT),
@@ -133,13 +164,14 @@ SERVERS = (
            missing=BUILT),
     Server("floor-uring", ("./bench/floor_uring",), FLOOR, kind="floor", closing_options=("--deferred", "--fin"),
            missing="not built: needs the headers of Linux 6.1"),
-    Server("nginx", ("nginx", "/usr/sbin/nginx"), ("{program}", "-c", "{config}"), config="nginx-tuned.conf.in",
+    Server("nginx", ("nginx", "/usr/sbin/nginx"), CONFIGURED, config="nginx-tuned.conf.in", secure=CONFIGURED,
            version=("-v",), missing="apt install nginx-light"),
-    Server("nginx-shipped", ("nginx", "/usr/sbin/nginx"), ("{program}", "-c", "{config}"),
+    Server("nginx-shipped", ("nginx", "/usr/sbin/nginx"), CONFIGURED,
            config="nginx-shipped.conf.in", version=("-v",), missing="apt install nginx-light"),
     Server("lighttpd", ("lighttpd", "/usr/sbin/lighttpd"), ("{program}", "-D", "-f", "{config}"),
            config="lighttpd.conf.in", version=("-v",), missing="apt install lighttpd"),
-    Server("h2o", ("h2o",), ("{program}", "-c", "{config}"), config="h2o.conf.in", version=("-v",),
+    # h2o 2.2 gives a client that has resumed a session no new ticket: a third of its handshakes would be full.
+    Server("h2o", ("h2o",), CONFIGURED, config="h2o.conf.in", secure=CONFIGURED, unable=("T4",), version=("-v",),
            missing="apt install h2o"),
     Server("apache", ("apache2", "/usr/sbin/apache2", "httpd"), ("{program}", "-D", "FOREGROUND", "-f", "{config}"),
            config="apache.conf.in", version=("-v",), missing="apt install apache2"),
@@ -171,6 +203,19 @@ def user_line(server: Server, user: str) -> str:
     return {"nginx": f"user {user};", "h2o": f"user: {user}", "apache": f"User {user}"}.get(
         server.name.partition("-")[0], ""
     )
+
+
+def tls_lines(server: Server, certificate: str = "", key: str = "") -> dict[str, str]:
+    """In the templates' languages: `ssl`, a word of the listener, and `tls`, its settings; empty without TLS."""
+    if not certificate:
+        return {"ssl": "", "tls": ""}
+    settings = {
+        # Without a cache of sessions, tickets are all that nginx resumes them by: as cheap as it gets.
+        "nginx": f"ssl_certificate {certificate}; ssl_certificate_key {key}; ssl_protocols {TLS_VERSION};"
+        f" ssl_conf_command Ciphersuites {TLS_CIPHER}; ssl_session_cache off; ssl_session_timeout 2h;",
+        "h2o": f"ssl: {{certificate-file: {certificate}, key-file: {key}, minimum-version: {TLS_VERSION}}}",
+    }
+    return {"ssl": "ssl", "tls": settings.get(server.name, "")}
 
 
 @dataclasses.dataclass(frozen=True)
