@@ -15,6 +15,7 @@ import sys
 
 import httpx
 import pytest
+from certificates import Authority
 from lineage import Lineage, await_condition
 from load import Load
 from serving import BINARY, PATIENCE, ROOT, Server, Turtle
@@ -231,6 +232,52 @@ def test_the_configuration_with_tls_redirects_all_but_the_challenge(with_tls, ce
         assert httpx.get(f"http://127.0.0.1:{plain}/.well-known/acme-challenge/token").text == "proof\n"
         encrypted = secure_get(int(secure), certificate, "/style.css")
         assert (encrypted.status_code, encrypted.text) == (200, "body { color: green }\n")
+        assert turtle.stop()[0] == 0
+    finally:
+        turtle.close()
+
+
+def test_two_domains_have_their_certificates_and_files(tmp_path):
+    """tls-sites.json of the page."""
+    authority = Authority(tmp_path / "authority")
+    for file in ("example.org/index.html", "app.example.net/index.html", "app.example.net/assets/a.js"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(file)
+    (tmp_path / "logs").mkdir()
+    text = replaced(
+        text_of("tls-sites.json"), ("/srv/www", tmp_path), ("/var/log/turtle", tmp_path / "logs"), ('["0.0.0.0", "::"]', '"127.0.0.1"'),
+        ('"port": 80', '"port": 0'), ('"port": 443', '"port": 0'), ("127.0.0.1:9507", "127.0.0.1:0"),
+    )
+    for host in ("example.org", "app.example.net"):
+        live = f"/etc/letsencrypt/live/{host}"
+        chain, key = authority.issue(host, host)
+        text = replaced(text, (f"{live}/fullchain.pem", chain), (f"{live}/privkey.pem", key))
+    path = tmp_path / "turtle.json"
+    path.write_text(text, encoding="utf-8")
+    done = subprocess.run([BINARY, "-t", "-f", path], capture_output=True, text=True, check=False)
+    warning = f"turtle: {path}: sites[0].names: 'www.example.org': no certificate is valid for this host\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{path} can be served\n", warning)
+    turtle = Server(BINARY, "-f", path, greeting="Serving ")
+    try:
+        plain, secure = re.search(r"http://127\.0\.0\.1:(\d+)/, https://127\.0\.0\.1:(\d+)/\n", turtle.line).groups()
+        context = ssl.create_default_context(cafile=str(authority.certificate))
+
+        def get(host, path):
+            with httpx.Client(verify=context, timeout=PATIENCE) as client:
+                return client.get(f"https://127.0.0.1:{secure}{path}", headers={"Host": host}, extensions={"sni_hostname": host})
+
+        home = get("example.org", "/")
+        assert (home.text, home.headers["Strict-Transport-Security"][:8]) == ("example.org/index.html", "max-age=")
+        old = get("example.org", "/old/a?b")
+        assert (old.status_code, old.headers["Location"]) == (308, "/new/a?b")
+        assert get("example.org", "/none").status_code == 404
+        assert get("app.example.net", "/users/7").text == "app.example.net/index.html"
+        assert get("app.example.net", "/assets/a.js").text == "app.example.net/assets/a.js"
+        assert get("app.example.net", "/assets/none.js").status_code == 404
+        with httpx.Client(verify=context, timeout=PATIENCE) as client:
+            sni = {"sni_hostname": "example.org"}
+            assert client.get(f"https://127.0.0.1:{secure}/", headers={"Host": "x.example"}, extensions=sni).status_code == 421
+        assert httpx.get(f"http://127.0.0.1:{plain}/", headers={"Host": "x.example"}).status_code == 308
         assert turtle.stop()[0] == 0
     finally:
         turtle.close()
