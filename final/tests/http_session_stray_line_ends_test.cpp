@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <future>
 #include <string>
 
+#include "support/clocked_server.h"
 #include "support/http_client.h"
 #include "support/running_server.h"
 
@@ -13,9 +13,9 @@ namespace TURTLE_SERVER {
 namespace {
 
 using std::chrono::milliseconds;
+using test::ClockedServer;
 using test::Get;
 using test::HttpClient;
-using test::kPatience;
 using test::RunningServer;
 
 constexpr milliseconds kHeadTimeout{30};
@@ -30,38 +30,44 @@ auto ShortHeads() -> HttpOptions {
   return options;
 }
 
-// Waits until everything that the head timeout may cause is done.
-void AwaitHeadTimeout(RunningServer& server) {
-  std::promise<void> over;
-  server.Ask([&] { server.GetLooper().RunAfter(2 * kHeadTimeout, [&] { over.set_value(); }); });
-  ASSERT_EQ(over.get_future().wait_for(kPatience), std::future_status::ready);
-  server.Settle();
-}
+// Short deadlines on a clock that only the test turns.
+class ClockedHeads : public ClockedServer {
+ public:
+  ClockedHeads()
+      : ClockedServer(
+            [](Looper& looper, LoopHttp& http) {
+              http.Mount("/", test::Answering(ReplyWithPath)(looper));
+            },
+            ShortHeads()) {}
+
+  // Lets everything happen that the head timeout may cause.
+  void PassHeadTimeout() { Advance(2 * kHeadTimeout); }
+};
 
 TEST(HttpSessionStrayLineEnds, TheConnectionBehindThemIsIdleAndNotAHeadThatNeverEnds) {
   for (const char* stray : {"\r\n", "\r\n\r\n\r\n"}) {
-    RunningServer server(ReplyWithPath, ShortHeads());
+    ClockedHeads server;
     HttpClient client(server.Port());
     EXPECT_EQ(client.Ask(Get("/first") + stray).body, "/first");
-    AwaitHeadTimeout(server);
+    server.PassHeadTimeout();
     EXPECT_FALSE(client.HasInput(milliseconds(0))) << client.ReadReply().head;
     EXPECT_EQ(client.Ask(Get("/second")).body, "/second");
   }
 }
 
 TEST(HttpSessionStrayLineEnds, TheyMayComeLaterAndInPieces) {
-  RunningServer server(ReplyWithPath, ShortHeads());
+  ClockedHeads server;
   HttpClient client(server.Port());
   EXPECT_EQ(client.Ask(Get("/first")).body, "/first");
   for (const char* piece : {"\r", "\n\r", "\n"}) {
-    server.Ask([&] {  // which stands still until it is there: else they might come as one
+    server.Loop().Ask([&] {  // which stands still until it is there: else they might come as one
       EXPECT_TRUE(client.Send(piece));
-      server.GetLooper().ForEachConnection(
+      server.Loop().Get().ForEachConnection(
           [](Connection* connection) { EXPECT_TRUE(test::AwaitBytes(connection->GetFd(), 1)); });
     });
-    server.Settle();
+    server.Advance(milliseconds(0));
   }
-  AwaitHeadTimeout(server);
+  server.PassHeadTimeout();
   EXPECT_FALSE(client.HasInput(milliseconds(0))) << client.ReadReply().head;
   EXPECT_EQ(client.Ask(Get("/second")).body, "/second");
 }
