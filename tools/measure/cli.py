@@ -117,7 +117,7 @@ def record_all(options: argparse.Namespace) -> int:
     build = (options.build or BUILD).resolve()
     compared = [part for part in parts if part in table.COMPARED]
     for part in compared:
-        chosen(options, part)  # a load that the part does not have is told before anything is measured
+        chosen(options, part)  # refuses an unknown load before anything is measured
     record.missing(build, parts, options.load or run.find_bench(build))
     folder.mkdir(parents=True, exist_ok=True)
     status = 0
