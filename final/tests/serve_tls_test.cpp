@@ -482,7 +482,7 @@ TEST_F(ServeTlsTest, AReloadWithABadFileChangesNothing) {
     std::size_t count = 0;
     const auto expect_unchanged = [&](const std::string& reason) {
       turtle.Signal(SIGHUP);
-      EXPECT_TRUE(Await(" ERROR reloading the settings threw: " + reason + "\n"));
+      EXPECT_TRUE(Await(" ERROR the settings were not reloaded: " + reason + "\n"));
       EXPECT_TRUE(Await(" ERROR the settings are unchanged\n", ++count));
       TlsClient client(TlsPort(turtle));
       ASSERT_TRUE(client.Shake()) << client.Reason();
@@ -535,7 +535,8 @@ TEST_F(ServeTlsTest, AUserWhoCannotReadTheKeyCannotRenewIt) {
   ASSERT_GT(TlsPort(turtle), 0) << turtle.ReadErrors();
   EXPECT_TRUE(Await(" WARN '" + KeyPath() + "' can't be read by the user 'nobody': "));
   turtle.Signal(SIGHUP);
-  EXPECT_TRUE(Await(" ERROR reloading the settings threw: " + KeyPath() + ": Permission denied\n"));
+  EXPECT_TRUE(
+      Await(" ERROR the settings were not reloaded: " + KeyPath() + ": Permission denied\n"));
   EXPECT_EQ(BodyOf(Visit(TlsPort(turtle), LastGet("/"))), "hello");
   ExpectStops(turtle);
 }
@@ -693,10 +694,27 @@ TEST_F(ServeTlsTest, ACheckWarnsOfAHostWithoutACertificate) {
   EXPECT_EQ(turtle.Wait(), 0);
   std::string wanted;
   for (const char* host : {"other.test", "a.b.two.test", "two.test"}) {
-    wanted += "turtle: " + folder_.Path("site.json") + ": sites[1].names: '" + host +
+    wanted += "turtle: " + folder_.Path("site.json") + ": warning: sites[1].names: '" + host +
               "': no certificate is valid for this host\n";
   }
   EXPECT_EQ(turtle.ReadErrors(), wanted);
+}
+
+// A client names no address in its handshake, so no certificate is chosen by one.
+TEST_F(ServeTlsTest, ACheckWarnsOfNoAddress) {
+  const auto check = [this](const std::string& names) {
+    Words words = Configured(Tls() + R"(, "sites": [{"names": [)" + names + R"(], "root_path": ")" +
+                             folder_.Path("site") + "\"}]");
+    words.emplace_back("-t");
+    Turtle turtle(words);
+    static_cast<void>(turtle.Wait());
+    return turtle.ReadErrors();
+  };
+  EXPECT_EQ(check(R"("old.test", "192.0.2.7", "[2001:db8::7]", "[::ffff:192.0.2.7]")"), "");
+  const std::string refused = check(R"("2001:db8::7")");
+  EXPECT_NE(refused.find("2001:db8::7"), std::string::npos) << "a host has brackets there";
+  EXPECT_EQ(refused.find("certificate"), std::string::npos) << refused;
+  EXPECT_NE(check(R"("192.0.2.256")").find("certificate"), std::string::npos) << "no address";
 }
 
 TEST_F(ServeTlsTest, OnePortCannotBeBoth) {

@@ -671,6 +671,50 @@ TEST_F(TlsChannelTest, FailsInAnOrderlyWayWithoutMemory) {
   EXPECT_GE(failures, 1U);
 }
 
+TEST_F(TlsChannelTest, AHandshakeIsCountedOnceWithoutMemory) {
+  test::CertificateWish names;
+  names.is_authority = true;
+  const test::CertificateFiles authority(names);
+  names = {};
+  names.names = {std::string(60, 'a')};  // too long for a string without memory
+  const test::CertificateFiles mine(names, &authority);
+  TlsOptions options;
+  options.certificates = {shared_.certificate.Files()};
+  options.clients = ClientCertificates::kOptional;
+  options.client_ca = authority.Chain();
+  shared_.context = std::make_shared<const TlsContext>(
+      options, std::make_shared<TicketKeys>(options.ticket_period));
+  TlsClientWish wish;
+  wish.certificate = &mine;
+  std::size_t handshakes = 0;
+  bool is_done = false;
+  for (std::size_t first = 1; !is_done; ++first) {
+    ASSERT_LT(first, 100U);
+    auto line = Connect(wish);
+    ASSERT_TRUE(line->End().Shake());
+    line->Deliver();
+    ASSERT_TRUE(line->End().Shake()) << line->End().Reason();
+    const std::string last = line->End().Take();
+    loop_.Ask([&] {
+      const NoBlocks none;
+      Buffer plain;
+      OutQueue reply;
+      test::FailAllocations(first);
+      try {
+        line->Get().Open(last, plain, reply);
+      } catch (const std::bad_alloc&) {
+        EXPECT_EQ(line->Get().PeerSubject(), "");
+      }
+      is_done = test::StopFailing() == 0;
+      EXPECT_TRUE(!is_done || line->Get().PeerSubject() == "CN=" + names.names.front());
+    });
+    line.reset();
+    EXPECT_EQ(shared_.counts.full + shared_.counts.failed, ++handshakes);
+  }
+  EXPECT_EQ(shared_.counts.full, 1U);
+  EXPECT_GE(shared_.counts.failed, 1U);
+}
+
 TEST_F(TlsChannelTest, ThrowsIfThereIsNoMemoryForSealedBytes) {
   const std::string body = test::Pattern(kLong);
   std::size_t failures = 0;

@@ -436,6 +436,7 @@ TEST_F(TlsTest, NewClientsGetAReplacedCertificate) {
   TlsClient before(server_.Port());
   ASSERT_TRUE(before.Shake()) << before.Reason();
   EXPECT_EQ(before.ServerName(), "localhost");
+  EXPECT_EQ(server_.GetTls().Names(), std::set<std::string>{"localhost"});
   CertificateWish other;
   other.names = {"new.test", "localhost"};
   const CertificateFiles made(other);
@@ -443,6 +444,7 @@ TEST_F(TlsTest, NewClientsGetAReplacedCertificate) {
   TlsClient after(server_.Port());
   ASSERT_TRUE(after.Shake()) << after.Reason();
   EXPECT_EQ(after.ServerName(), "new.test");
+  EXPECT_EQ(server_.GetTls().Names(), (std::set<std::string>{"localhost", "new.test"}));
   EXPECT_EQ(AskLast(before), "a turtle");  // the one that was connected goes on
   EXPECT_EQ(AskLast(after), "a turtle");
 }

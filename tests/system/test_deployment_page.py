@@ -255,7 +255,7 @@ def test_two_domains_have_their_certificates_and_files(tmp_path):
     path = tmp_path / "turtle.json"
     path.write_text(text, encoding="utf-8")
     done = subprocess.run([BINARY, "-t", "-f", path], capture_output=True, text=True, check=False)
-    warning = f"turtle: {path}: sites[0].names: 'www.example.org': no certificate is valid for this host\n"
+    warning = f"turtle: {path}: warning: sites[0].names: 'www.example.org': no certificate is valid for this host\n"
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{path} can be served\n", warning)
     turtle = Server(BINARY, "-f", path, greeting="Serving ")
     try:

@@ -37,7 +37,7 @@ SUITES = {
     "install": 900.0,
     "packaging": 900.0,
     "cookbook": 900.0,
-    "site": 900.0,
+    "site": 1200.0,
     "system": 1200.0,
     "conformance": 300.0,
     "attack": 600.0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import pathlib
 import shutil
 import signal
@@ -15,6 +16,7 @@ from measure.run import ROOT
 from measure.table import Scenario, Server
 
 BUILD = ROOT / "build" / "final"
+ROUNDS = 3
 QUICK_ROUNDS, QUICK_SECONDS = 1, 1.0
 OVERHEAD_SECONDS = 1.5  # of starting and ending a server
 MAX_THREADS = 64
@@ -46,6 +48,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="only say which loads and servers there are")
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, help="a build of final (build/final)")
     parser.add_argument("--load", metavar="PROGRAM", default="", help="another turtle-bench")
+
+
+@dataclasses.dataclass(frozen=True)
+class Files:
+    """What the results are written into."""
+
+    json: pathlib.Path | None = None
+    svg: pathlib.Path | None = None
 
 
 def positive(words: str) -> int:
@@ -89,15 +99,17 @@ def main(arguments: list[str]) -> int:
         return 130
 
 
-def chosen(options: argparse.Namespace, part: str = "") -> tuple[Sequence[Scenario], Sequence[Server]]:
-    """The loads and servers that were asked for, of one part or of all; a Failed names one that does not exist."""
+def chosen(
+    options: argparse.Namespace, part: str = "", *, scaling: bool = False
+) -> tuple[Sequence[Scenario], Sequence[Server]]:
+    """The loads and servers that were asked for, of one part, or of all for "". A Failed names one that isn't there."""
     every = [scenario for loads in table.COMPARED.values() for scenario in loads]
     try:
         scenarios = table.choose(options.only, tuple(table.COMPARED[part] if part else every), "load")
         servers = table.choose(options.servers, table.SERVERS, "server")
     except ValueError as error:
         raise Failed(f"part {part}: {error}" if part else str(error)) from error
-    scenarios = (*scenarios, *(table.SCALING if options.scaling else ()))
+    scenarios = (*scenarios, *(table.SCALING if scaling else ()))
     return scenarios, [server for server in servers if any(map(server.takes_part, scenarios))]
 
 
@@ -105,7 +117,8 @@ def bench(options: argparse.Namespace) -> int:
     """Measures and reports; the exit code. A Failed says why nothing could be measured."""
     if options.record and not options.list:
         return record_all(options)
-    return compare(options)
+    rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
+    return compare(options, rounds, Files(options.json, options.svg), scaling=options.scaling)
 
 
 def record_all(options: argparse.Namespace) -> int:
@@ -121,12 +134,11 @@ def record_all(options: argparse.Namespace) -> int:
     record.missing(build, parts, options.load or run.find_bench(build))
     folder.mkdir(parents=True, exist_ok=True)
     status = 0
-    options.rounds = options.rounds or (None if options.quick else record.ROUNDS)
+    rounds = options.rounds or (QUICK_ROUNDS if options.quick else record.ROUNDS)
     for part in compared:
         is_table = part == "table"
-        options.json, options.svg = folder / f"{part}.json", folder / "table.svg" if is_table else None
-        options.scaling = is_table
-        status = max(status, compare(options, part))
+        files = Files(folder / f"{part}.json", folder / "table.svg" if is_table else None)
+        status = max(status, compare(options, rounds, files, part, scaling=is_table))
     record.record(folder, parts, build, options.load or run.find_bench(build), options.quick, note)
     if folder == pages.DATA:
         for name, text in pages.generated().items():
@@ -135,8 +147,9 @@ def record_all(options: argparse.Namespace) -> int:
     return status
 
 
-def compare(options: argparse.Namespace, part: str = "") -> int:
-    scenarios, servers = chosen(options, part)
+def compare(options: argparse.Namespace, rounds: int, files: Files, part: str = "", *, scaling: bool) -> int:
+    """Measures the loads of one part or, for "", of all; the exit code."""
+    scenarios, servers = chosen(options, part, scaling=scaling)
     build = (options.build or BUILD).resolve()
     left_out = {server.name: server.missing for server in servers if not run.find_program(server, build)}
     servers = [server for server in servers if server.name not in left_out]
@@ -147,10 +160,9 @@ def compare(options: argparse.Namespace, part: str = "") -> int:
     refuse(scenarios, servers, left_out, program, build)
     if not shutil.which(program):
         raise Failed(f"{program}: no such program")
-    for file in filter(None, (options.json, options.svg)):
+    for file in filter(None, (files.json, files.svg)):
         check_writable(file)
 
-    rounds = options.rounds or (QUICK_ROUNDS if options.quick else 3)
     duration = options.seconds or (QUICK_SECONDS if options.quick else 4.0)
     result: dict = {
         "machine": machine.describe(build, program, servers),
@@ -175,11 +187,11 @@ def compare(options: argparse.Namespace, part: str = "") -> int:
         interrupted = True
         note("\nbench: interrupted; this is what was measured until then")
         if options.record:
-            options.json = options.svg = None  # the data that was there is whole
+            files = Files()  # the data that was there is whole
     result["medians"] = report.medians(result["rows"])
     if "tls" in result:
         result["ratios"] = report.ratios(result["rows"])
-    publish(result, options)
+    publish(result, files)
     if interrupted:
         raise KeyboardInterrupt
     # What is measured here is our own: a peer that fails is only told of.
@@ -247,18 +259,18 @@ def check_writable(file: pathlib.Path) -> None:
         file.unlink()
 
 
-def publish(result: dict, options: argparse.Namespace) -> None:
+def publish(result: dict, files: Files) -> None:
     described = machine.lines(result["machine"])
     if not result["rows"]:
         return
     print(report.markdown(result, described), flush=True)
-    if options.json:
-        options.json.write_text(report.data(result), encoding="utf-8")
-        note(f"bench: {options.json} has every measurement")
-    if options.svg and any(each["rounds"] for each in result["medians"]):
+    if files.json:
+        files.json.write_text(report.data(result), encoding="utf-8")
+        note(f"bench: {files.json} has every measurement")
+    if files.svg and any(each["rounds"] for each in result["medians"]):
         picture = chart.svg(result["medians"], machine.subtitle(result["machine"]))
-        options.svg.write_text(picture, encoding="utf-8")
-        note(f"bench: {options.svg} is the picture")
+        files.svg.write_text(picture, encoding="utf-8")
+        note(f"bench: {files.svg} is the picture")
 
 
 def print_list(scenarios: Sequence[Scenario], servers: Sequence[Server], left_out: dict[str, str]) -> None:

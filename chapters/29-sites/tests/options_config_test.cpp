@@ -193,9 +193,10 @@ TEST_F(OptionsConfigTest, ACheckWarnsOfASizeOfAFewBytes) {
   const CommandLine command = Parse({"-t", "-f", file});
   EXPECT_EQ(command.action, CommandAction::kPrint);
   EXPECT_EQ(command.text, file + " can be served\n");
-  EXPECT_EQ(command.warnings, "turtle: " + file +
-                                  ": http.max_body_size: 64 means 64 bytes; is 64K or 64M what was "
-                                  "meant?\n");
+  EXPECT_EQ(
+      command.warnings,
+      "turtle: " + file +
+          ": warning: http.max_body_size: 64 means 64 bytes; is 64K or 64M what was meant?\n");
 }
 
 TEST_F(OptionsConfigTest, TheLogIsNamedInOneWayOnly) {

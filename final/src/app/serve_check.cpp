@@ -21,12 +21,12 @@
 #include "app/privileges.h"
 #include "app/serve_settings.h"
 #include "base/unique_fd.h"
+#include "core/ip_text.h"
 #include "core/net_address.h"
 #include "core/socket.h"
 #include "log/log.h"
 #include "log/log_writer.h"
 #include "sites/site_table.h"
-#include "tls/certificate.h"
 #include "tls/tls.h"
 
 namespace TURTLE_SERVER {
@@ -181,21 +181,16 @@ auto Collide(const Place& one, const Place& other) -> bool {
   return one.address.Ip() == other.address.Ip() || (kAnyIsAll && any);
 }
 
-// Returns the names of all certificates.
-auto CertifiedNames(const std::vector<TlsCertificate>& certificates) -> std::set<std::string> {
-  std::set<std::string> names;
-  for (const TlsCertificate& files : certificates) {
-    const Certificate certificate(files);
-    names.insert(certificate.Names().begin(), certificate.Names().end());
-  }
-  return names;
+auto IsAddress(const std::string& host) -> bool {
+  return host.find_first_of("[:") != std::string::npos || ParseIp(AF_INET, host, 0).has_value();
 }
 
-// Returns true if a client that asks for this host gets a certificate for it. A certificate's star
-// is one label, and a site's is any number of them: what is below is not checked.
+// Returns true if a client that asks for this host gets a certificate for it, and for an address,
+// which no client names in its handshake (RFC 6066, section 3). A certificate's star is one label,
+// and a site's is any number of them: what is below is not checked.
 auto IsCertified(const std::string& host, const std::set<std::string>& names) -> bool {
   const std::string pattern = "*" + host.substr(std::min(host.find('.'), host.size()));
-  return names.count(host) != 0 || names.count(pattern) != 0;
+  return IsAddress(host) || names.count(host) != 0 || names.count(pattern) != 0;
 }
 
 // Finds all faults, in the order of the settings.
@@ -246,16 +241,9 @@ class Check {
   // Checks the certificates and their keys, and warns of hosts that have none.
   void Encrypts(const HttpsOptions& https, const SitesOptions& sites) {
     try {
-      const TlsOptions tls = TlsOf(https);
-      static_cast<void>(Tls(tls));
-      const std::set<std::string> names = CertifiedNames(tls.certificates);
+      const std::set<std::string> names = Tls(TlsOf(https)).Names();
       for (std::size_t i = 0; i < sites.size(); ++i) {
-        for (const std::string& host : sites[i].names) {
-          if (!IsCertified(host, names)) {
-            warnings_.push_back(WhatIsWrong("sites[" + std::to_string(i) + "].names", host,
-                                            "no certificate is valid for this host"));
-          }
-        }
+        WarnsOfUncertified("sites[" + std::to_string(i) + "].names", sites[i].names, names);
       }
     } catch (const std::exception& error) {
       faults_.push_back(std::string("tls: ") + error.what());
@@ -299,6 +287,16 @@ class Check {
   auto TakeWarnings() noexcept -> std::vector<std::string> { return std::move(warnings_); }
 
  private:
+  // Warns of the hosts of a site that have no certificate. `names` are the certificates'.
+  void WarnsOfUncertified(const std::string& key, const std::vector<std::string>& hosts,
+                          const std::set<std::string>& names) {
+    for (const std::string& host : hosts) {
+      if (!IsCertified(host, names)) {
+        warnings_.push_back(WhatIsWrong(key, host, "no certificate is valid for this host"));
+      }
+    }
+  }
+
   void Refuses(const std::string& key, const std::string& value, const std::string& reason) {
     if (!reason.empty()) {
       faults_.push_back(WhatIsWrong(key, value, reason));

@@ -20,9 +20,9 @@ namespace TURTLE_SERVER {
 /// Returns the name that was probably meant. A wrong suggestion is worse than none, so one letter
 /// in four may be wrong, and only one in a short word.
 /// @param word as written
-/// @param names the known names. For "http.root_path" the part up to the last dot may be missing in
-///     `word`, or differ. A name that differs in nothing else comes first. Of several such names,
-///     the best is one whose own part is the same, or missing.
+/// @param names the known names. The group of "http.root_path" is "http", the part before the last
+///     dot. It may be missing in `word`, or differ. A name that differs in nothing else comes
+///     first. Of several such names, the best is one of the same group, or of no group.
 /// @return one of `names`; nullopt if none is near
 [[nodiscard]] auto NearestName(std::string_view word, const std::vector<std::string>& names)
     -> std::optional<std::string>;

@@ -56,11 +56,12 @@ class Tls::State {
  public:
   State(const TlsOptions& options, OnRefused on_refused)
       : on_refused_(std::move(on_refused)),
-        keys_(std::make_shared<TicketKeys>(options.ticket_period)),
-        context_(Read(options)) {}
+        keys_(std::make_shared<TicketKeys>(options.ticket_period)) {
+    LoadAlgorithms();
+    context_ = Read(options);
+  }
 
   [[nodiscard]] auto Read(const TlsOptions& options) const -> std::shared_ptr<const TlsContext> {
-    LoadAlgorithms();
     return std::make_shared<const TlsContext>(options, keys_);
   }
 
@@ -85,6 +86,11 @@ class Tls::State {
                                         ReportOf(connection));
   }
 
+  [[nodiscard]] auto Names() const -> std::set<std::string> {
+    const MutexLock lock(mutex_);
+    return context_->Names();
+  }
+
   [[nodiscard]] auto Keys() const noexcept -> TicketKeys& { return *keys_; }
 
   [[nodiscard]] auto Counts() const noexcept -> const TlsCounts& { return counts_; }
@@ -100,7 +106,7 @@ class Tls::State {
   const OnRefused on_refused_;
   TlsCounts counts_;
   std::shared_ptr<TicketKeys> keys_;  // shared with each context
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::shared_ptr<const TlsContext> context_ TURTLE_GUARDED_BY(mutex_);
   std::map<const Looper*, HandshakeTurns> turns_ TURTLE_GUARDED_BY(mutex_);
 };
@@ -121,6 +127,8 @@ auto Tls::Read(const TlsOptions& options) const -> std::shared_ptr<const TlsCont
 }
 
 void Tls::Use(std::shared_ptr<const TlsContext> context) noexcept { state_->Use(context); }
+
+auto Tls::Names() const -> std::set<std::string> { return state_->Names(); }
 
 auto Tls::SaveKeys() const -> std::string { return state_->Keys().Save(); }
 

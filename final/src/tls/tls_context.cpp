@@ -288,6 +288,14 @@ auto TlsContext::OpenTicket(const SSL& session, const unsigned char* name, const
   return found->is_old || SSL_version(&session) == TLS1_3_VERSION ? 2 : 1;
 }
 
+auto TlsContext::Names() const -> std::set<std::string> {
+  std::set<std::string> names;
+  for (const Certificate& each : certificates_) {
+    names.insert(each.Names().begin(), each.Names().end());
+  }
+  return names;
+}
+
 auto TlsContext::StapleFor(SSL& session) const -> std::string_view {
   const X509* const chosen = SSL_get_certificate(&session);
   for (const Certificate& each : certificates_) {

@@ -134,7 +134,7 @@ void NameLogFile(ServeOptions& options) {
 void Check(CommandLine& line) {
   for (const auto& warnings : {ServeWarnings(line.serve), StartWarnings(line.serve)}) {
     for (const std::string& warning : warnings) {
-      line.warnings += "turtle: " + line.file + ": " + warning + "\n";
+      line.warnings += "turtle: " + line.file + ": warning: " + warning + "\n";
     }
   }
   line.action = CommandAction::kPrint;

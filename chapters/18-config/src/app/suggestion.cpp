@@ -9,10 +9,10 @@ namespace TURTLE_SERVER {
 
 namespace {
 
-// Returns the last part of "http.root_path".
+// Returns the part of "http.root_path" after the last dot, "root_path".
 auto Own(std::string_view name) -> std::string_view { return name.substr(name.rfind('.') + 1); }
 
-// Returns the part before it, "http", which may be empty.
+// Returns the part before the last dot, "http"; "" if there is no dot.
 auto Group(std::string_view name) -> std::string_view {
   const std::size_t dot = name.rfind('.');
   return dot == std::string_view::npos ? "" : name.substr(0, dot);

@@ -1,7 +1,10 @@
 #include "app/settings_reader.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <exception>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -12,6 +15,7 @@
 #include "app/serve_settings.h"
 #include "core/cidr_set.h"
 #include "log/log.h"
+#include "log/log_line.h"
 
 namespace TURTLE_SERVER {
 
@@ -22,6 +26,13 @@ void LogLines(LogLevel level, const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     Log(level, line);
   }
+}
+
+// Allocates nothing, since memory may be what was missing.
+void LogWhyNot(const char* why) noexcept {
+  std::array<char, LogLine::kMaxBytes> text{};
+  std::snprintf(text.data(), text.size(), "the settings were not reloaded: %s", why);
+  Log(LogLevel::kError, text.data());
 }
 
 // Logs the new settings that need a restart.
@@ -47,10 +58,13 @@ template <typename Step>
 void SettingsReader::OrReady(const Step& step) noexcept {
   try {
     step();
+    return;
+  } catch (const std::exception& error) {
+    LogWhyNot(error.what());
   } catch (...) {
-    LogException("reloading the settings");
-    notifier_.Ready();
+    LogWhyNot("unknown exception");
   }
+  notifier_.Ready();
 }
 
 void SettingsReader::Read(TaskPool& pool) {

@@ -11,6 +11,7 @@
 // Interface:
 //  * Channels() makes the channel of each connection.
 //  * Replace() reads certificates again while the server runs.
+//  * Names() are the hosts that have a certificate.
 //  * Stats() counts the handshakes.
 //  * SaveKeys() and LoadKeys() hand the keys of tickets over to the process that replaces this one.
 //
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -71,6 +73,9 @@ class Tls {
   /// Does the second half.
   /// @param context the result of Read() of this object
   void Use(std::shared_ptr<const TlsContext> context) noexcept;
+
+  /// Returns the DNS names of all certificates, in lower case: "example.org", "*.example.org".
+  [[nodiscard]] auto Names() const -> std::set<std::string>;
 
   /// Returns the keys of tickets, as LoadKeys() takes them: a secret.
   [[nodiscard]] auto SaveKeys() const -> std::string;

@@ -69,8 +69,8 @@ auto TlsChannel::Shake() -> ChannelStatus {
   ERR_clear_error();
   const int result = SSL_do_handshake(session_.get());
   if (result == 1) {
+    subject_ = SubjectOf(SSL_get0_peer_certificate(session_.get()));  // may throw
     is_open_ = true;
-    subject_ = SubjectOf(SSL_get0_peer_certificate(session_.get()));
     ++(SSL_session_reused(session_.get()) == 1 ? counts_.resumed : counts_.full);
     return ChannelStatus::kOpen;
   }

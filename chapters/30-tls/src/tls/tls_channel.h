@@ -102,7 +102,7 @@ class TlsChannel final : public Channel {
   std::string subject_;         // of the client's certificate
   std::string kept_;            // arrived before its turn
   bool awaits_ = false;         // its turn
-  bool has_turn_ = false;       // the turn has come, and was not used yet
+  bool has_turn_ = false;       // the turn that it last asked for has come
   bool has_begun_ = false;      // the client has sent a byte
   bool is_open_ = false;        // the handshake is complete
   bool has_failed_ = false;     // it was refused

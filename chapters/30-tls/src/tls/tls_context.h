@@ -20,6 +20,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,9 @@ class TlsContext {
 
   /// Makes a server's session. This must outlive it. Throws std::bad_alloc.
   [[nodiscard]] auto NewSession() const -> SslPtr;
+
+  /// Returns the DNS names of all certificates, as Certificate::Names() does.
+  [[nodiscard]] auto Names() const -> std::set<std::string>;
 
  private:
   friend struct TlsCallbacks;
