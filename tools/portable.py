@@ -37,7 +37,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 TARGETS = ("aarch64-macos", "x86_64-macos", "x86_64-freebsd")
 REQUIREMENTS = "tools/portable-requirements.txt"
 # Links to these alone: with all of /usr/include, this system's C library would hide the other's.
-LIBRARIES = ("CLI", "gtest", "mariadb", "nlohmann", "re2", "sqlite3.h")
+LIBRARIES = ("CLI", "brotli", "gtest", "mariadb", "nlohmann", "re2", "sqlite3.h", "zlib.h", "zstd.h", "zstd_errors.h")
+# Debian has headers that depend on the machine in a folder with its name: openssl/configuration.h, and zconf.h in
+# some releases.
+SPLIT_LIBRARIES = ("openssl/*.h", "zconf.h")
 # What CMake compiles on those systems: cmake/tree/cmake/targets.cmake, final/bench/turtle_bench.
 SOURCES = (
     "src/**/*.cpp",
@@ -120,18 +123,15 @@ def link_libraries(found_in: pathlib.Path, folder: pathlib.Path) -> None:
     for name in LIBRARIES:
         if (found_in / name).exists():
             (folder / name).symlink_to(found_in / name)
-    link_openssl(found_in, folder / "openssl")
+    for pattern in SPLIT_LIBRARIES:
+        for place in (found_in, *sorted(found_in.glob("*-linux-gnu*"))):
+            for header in sorted(place.glob(pattern)):
+                link = folder / header.relative_to(place)
+                link.parent.mkdir(exist_ok=True)
+                if not link.exists():
+                    link.symlink_to(header)
     if not (folder / "gtest").exists():
         raise PortableError(f"{found_in}/gtest: missing; --headers DIR says where the libraries are")
-
-
-def link_openssl(found_in: pathlib.Path, folder: pathlib.Path) -> None:
-    """Makes a folder of OpenSSL's headers. Debian has those that depend on the machine elsewhere."""
-    folder.mkdir()
-    for place in (found_in, *sorted(found_in.glob("*-linux-gnu*"))):
-        for header in sorted((place / "openssl").glob("*.h")):
-            if not (folder / header.name).exists():
-                (folder / header.name).symlink_to(header)
 
 
 # --- what has compiled before ---------------------------------------------------------------------

@@ -38,7 +38,7 @@ LAYERS = (
     ("cgi", "ops", "response_cache", "sites"),
     ("files",),
     ("web",),
-    ("db", "process", "tls", "udp", "uring"),
+    ("compress", "db", "process", "tls", "udp", "uring"),
     ("core",),
     ("http", "task"),
     ("log",),

@@ -71,6 +71,16 @@ if(TARGET OpenSSL::SSL)
   string(APPEND dependencies "\nfind_dependency(OpenSSL 3.0)")
   string(APPEND libraries " -lssl -lcrypto")
 endif()
+if(TARGET Brotli::encoder)
+  string(APPEND dependencies "\nfind_dependency(ZLIB)"
+                             "\nlist(PREPEND CMAKE_MODULE_PATH \"\${CMAKE_CURRENT_LIST_DIR}\")"
+                             "\nfind_dependency(Brotli)"
+                             "\nfind_dependency(Zstd)"
+                             "\nlist(POP_FRONT CMAKE_MODULE_PATH)")
+  string(APPEND libraries " -lz -lbrotlienc -lbrotlidec -lzstd")
+  install(FILES "${CMAKE_CURRENT_LIST_DIR}/FindBrotli.cmake" "${CMAKE_CURRENT_LIST_DIR}/FindZstd.cmake"
+          DESTINATION "${package}")
+endif()
 if(TARGET SQLite::SQLite3)
   string(APPEND dependencies "\nfind_dependency(SQLite3)")
   string(APPEND libraries " -lsqlite3")

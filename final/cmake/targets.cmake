@@ -79,6 +79,11 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/tls/tls.h")
   include("${CMAKE_CURRENT_LIST_DIR}/tls.cmake")
 endif()
 
+# From chapter 31 on.
+if(EXISTS "${PROJECT_SOURCE_DIR}/src/compress/encoder.h")
+  include("${CMAKE_CURRENT_LIST_DIR}/compress.cmake")
+endif()
+
 # From chapter 25 on: a page that the library has with it.
 set(page "${PROJECT_SOURCE_DIR}/src/ops/dashboard")
 if(EXISTS "${page}")
@@ -213,6 +218,9 @@ foreach(file IN LISTS tests)
   endif()
   if(openssl_headers)  # tests of src/tls call OpenSSL as clients do
     target_include_directories(${name} SYSTEM PRIVATE "${openssl_headers}")
+  endif()
+  if(compress_headers)  # tests of src/compress decode as clients do
+    target_include_directories(${name} SYSTEM PRIVATE "${compress_headers}")
   endif()
   # The names of support/child.h by which a test finds an example; "../turtle" is the program.
   file(STRINGS "${PROJECT_SOURCE_DIR}/${file}" examples_used

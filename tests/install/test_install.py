@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -83,6 +84,9 @@ add_executable(outside main.cpp)
 target_link_libraries(outside PRIVATE turtle::{target})
 """
 FOUND = "find_package(turtle {version} REQUIRED)"
+# A linker leaves out the files of a library that nothing calls, and then misses no library that only they call.
+# Without -fno-lto GCC looks into the files, and leaves out their functions as well.
+ALL_FILES = ("-fno-lto", "-Wl,--whole-archive,{library},--no-whole-archive")
 EMBEDDED = """\
 set(BUILD_TESTING OFF)
 add_subdirectory("{folder}" turtle EXCLUDE_FROM_ALL)
@@ -205,6 +209,28 @@ def test_pkg_config_knows_it(prefix, version, tmp_path, package, target):
     flags = call("pkg-config", "--cflags", "--libs", package, env=environment).split()
     call("c++", "-std=c++17", tmp_path / "main.cpp", *flags, "-o", tmp_path / "outside")
     assert call(tmp_path / "outside") == "hello\n"
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="the linker of macOS has another option for it")
+def test_the_package_names_the_libraries_of_every_file(prefix, version, tmp_path):
+    lay_out(tmp_path, FOUND.format(version=version))
+    options = " ".join(ALL_FILES).format(library="$<TARGET_FILE:turtle::turtle>")
+    with (tmp_path / "CMakeLists.txt").open("a") as project:
+        project.write(f"target_link_options(outside PRIVATE {options})\n")
+    call("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    call("cmake", "--build", tmp_path / "build")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="the linker of macOS has another option for it")
+@pytest.mark.skipif(not shutil.which("pkg-config"), reason="pkg-config is not installed")
+def test_pkg_config_names_the_libraries_of_every_file(prefix, tmp_path):
+    (tmp_path / "main.cpp").write_text(SPELLINGS["turtle"])
+    folder = next(prefix.glob("lib*/**/turtle.pc")).parent
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(folder)}
+    flags = call("pkg-config", "--cflags", "--libs", "turtle", env=environment).split()
+    library = next(prefix.glob("lib*/**/libturtle.a"))
+    options = [option.format(library=library) for option in ALL_FILES]
+    call("c++", "-std=c++17", tmp_path / "main.cpp", *options, *flags, "-o", tmp_path / "outside")
 
 
 @pytest.mark.parametrize("program", ["turtle", "turtle-bench"])

@@ -10,7 +10,7 @@ from serving import ROOT
 COLUMNS = ("what", "default", "flag", "code", "beyond", "test")
 # What is no limit.
 OTHERS = {"--help", "--port", "--address", "--threads", "--cgi-dir", "--cache-check"}
-OTHERS |= {"--block", "--cpu-affinity", "--poller", "--response-cache", "--task-threads"}
+OTHERS |= {"--block", "--cpu-affinity", "--poller", "--response-cache", "--task-threads", "--compression"}
 OTHERS |= {"--log-level", "--log-file", "--log-async", "--log-when-full", "--log-flush"}
 OTHERS |= {"--log-path", "--log-base-name", "--drain-time"}
 OTHERS |= {"--access-log", "--access-log-format"}

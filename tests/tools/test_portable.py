@@ -143,15 +143,33 @@ def test_a_file_of_the_databases_and_of_the_program_gets_its_definition(tmp_path
     assert not any(word.startswith("-D") for word in build.options(tree, "src/core/looper.cpp"))
 
 
-def test_the_headers_of_openssl_are_in_one_folder(tmp_path):
-    for name in ("openssl/ssl.h", "x86_64-linux-gnu/openssl/configuration.h", "gtest/gtest.h", "stdio.h"):
-        header = tmp_path / "include" / name
+def linked_headers(folder, names):
+    """What is linked to where these are: the names in the new folder, and in its folder openssl."""
+    for name in ("gtest/gtest.h", "stdio.h", *names):
+        header = folder / "include" / name
         header.parent.mkdir(parents=True, exist_ok=True)
-        header.write_text("")
-    portable.link_libraries(tmp_path / "include", tmp_path / "headers")
-    found = {path.name for path in (tmp_path / "headers/openssl").iterdir()}
-    assert found == {"ssl.h", "configuration.h"}
-    assert {path.name for path in (tmp_path / "headers").iterdir()} == {"gtest", "openssl"}
+        header.write_text(name)
+    portable.link_libraries(folder / "include", folder / "headers")
+    return tuple({path.name for path in place.glob("*")} for place in (folder / "headers", folder / "headers/openssl"))
+
+
+def test_the_headers_of_openssl_are_in_one_folder(tmp_path):
+    found, openssl = linked_headers(tmp_path, ("openssl/ssl.h", "x86_64-linux-gnu/openssl/configuration.h"))
+    assert openssl == {"ssl.h", "configuration.h"}
+    assert found == {"gtest", "openssl"}
+
+
+@pytest.mark.parametrize("place", ["zconf.h", "x86_64-linux-gnu/zconf.h"])
+def test_the_headers_of_zlib_are_side_by_side_wherever_this_system_has_them(tmp_path, place):
+    found, _ = linked_headers(tmp_path, ("zlib.h", place, "x86_64-linux-gnu/sys/types.h"))
+    assert found == {"gtest", "zlib.h", "zconf.h"}
+    assert (tmp_path / "headers/zconf.h").read_text() == place
+
+
+def test_the_headers_of_brotli_and_zstandard_are_there(tmp_path):
+    found, _ = linked_headers(tmp_path, ("brotli/encode.h", "zstd.h", "zstd_errors.h"))
+    assert found == {"gtest", "brotli", "zstd.h", "zstd_errors.h"}
+    assert (tmp_path / "headers/brotli/encode.h").exists()
 
 
 def test_warnings_are_those_of_the_build():

@@ -65,6 +65,9 @@ PROGRAM = (
     Need(header("nlohmann/json.hpp"), "nlohmann-json3-dev", "nlohmann-json"),
     Need(header("re2/re2.h"), "libre2-dev", "re2"),
     Need(header("openssl/ssl.h"), "libssl-dev", "openssl@3"),
+    Need(lambda: sys.platform == "darwin" or header("zlib.h")(), "zlib1g-dev"),
+    Need(header("brotli/encode.h"), "libbrotli-dev", "brotli"),
+    Need(header("zstd.h"), "libzstd-dev", "zstd"),
     Need(header("sqlite3.h"), "libsqlite3-dev", "sqlite"),
     Need(header("mariadb/mysql.h"), "libmariadb-dev", "mariadb-connector-c"),
 )

@@ -524,7 +524,7 @@ class Reference:
 
 
 # Each can use those above it, as docs/design.md draws.
-MODULES = ["base", "log", "task", "core", "http", "uring", "udp", "tls", "db", "process", "web", "files", "cgi",
+MODULES = ["base", "log", "task", "core", "http", "uring", "udp", "tls", "compress", "db", "process", "web", "files", "cgi",
            "sites", "response_cache", "ops", "app"]  # fmt: skip
 
 

@@ -57,6 +57,7 @@ struct ServeOptions {
   HttpsOptions https;                           ///< --tls-…, --https-…, --http
   SitesOptions sites;                           ///< "sites"; empty: `directory` is the only one.
   bool dot_files = false;                ///< --dot-files: names that begin with a dot are served.
+  bool compression = false;              ///< --compression: text is compressed.
   std::string cgi_dir;                   ///< --cgi-dir: an existing directory; empty: no CGI.
   std::chrono::seconds cgi_timeout{30};  ///< --cgi-timeout: how long a program may take.
   std::uint64_t cache_size = std::uint64_t{64} << 20;  ///< --cache-size in bytes; 0: no cache.

@@ -80,6 +80,9 @@ auto HttpOf(const ServeOptions& options) -> HttpOptions {
   http.idle_timeout = options.idle_timeout;
   http.min_body_rate = options.min_body_rate;
   http.min_send_rate = options.min_send_rate;
+  if (options.compression) {
+    http.compression = std::make_shared<const Compression>();
+  }
   if (!options.trusted_proxies.empty()) {
     http.trusted_proxies = std::make_shared<const CidrSet>(SplitList(options.trusted_proxies));
   }

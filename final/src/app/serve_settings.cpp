@@ -72,6 +72,8 @@ void AddServer(SettingList& list, ServeOptions& options) {
               "programs for /cgi-bin/; without it there are none");
   list.Seconds({"timeouts.cgi", "--cgi-timeout"}, options.cgi_timeout, 1,
                "when a program that takes longer is killed");
+  list.Switch({"http.compression", "--compression"}, options.compression, true, false,
+              "on: text is compressed for clients that accept br, zstd or gzip");
   list.Size({"http.cache_size", "--cache-size"}, options.cache_size, 0, kMaxSize,
             "memory for cached files; 0: no cache");
   list.Word({"http.cache_check", "--cache-check"}, options.cache_check,

@@ -368,6 +368,10 @@ auto RuleSettings(SiteRule& rule) -> SettingList {
   AddPaths(list, rule);
   AddFields(list, rule);
   AddTargets(list, rule);
+  list.Switch({"compress", ""}, rule.compress, std::optional<bool>(true),
+              std::optional<bool>(false),
+              "off: responses are sent plain, even if http.compression is on: for pages with a "
+              "secret beside text that a stranger may choose");
   AddLimits(list, rule);
   AddUsers(list, rule);
   list.Check([&rule](const GivenKeys& given) { return RuleFaults(rule, given); });

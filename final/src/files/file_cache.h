@@ -9,9 +9,14 @@
 // a second name, or by choice. A file read into memory must have the same times before and
 // after.
 //
+// A file that is worth compressing may have variants beside it: a file with the same name and the
+// suffix of a coding, encoded in advance, or bytes that were encoded here (files/file_coder.h).
+// They go when the file goes.
+//
 // Interface:
 //  * Find() returns an entry that is fresh, or none.
 //  * Load() stores a file that has just been opened.
+//  * AddVariant() stores another coding of an entry.
 //
 // Each loop has its own cache, with its share of the memory: a hit takes no lock, and touches
 // nothing that another core writes.
@@ -21,6 +26,7 @@
 
 #include <sys/stat.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +38,7 @@
 #include "base/lru_cache.h"
 #include "base/pin.h"
 #include "base/unique_fd.h"
+#include "compress/coding.h"
 #include "core/looper.h"
 #include "files/file_validators.h"
 #include "files/file_watch.h"
@@ -61,7 +68,7 @@ class CachedFile : public Pinned {
   /// field, an empty line, and the content, unless the file is kept open.
   [[nodiscard]] auto Text() const noexcept -> std::string_view { return text_; }
 
-  /// Returns the part of Text() for a response with status 304: the tag and the empty line.
+  /// Returns the part of Text() for a response with status 304: Vary, the tag and the empty line.
   [[nodiscard]] auto NotModifiedText() const noexcept -> std::string_view {
     return Text().substr(tag_at_, text_.size() - (file_ ? 0 : BodyBytes()) - tag_at_);
   }
@@ -69,27 +76,58 @@ class CachedFile : public Pinned {
   /// Returns the open file, borrowed; -1 if the content is a part of Text().
   [[nodiscard]] auto GetFd() const noexcept -> int { return file_.Get(); }
 
-  /// Returns the file's length.
-  [[nodiscard]] auto BodyBytes() const noexcept -> std::size_t {
-    return static_cast<std::size_t>(status_.st_size);
+  /// Returns the length of the body.
+  [[nodiscard]] auto BodyBytes() const noexcept -> std::size_t { return body_bytes_; }
+
+  /// Returns the content; "" if the file is kept open.
+  [[nodiscard]] auto Content() const noexcept -> std::string_view {
+    return file_ ? std::string_view() : Text().substr(text_.size() - body_bytes_);
   }
 
   /// Returns the validators for conditional requests.
-  [[nodiscard]] auto GetValidators() const noexcept -> Validators { return validators_.Get(); }
+  [[nodiscard]] auto GetValidators() const noexcept -> Validators;
+
+  /// Returns true if the file may be sent in another coding, and says so in Vary.
+  [[nodiscard]] auto IsNegotiable() const noexcept -> bool { return negotiable_; }
+
+  /// Returns the file in another coding; empty if there is none yet.
+  [[nodiscard]] auto Variant(Coding coding) const noexcept -> const PinTo<CachedFile>& {
+    return variants_[static_cast<std::size_t>(coding)];
+  }
+
+  /// Notes that a coding of this file is not worth another attempt.
+  void SetUseless(Coding coding) noexcept { useless_[static_cast<std::size_t>(coding)] = true; }
+
+  /// Returns true after SetUseless().
+  [[nodiscard]] auto IsUseless(Coding coding) const noexcept -> bool {
+    return useless_[static_cast<std::size_t>(coding)];
+  }
 
  private:
   friend class FileCache;
   CachedFile(const struct stat& status, const timespec& now)
       : status_(status), validators_(status, now) {}
 
-  std::string name_;  // relative to the root
-  struct stat status_;
+  // Makes the text, when all else is set.
+  void Fill(Coding coding, std::string_view body);
+
+  std::string name_;    // relative to the root
+  struct stat status_;  // of the file that has the content, or from which it was made
   FileValidators validators_;
+  std::string tag_;  // of a variant; "": that of validators_
+  std::string type_;
   std::string text_;
   UniqueFd file_;
-  std::size_t tag_at_ = 0;  // where in text_ the field begins that a 304 also has
+  std::size_t body_bytes_ = 0;
+  std::size_t tag_at_ = 0;  // where in text_ the fields begin that a 304 also has
+  std::size_t weight_ = 0;
+  bool negotiable_ = false;
   bool check_always_ = false;
+  bool is_made_ = false;         // a variant that was encoded here
+  bool awaits_sidecar_ = false;  // one that has just changed
   TimePoint checked_{};
+  std::array<PinTo<CachedFile>, kCodingCount> variants_;
+  std::array<bool, kCodingCount> useless_{};
 
   template <class T, class... Arguments>
   friend auto MakePinned(Arguments&&... arguments) -> PinTo<T>;
@@ -117,9 +155,18 @@ class FileCache {
   /// @param file open; taken over if it is kept open
   /// @param status of the file, taken after it was opened
   /// @param type its Content-Type
+  /// @param negotiable true if other codings of it may be sent: those beside it are stored, too
   /// @return the entry; an empty pin if there is no room for it, or if it is just changing
   auto Load(const std::string& name, UniqueFd& file, const struct stat& status,
-            std::string_view type) -> PinTo<CachedFile>;
+            std::string_view type, bool negotiable = false) -> PinTo<CachedFile>;
+
+  /// Stores an entry in another coding.
+  /// @param file the entry, as Find() returned it a moment ago
+  /// @param coding not kIdentity
+  /// @param coded the encoded content
+  /// @return the variant; an empty pin if there is no room for it, or if the file has changed
+  auto AddVariant(const PinTo<CachedFile>& file, Coding coding, std::string_view coded)
+      -> PinTo<CachedFile>;
 
   /// Switches to another root directory, and forgets everything.
   /// @param root as for the constructor
@@ -137,6 +184,12 @@ class FileCache {
   void OnChange(std::string_view path, FileWatch::Subject subject);
   auto WatchPath(const std::string& name) -> bool;
   auto IsFresh(CachedFile& file) const -> bool;
+  auto IsUnchanged(const CachedFile& file) const -> bool;
+  auto Store(const PinTo<CachedFile>& file) -> bool;
+  void LoadSidecar(CachedFile& plain, Coding coding);
+  [[nodiscard]] auto IsCopied(const struct stat& status) const noexcept -> bool {
+    return static_cast<std::uint64_t>(status.st_size) <= options_.max_copied_bytes;
+  }
 
   Looper& looper_;
   int root_;

@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "compress/compressible.h"
+#include "compress/compression.h"
 #include "core/looper.h"
 #include "files/file_response.h"
 #include "files/open_beneath.h"
@@ -18,6 +20,7 @@
 #include "http/mime.h"
 #include "http/request.h"
 #include "http/response.h"
+#include "log/log.h"
 #include "web/exchange.h"
 #include "web/http_server.h"
 
@@ -52,6 +55,11 @@ auto IsNormal(std::string_view path) noexcept -> bool {
   return true;
 }
 
+// Not only if this client's response may be compressed: the entry serves all clients.
+auto IsNegotiable(const Exchange& exchange, std::string_view type) noexcept -> bool {
+  return exchange.Compresses() && IsCompressible(type);
+}
+
 // Returns true if the path names a directory. "" doesn't: it is a mount without its slash.
 auto NamesFolder(std::string_view path) noexcept -> bool {
   return !path.empty() && path.back() == '/';
@@ -77,6 +85,7 @@ StaticFiles::StaticFiles(Looper& looper, StaticFilesOptions options)
   hides_index_ = IsHidden("/" + options_.index);
   if (options_.cache.max_bytes.value_or(0) != 0) {
     cache_ = std::make_unique<FileCache>(looper, root_.Get(), options_.cache);
+    coder_.emplace(looper, *cache_);
   }
 }
 
@@ -121,8 +130,37 @@ auto StaticFiles::FileNameOf(std::string_view path) -> std::string_view {
   return index_name_;
 }
 
-void StaticFiles::AnswerCached(Exchange& exchange, const PinTo<CachedFile>& file) {
+// Returns a file in the coding that the client likes best; empty: the file itself, for now.
+auto StaticFiles::Negotiated(const Exchange& exchange, const PinTo<CachedFile>& file)
+    -> PinTo<CachedFile> {
+  const Compression* const compression = exchange.GetCompression();
+  if (compression == nullptr || !file->IsNegotiable()) {
+    return {};
+  }
+  const bool is_long = file->BodyBytes() >= compression->Options().min_bytes;
+  CodingOrder offered;
+  for (const Coding each : compression->Options().codings) {
+    if (file->Variant(each) || (is_long && !file->IsUseless(each))) {
+      offered.Add(each);
+    }
+  }
+  const Coding coding = compression->CodingFor(exchange.GetRequest(), offered);
+  if (coding == Coding::kIdentity) {
+    return {};
+  }
+  const PinTo<CachedFile>& variant = file->Variant(coding);
+  return variant ? variant : coder_->Code(file, coding);
+}
+
+void StaticFiles::AnswerCached(Exchange& exchange, const PinTo<CachedFile>& plain) {
   const Request& request = exchange.GetRequest();
+  PinTo<CachedFile> variant;
+  try {
+    variant = Negotiated(exchange, plain);
+  } catch (...) {
+    LogException("compressing a file");
+  }
+  const PinTo<CachedFile>& file = variant ? variant : plain;
   ConditionResult condition;
   if (HasConditions(request.headers)) {
     condition = EvaluateConditions(request.method, request.headers, file->GetValidators(),
@@ -131,10 +169,11 @@ void StaticFiles::AnswerCached(Exchange& exchange, const PinTo<CachedFile>& file
   switch (condition.action) {
     case ConditionResult::Action::kServe:
       exchange.Reply(
-          ReadyReply{ReadyStatus::kOk, file->Text(), file->BodyBytes(), file, file->GetFd()});
+          ReadyReply{ReadyStatus::kOk, file->Text(), file->BodyBytes(), file, file->GetFd(), true});
       break;
     case ConditionResult::Action::kNotModified:
-      exchange.Reply(ReadyReply{ReadyStatus::kNotModified, file->NotModifiedText(), 0, file});
+      exchange.Reply(
+          ReadyReply{ReadyStatus::kNotModified, file->NotModifiedText(), 0, file, -1, true});
       break;
     case ConditionResult::Action::kPreconditionFailed:
       exchange.Reply(ErrorResponse(412));
@@ -247,7 +286,8 @@ void StaticFiles::AnswerFile(Exchange& exchange, const std::string& name, Unique
   const Request& request = exchange.GetRequest();
   const std::string_view type = TypeOf(name);
   if (const PinTo<CachedFile> cached =
-          Cacheable(request) ? cache_->Load(name, file, status, type) : PinTo<CachedFile>()) {
+          Cacheable(request) ? cache_->Load(name, file, status, type, IsNegotiable(exchange, type))
+                             : PinTo<CachedFile>()) {
     AnswerCached(exchange, cached);
   } else {
     Response response(200);

@@ -13,6 +13,9 @@
 // Names that begin with a dot are not served (`/.env`, `/.git/config`), except beneath
 // `/.well-known/` (RFC 8615).
 //
+// If the server compresses, text is kept in the codings that clients have asked for: from files
+// that were encoded in advance ("style.css.br" beside "style.css"), or encoded here.
+//
 // A cached file is sent from memory without a system call for the file. Otherwise a small file is
 // read, and sent together with its head; a large one is sent by sendfile(2).
 //
@@ -35,6 +38,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,6 +46,7 @@
 #include "base/pin.h"
 #include "base/unique_fd.h"
 #include "files/file_cache.h"
+#include "files/file_coder.h"
 #include "files/root_folder.h"
 #include "http/request.h"
 #include "web/request_handler.h"
@@ -120,7 +125,8 @@ class StaticFiles : public RequestHandler {
   auto FindCached(const Request& request, std::string_view path) -> PinTo<CachedFile>;
   auto IsHidden(std::string_view path) const noexcept -> bool;
   auto Cacheable(const Request& request) const noexcept -> bool;
-  void AnswerCached(Exchange& exchange, const PinTo<CachedFile>& file);
+  void AnswerCached(Exchange& exchange, const PinTo<CachedFile>& plain);
+  auto Negotiated(const Exchange& exchange, const PinTo<CachedFile>& file) -> PinTo<CachedFile>;
   void Answer(Exchange& exchange);
   void AnswerFailure(Exchange& exchange, const std::string& name, int error);
   void AnswerMissing(Exchange& exchange, const std::string& name, int error);
@@ -134,6 +140,7 @@ class StaticFiles : public RequestHandler {
   const StaticFilesOptions options_;
   RootFolder root_;
   std::unique_ptr<FileCache> cache_;
+  std::optional<FileCoder> coder_;  // of the cache's files
   bool hides_index_ = false;  // the index page itself is hidden, and found under its directory only
   std::string index_name_;    // of a directory's page; its memory is reused
 };

@@ -29,6 +29,17 @@ void AppendKey(const Exchange& exchange, std::string& key) {
   }
 }
 
+// Returns whether a response that has begun may be sent in other codings. A handler that has called
+// KeepPlain() is not asked at a hit, so the cache remembers it.
+auto CodingOf(const Exchange& exchange, const Response& head) -> KeptCoding {
+  if (!exchange.Compresses()) {
+    return KeptCoding::kUnknown;
+  }
+  return exchange.GetCompression() != nullptr && Compression::IsNegotiable(head)
+             ? KeptCoding::kNegotiable
+             : KeptCoding::kPlain;
+}
+
 }  // namespace
 
 class CachingHandler::LocalReply : public Pinned {
@@ -36,8 +47,34 @@ class CachingHandler::LocalReply : public Pinned {
   explicit LocalReply(std::shared_ptr<const KeptReply> kept) : kept_(std::move(kept)) {}
   [[nodiscard]] auto Kept() const noexcept -> const KeptReply& { return *kept_; }
 
+  // The same in another coding; empty: there is none.
+  [[nodiscard]] auto Variant(Coding coding) noexcept -> PinTo<LocalReply>& {
+    return variants_[static_cast<std::size_t>(coding)];
+  }
+
+  // Notes that a coding doesn't make it shorter.
+  void SetUseless(Coding coding) noexcept { useless_[static_cast<std::size_t>(coding)] = true; }
+  [[nodiscard]] auto IsUseless(Coding coding) const noexcept -> bool {
+    return useless_[static_cast<std::size_t>(coding)];
+  }
+
+  // Notes that the cache has no room for another variant.
+  void SetFull() noexcept { is_full_ = true; }
+  [[nodiscard]] auto IsFull() const noexcept -> bool { return is_full_; }
+
+  [[nodiscard]] auto Weight() const noexcept -> std::size_t {
+    std::size_t weight = kept_->Weight() + sizeof *this;
+    for (const PinTo<LocalReply>& variant : variants_) {
+      weight += variant ? variant->Weight() : 0;
+    }
+    return weight;
+  }
+
  private:
   const std::shared_ptr<const KeptReply> kept_;  // the loops that keep it share it
+  std::array<PinTo<LocalReply>, kCodingCount> variants_;
+  std::array<bool, kCodingCount> useless_{};
+  bool is_full_ = false;
 };
 
 // Records a response. A failure here does no harm to the response itself.
@@ -53,7 +90,8 @@ class CachingHandler::Recorder : public ReplyTap {
 
   void OnHead(const Response& head) noexcept override {
     Try([&] {
-      head_.emplace(head, handler_.options_.default_ttl, handler_.looper_.Now(), WallClock());
+      head_.emplace(head, handler_.options_.default_ttl, handler_.looper_.Now(), WallClock(),
+                    CodingOf(exchange_, head));
       const Keeping& keeping = head_->GetKeeping();
       if (!keeping.allowed) {
         Refuse();
@@ -232,7 +270,11 @@ auto CachingHandler::Find(const std::string& key) -> PinTo<LocalReply> {
   return kept ? KeepLocally(std::move(kept)) : PinTo<LocalReply>();
 }
 
-void CachingHandler::Answer(Exchange& exchange, const PinTo<LocalReply>& local) {
+void CachingHandler::Answer(Exchange& exchange, const PinTo<LocalReply>& plain) {
+  if (plain->Kept().GetCoding() == KeptCoding::kPlain) {
+    exchange.KeepPlain();
+  }
+  const PinTo<LocalReply> local = Negotiated(exchange, plain);
   const KeptReply& kept = local->Kept();
   const Request& request = exchange.GetRequest();
   const bool same =
@@ -249,7 +291,53 @@ void CachingHandler::Answer(Exchange& exchange, const PinTo<LocalReply>& local) 
   reply.text = same ? kept.NotModifiedText() : kept.Text();
   reply.body_bytes = same ? 0 : kept.BodyBytes();
   reply.pin = local;
+  reply.negotiated = plain->Kept().GetCoding() == KeptCoding::kNegotiable;
   exchange.Reply(same ? 304 : kept.Status(), start_, reply);
+}
+
+// Returns the response in the coding that the client likes best.
+auto CachingHandler::Negotiated(const Exchange& exchange, const PinTo<LocalReply>& plain)
+    -> PinTo<LocalReply> {
+  const Compression* const compression = exchange.GetCompression();
+  if (compression == nullptr || plain->Kept().GetCoding() != KeptCoding::kNegotiable) {
+    return plain;
+  }
+  const Coding coding =
+      compression->CodingFor(exchange.GetRequest(), compression->Options().codings);
+  if (coding == Coding::kIdentity || plain->IsUseless(coding)) {
+    return plain;
+  }
+  if (const PinTo<LocalReply>& variant = plain->Variant(coding)) {
+    return variant;
+  }
+  try {
+    return MakeVariant(*compression, plain, coding);
+  } catch (...) {
+    LogException("encoding a stored response");
+    plain->Variant(coding) = {};
+    return plain;
+  }
+}
+
+// Without room, a variant is for one client, as any response that isn't stored.
+auto CachingHandler::MakeVariant(const Compression& compression, const PinTo<LocalReply>& plain,
+                                 Coding coding) -> PinTo<LocalReply> {
+  const Effort effort = plain->IsFull() ? Effort::kLow : Effort::kHigh;
+  auto coded = plain->Kept().Encoded(compression, coding, effort, WallClock());
+  if (!coded) {
+    plain->SetUseless(coding);
+    return plain;
+  }
+  PinTo<LocalReply> variant = MakePinned<LocalReply>(std::move(coded));
+  if (!plain->IsFull()) {
+    plain->Variant(coding) = variant;
+    if (!Store(plain)) {
+      plain->Variant(coding) = {};
+      plain->SetFull();
+      Store(plain);
+    }
+  }
+  return variant;
 }
 
 void CachingHandler::PassBy(Exchange& exchange) {
@@ -283,11 +371,13 @@ auto CachingHandler::Keep(const Making& making, std::unique_ptr<KeptReply> kept)
 }
 
 auto CachingHandler::KeepLocally(std::shared_ptr<const KeptReply> kept) -> PinTo<LocalReply> {
-  const std::size_t weight = kept->Weight() + sizeof(LocalReply);
-  std::string key = kept->Key();
   PinTo<LocalReply> local = MakePinned<LocalReply>(std::move(kept));
-  const bool has_room = entries_.Insert(std::move(key), local, weight) != nullptr;
-  return has_room ? local : PinTo<LocalReply>();
+  return Store(local) ? local : PinTo<LocalReply>();
+}
+
+// Takes the response in, or in again with what has been added to it.
+auto CachingHandler::Store(const PinTo<LocalReply>& local) -> bool {
+  return entries_.Insert(local->Kept().Key(), local, local->Weight()) != nullptr;
 }
 
 auto CachingHandler::KeepReply(const Making& making, const RecordedHead& head,

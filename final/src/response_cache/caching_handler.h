@@ -4,6 +4,9 @@
 // it waits for the response that another request has begun; or it goes to the handler, and its
 // response is recorded and stored. The first way takes no lock and allocates nothing.
 //
+// If the server compresses, a loop keeps variants beside a response: the same in other codings.
+// Each is made for the first client that likes its coding best, and goes with the plain response.
+//
 // A request that has waited looks again. Either the response is there; or it could not be stored,
 // which is noted; or the client of the request that made it is gone, and the first waiting one
 // takes over. No request waits more than twice.
@@ -18,6 +21,8 @@
 
 #include "base/lru_cache.h"
 #include "base/pin.h"
+#include "compress/coding.h"
+#include "compress/compression.h"
 #include "core/looper.h"
 #include "http/cache_policy.h"
 #include "response_cache/kept_reply.h"
@@ -63,11 +68,15 @@ class CachingHandler : public RequestHandler {
   void Serve(Exchange& exchange, int waits);
   auto Look(const Exchange& exchange) -> PinTo<LocalReply>;
   auto Find(const std::string& key) -> PinTo<LocalReply>;
-  void Answer(Exchange& exchange, const PinTo<LocalReply>& local);
+  void Answer(Exchange& exchange, const PinTo<LocalReply>& plain);
+  auto Negotiated(const Exchange& exchange, const PinTo<LocalReply>& plain) -> PinTo<LocalReply>;
+  auto MakeVariant(const Compression& compression, const PinTo<LocalReply>& plain, Coding coding)
+      -> PinTo<LocalReply>;
   void PassBy(Exchange& exchange);
   void Make(Exchange& exchange, const CacheAsk& ask, const std::shared_ptr<Making>& making);
   auto Keep(const Making& making, std::unique_ptr<KeptReply> kept) -> bool;
   auto KeepLocally(std::shared_ptr<const KeptReply> kept) -> PinTo<LocalReply>;
+  auto Store(const PinTo<LocalReply>& local) -> bool;
   auto KeepReply(const Making& making, const RecordedHead& head, const Exchange& exchange,
                  std::string_view body) -> bool;
   void KeepNever(const Making& making);

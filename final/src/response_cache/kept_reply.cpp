@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <variant>
 
 #include "base/ascii.h"
 #include "http/status.h"
@@ -63,6 +64,25 @@ auto KeptReply::GetValidators() const noexcept -> Validators {
   return validators;
 }
 
+// It is recorded like any other response, as of the time when the plain one was made. How long it
+// is fresh doesn't matter: it is found by way of the plain one.
+auto KeptReply::Encoded(const Compression& compression, Coding coding, Effort effort,
+                        HttpTime wall) const -> std::unique_ptr<KeptReply> {
+  const std::string_view fields = Text().substr(0, text_.size() - body_bytes_);
+  Response response(status_);
+  for (const ReplyField& field : ReplyFields(fields)) {
+    if (!Names(kNotKept, field)) {
+      response.Add(field.name, field.value);
+    }
+  }
+  response.Body(std::string(Text().substr(fields.size())));
+  if (!compression.Encode(coding, effort, response)) {
+    return nullptr;
+  }
+  const RecordedHead head(response, seconds(0), born_, wall, KeptCoding::kPlain);
+  return head.Keep("", std::get<std::string>(response.Pieces().front()));
+}
+
 auto KeptReply::Weight() const noexcept -> std::size_t {
   // The key is in each loop's cache and in the shared table, whose entries take these 128 bytes.
   constexpr std::size_t kTableBytes = 128;
@@ -75,8 +95,8 @@ auto KeptReply::Weight() const noexcept -> std::size_t {
 }
 
 RecordedHead::RecordedHead(const Response& head, seconds default_ttl, TimePoint clock,
-                           HttpTime wall)
-    : status_(head.Status()), clock_(clock), wall_(wall) {
+                           HttpTime wall, KeptCoding coding)
+    : status_(head.Status()), clock_(clock), wall_(wall), coding_(coding) {
   std::string date;
   AppendHttpDate(wall, date);
   HeadContext context;
@@ -94,6 +114,7 @@ auto RecordedHead::Keep(std::string key, std::string_view body) const
       std::make_unique<KeptReply>(std::move(key), KeptKind::kReply, clock_ + keeping_.lifetime);
   kept->status_ = status_;
   kept->for_cookies_ = keeping_.for_cookies;
+  kept->coding_ = coding_;
   kept->born_ = clock_ - keeping_.age;
   kept->status_line_ = status_line_;
   kept->etag_ = fields_.Find("ETag").value_or("");
@@ -120,6 +141,12 @@ auto RecordedHead::Keep(std::string key, std::string_view body) const
     if (in_not_modified(field)) {
       AppendField(field, text);
     }
+  }
+  // Only here, since this cache itself does not look for it by Accept-Encoding.
+  const std::vector<std::string>& vary = keeping_.vary;
+  if (coding_ == KeptCoding::kNegotiable &&
+      !std::binary_search(vary.begin(), vary.end(), "accept-encoding")) {
+    AppendField({"Vary", "Accept-Encoding"}, text);
   }
   text.append(kLineEnd).append(body.substr(0, kept->body_bytes_));
   return kept;

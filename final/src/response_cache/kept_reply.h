@@ -5,6 +5,7 @@
 //
 // Interface:
 //  * RecordedHead is the head of a response, split into its parts. Its Keep() adds the body.
+//  * Encoded() makes the same response in another coding.
 //
 // Thread: any, since it is const once it is made; Drop() and Dropped() at any time.
 #pragma once
@@ -19,6 +20,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "compress/coding.h"
+#include "compress/compression.h"
+#include "compress/encoder.h"
 #include "http/cache_policy.h"
 #include "http/conditional.h"
 #include "http/http_date.h"
@@ -32,6 +36,13 @@ enum class KeptKind : std::uint8_t {
   kReply,   ///< A response.
   kVaries,  ///< The names of fields that select one of several responses.
   kNever,   ///< A note that the last response could not be stored, so waiting is useless.
+};
+
+/// How a server that compresses sends a stored response.
+enum class KeptCoding : std::uint8_t {
+  kUnknown,    ///< Like any other: it was stored by a server that doesn't compress.
+  kPlain,      ///< As it is.
+  kNegotiable  ///< In the coding that the client likes best. Vary says so.
 };
 
 /// A response and its metadata.
@@ -85,6 +96,18 @@ class KeptReply {
   /// Returns the length of the body, at the end of Text().
   [[nodiscard]] auto BodyBytes() const noexcept -> std::size_t { return body_bytes_; }
 
+  /// Returns how it may be sent.
+  [[nodiscard]] auto GetCoding() const noexcept -> KeptCoding { return coding_; }
+
+  /// kNegotiable: returns the same response in another coding.
+  /// @param compression the server's
+  /// @param coding not kIdentity
+  /// @param effort how hard it tries
+  /// @param wall the time on the wall clock
+  /// @return nullptr: this coding is of no use. Throws std::bad_alloc.
+  [[nodiscard]] auto Encoded(const Compression& compression, Coding coding, Effort effort,
+                             HttpTime wall) const -> std::unique_ptr<KeptReply>;
+
   /// Returns the validators for conditional requests.
   [[nodiscard]] auto GetValidators() const noexcept -> Validators;
 
@@ -101,6 +124,7 @@ class KeptReply {
   std::vector<std::string> vary_;
   int status_ = 0;
   bool for_cookies_ = false;
+  KeptCoding coding_ = KeptCoding::kUnknown;
   TimePoint born_{};  // when its age was 0
   std::string status_line_;
   std::string text_;
@@ -117,8 +141,9 @@ class RecordedHead {
   /// @param default_ttl how long the response is fresh if it does not specify that
   /// @param clock the loop's time
   /// @param wall the same time on the wall clock
+  /// @param coding how it may be sent; for kNegotiable, Vary gets Accept-Encoding
   RecordedHead(const Response& head, std::chrono::seconds default_ttl, TimePoint clock,
-               HttpTime wall);
+               HttpTime wall, KeptCoding coding);
   RecordedHead(const RecordedHead&) = delete;
   auto operator=(const RecordedHead&) -> RecordedHead& = delete;
 
@@ -140,6 +165,7 @@ class RecordedHead {
   const int status_;
   const TimePoint clock_;
   const HttpTime wall_;
+  const KeptCoding coding_;
   std::string text_;
   std::string_view status_line_;
   ReplyFields fields_;  // views of text_

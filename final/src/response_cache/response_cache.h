@@ -36,7 +36,9 @@ struct ResponseCacheOptions {
   /// store it, and counts for each.
   std::size_t max_bytes = std::size_t{16} << 20;
   /// Bytes of one response with its bookkeeping; longer ones are not stored. Responses under way
-  /// stay in memory, so the limit should not exceed what a client may have unsent anyway.
+  /// stay in memory, so the limit should not exceed what a client may have unsent anyway. If the
+  /// server compresses, a response's other codings count as well. One that is too much is not
+  /// stored, but made for each client.
   std::size_t max_reply_bytes = Connection::kHighWater;
   /// How long a response is fresh if it does not specify that.
   std::chrono::seconds default_ttl{10};

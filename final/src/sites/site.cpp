@@ -309,6 +309,11 @@ auto Site::Listing(RuleBits rules) const noexcept -> bool {
   return listing != nullptr && *listing;
 }
 
+auto Site::KeepsPlain(RuleBits rules) const noexcept -> bool {
+  const bool* const compress = Last(rules, &SiteRule::compress);
+  return compress != nullptr && !*compress;
+}
+
 auto Site::Edits(RuleBits rules) const noexcept -> bool {
   bool edits = !pages_.empty();
   for (std::size_t i = 0; i < rules_.size(); ++i) {

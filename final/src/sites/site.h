@@ -4,7 +4,8 @@
 //  * RulesFor() finds the rules that include a path.
 //  * Respond() lets these rules refuse a request, or redirect it.
 //  * Guards() returns those that need a password, and Refusal() checks one.
-//  * MaxBodyBytes(), Fallback() and Listing() return what they say about the handler's work.
+//  * MaxBodyBytes(), Fallback(), Listing() and KeepsPlain() return what they say about the
+//    handler's work.
 //  * Edit() and AppendLines() make their changes to a response.
 //
 // A set of rules is a word with a bit for each, so that a request allocates nothing for it.
@@ -130,6 +131,9 @@ class Site {
 
   /// Returns true if a directory without an index page shows its files.
   [[nodiscard]] auto Listing(RuleBits rules) const noexcept -> bool;
+
+  /// Returns true if a response is not compressed, even if the server compresses.
+  [[nodiscard]] auto KeepsPlain(RuleBits rules) const noexcept -> bool;
 
   /// Returns true if Edit() may change a response.
   [[nodiscard]] auto Edits(RuleBits rules) const noexcept -> bool;

@@ -42,6 +42,7 @@ struct SiteRule {
   /// "$path" stands for the requested one: {"$path.html", "/index.html"}.
   std::optional<std::vector<std::string>> fallback;
   std::optional<bool> listing;       ///< a directory without an index page shows its files
+  std::optional<bool> compress;      ///< false: responses are sent plain, Exchange::KeepPlain()
   std::optional<MethodSet> methods;  ///< the permitted ones; GET includes HEAD
   std::optional<std::uint64_t> max_body_bytes;  ///< of a request, in place of the server's limit
   std::vector<std::string> allow;               ///< networks of the permitted clients; empty: all

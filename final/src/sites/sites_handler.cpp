@@ -111,6 +111,9 @@ void SitesHandler::Handle(Exchange& exchange) {
   if (found.Edits(rules)) {
     exchange.Edit(this);
   }
+  if (exchange.Compresses() && found.KeepsPlain(rules)) {
+    exchange.KeepPlain();
+  }
   const NetAddress& client = found.NeedsAddress(rules) ? ClientOf(exchange) : no_address_;
   const RuleBits counted = exchange.Marks(table_.get());
   const SiteVisit visit{exchange.GetRequest(), client, looper_.Now(), counted};

@@ -1,5 +1,7 @@
 #include "web/exchange.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cassert>
 #include <new>
@@ -9,6 +11,7 @@
 #include <variant>
 
 #include "base/ascii.h"
+#include "compress/compression.h"
 #include "core/looper.h"
 #include "http/http_error.h"
 #include "log/log.h"
@@ -154,6 +157,12 @@ void Exchange::Send(const Response& whole) {
 }
 
 void Exchange::SendEdited(const Response& whole) {
+  const std::optional<Response> coded =
+      GetCompression() != nullptr && !Begun() ? compression_->Whole(request_, whole) : std::nullopt;
+  SendFinal(coded ? *coded : whole);
+}
+
+void Exchange::SendFinal(const Response& whole) {
   Begin(whole.Status());
   SendWhole(whole);
   body_bytes_ = request_.method != Method::kHead && whole.HasBody() ? whole.BodySize() : 0;
@@ -180,6 +189,8 @@ void Exchange::Reply(const ReadyReply& reply) {
 void Exchange::Reply(int status, std::string_view start, const ReadyReply& reply) {
   if (Begun() || has_filter_ || status < 200) {
     ReplyUnusually(status, start, reply);
+  } else if (IsToBeCoded(status, reply)) {
+    Send(Unready(status, start, reply));
   } else if (editor_ != nullptr) {
     SendReadyEdited(status, start, reply);
   } else {
@@ -234,6 +245,19 @@ void Exchange::OnBody(BodyCallback callback) {
   session_->Wake();
 }
 
+// The decoder is made when there is something to decode: until then, a client that has sent only
+// a head costs no window.
+void Exchange::DecodeBody(Coding coding, std::optional<std::uint64_t> most) {
+  Rare& rare = RareParts();
+  rare.body_coding = coding;
+  rare.max_plain = most;
+  has_decoder_ = true;
+}
+
+auto Exchange::DecodesRequests() const noexcept -> bool {
+  return compression_ != nullptr && compression_->Options().decode_requests;
+}
+
 void Exchange::HoldBody(bool hold) {
   body_held_ = hold;
   session_->Wake();  // in both cases: there may be a piece to deliver, or a deadline to stop
@@ -274,6 +298,20 @@ void Exchange::BeginReply(const Response& head, std::optional<std::uint64_t> len
 }
 
 void Exchange::SendBegin(const Response& head, std::optional<std::uint64_t> length) {
+  if (GetCompression() == nullptr || Begun()) {
+    BeginBody(head, length);
+    return;
+  }
+  Response coded(head);
+  auto encoder = compression_->Begin(request_, coded, length);
+  has_encoder_ = encoder != nullptr;
+  if (has_encoder_) {
+    RareParts().encoder = std::move(encoder);
+  }
+  BeginBody(coded, length);
+}
+
+void Exchange::BeginBody(const Response& head, std::optional<std::uint64_t> length) {
   Begin(head.Status());
   if (head.Status() == 205) {
     length = 0;  // it has no content, and says so (RFC 9110, section 15.3.6)
@@ -281,8 +319,38 @@ void Exchange::SendBegin(const Response& head, std::optional<std::uint64_t> leng
   drops_output_ = request_.method == Method::kHead || !head.HasBody();
   has_length_ = length.has_value();
   promised_ = length.value_or(0);
-  SendHead(head, length);
+  SendHead(head, has_encoder_ ? std::nullopt : length);
   session_->Wake();
+}
+
+// The coded bytes are those that count as sent.
+void Exchange::SendCoded(std::string_view plain, Flush flush) {
+  std::string& coded = rare_->coded;
+  coded.clear();
+  rare_->encoder->Encode(plain, flush, coded);
+  body_bytes_ += coded.size() - plain.size();
+  if (!coded.empty()) {
+    SendPiece(coded);
+  }
+}
+
+// Reads a part of a file, and encodes it. If the file has become shorter, the response is cut.
+void Exchange::SendCoded(const FileSlice& slice) {
+  constexpr std::uint64_t kStep = std::uint64_t{64} * 1024;
+  std::string plain;
+  for (std::uint64_t done = 0; done != slice.length; done += plain.size()) {
+    plain.resize(std::min(kStep, slice.length - done));
+    const ssize_t count =
+        ::pread(slice.fd, plain.data(), plain.size(), static_cast<off_t>(slice.offset + done));
+    if (count <= 0) {
+      Log(LogLevel::kError, "a file has become shorter while it was sent");
+      Abort(500, {});
+      return;
+    }
+    plain.resize(static_cast<std::size_t>(count));
+    SendCoded(plain, Flush::kNone);
+  }
+  SendCoded({}, Flush::kPiece);
 }
 
 void Exchange::Write(std::string_view bytes) {
@@ -290,7 +358,11 @@ void Exchange::Write(std::string_view bytes) {
   if (count == 0) {
     return;
   }
-  SendPiece(bytes.substr(0, count));
+  if (has_encoder_) {
+    SendCoded(bytes.substr(0, count), Flush::kPiece);
+  } else {
+    SendPiece(bytes.substr(0, count));
+  }
   session_->Wake();
   if (tap_) {
     tap_->OnBody(bytes.substr(0, count));
@@ -302,7 +374,11 @@ void Exchange::Write(std::string_view bytes, const Pin& pin) {
   if (count == 0) {
     return;
   }
-  SendPinned(bytes.substr(0, count), pin);
+  if (has_encoder_) {
+    SendCoded(bytes.substr(0, count), Flush::kPiece);
+  } else {
+    SendPinned(bytes.substr(0, count), pin);
+  }
   session_->Wake();
   if (tap_) {
     tap_->OnBody(bytes.substr(0, count));
@@ -314,7 +390,11 @@ void Exchange::Write(FileSlice slice) {
   if (slice.length == 0) {
     return;
   }
-  SendPiece(std::move(slice));
+  if (has_encoder_) {
+    SendCoded(slice);
+  } else {
+    SendPiece(std::move(slice));
+  }
   session_->Wake();
   if (tap_) {
     tap_->OnFile();
@@ -348,6 +428,9 @@ void Exchange::End() {
     return;
   }
   if (!drops_output_) {
+    if (has_encoder_) {
+      SendCoded({}, Flush::kEnd);
+    }
     SendEnd();
   }
   Move(ReplyState::kComplete);  // not before: if SendEnd() throws, the response must be aborted
@@ -415,6 +498,7 @@ auto Exchange::Redirect() -> bool {
   prefix_bytes_ = 0;
   StopLateTimer();
   has_filter_ = false;
+  has_decoder_ = false;
   rare_.reset();
   tap_.reset();
   state_.reset();
@@ -438,12 +522,18 @@ auto Exchange::Redirect() -> bool {
   }
   editor_ = nullptr;
   context_.Clear();
+  keeps_plain_ = false;
   return true;
 }
 
 auto Exchange::CanWrite() const noexcept -> bool { return !GetConnection().Paused(); }
 
+// While coded bytes wait, the client isn't read, so they can't become more.
 auto Exchange::WantsBody() const noexcept -> bool {
+  return TakesBody() && !(has_decoder_ && HasUndecoded());
+}
+
+auto Exchange::TakesBody() const noexcept -> bool {
   return on_body_ && !body_held_ && !end_told_ && !new_target_ && !Replied();
 }
 
@@ -469,6 +559,10 @@ void Exchange::Open(Session& session, std::uint32_t number) {
   end_told_ = false;
   drops_output_ = false;
   has_length_ = false;
+  has_encoder_ = false;
+  has_decoder_ = false;
+  keeps_plain_ = false;
+  compression_ = nullptr;
   status_ = 0;
   body_bytes_ = 0;
   began_at_ = GetLooper().Now();
@@ -541,6 +635,8 @@ void Exchange::CloseRareParts() noexcept {
   StopLateTimer();
   TellEnd();
   has_filter_ = false;
+  has_encoder_ = false;
+  has_decoder_ = false;
   rare_.reset();
 }
 

@@ -8,8 +8,7 @@
 //  * BeginReply(), Write() and End() send a response in pieces, as they become known.
 //  * ReplyFrom() lets another path of this server produce the response.
 //  * Tap() lets a listener see the response; Filter() lets middleware change it, and Edit() the
-//  rules
-//    of a site.
+//    rules of a site. After them it is compressed, unless KeepPlain() says no.
 //  * OnLate() and OnEnd() inform a slow handler of a passed deadline and of the end.
 //  * Upgrade() responds by handing the connection over to another protocol.
 //  * Attach() keeps what a handler needs until then. It is destroyed with the exchange, at the
@@ -37,6 +36,9 @@
 
 #include "base/clock.h"
 #include "base/pin.h"
+#include "compress/body_decoder.h"
+#include "compress/coding.h"
+#include "compress/encoder.h"
 #include "core/connection.h"
 #include "core/net_address.h"
 #include "core/timer_queue.h"
@@ -50,6 +52,7 @@
 
 namespace TURTLE_SERVER {
 
+class Compression;
 class ErrorFormats;
 class Exchange;
 class Looper;
@@ -92,6 +95,7 @@ struct ReadyReply {
   std::size_t body_bytes = 0;  ///< of `text`, at its end, or of `file`; omitted for HEAD
   Pin pin{};                   ///< keeps `text` alive and `file` open until they are sent
   int file = -1;               ///< an open file that is the body; -1: `text` has it
+  bool negotiated = false;     ///< its coding was chosen for this client: it is not compressed
 };
 
 /// Receives a piece of a request's body; `last` marks the end. The last piece may be empty.
@@ -187,6 +191,9 @@ class Exchange {
   /// last piece or the end of the exchange. A request without a body gets one empty piece. If the
   /// body is malformed, too large or too slow, the server sends the error response, and the
   /// exchange ends. The callback may throw, as Handle() may; it can't replace itself.
+  ///
+  /// The pieces are what the client sent, in its Content-Encoding, unless DecodeBody() was called.
+  /// Routes do that; a mounted handler may be a gateway, which passes on the fields and the bytes.
   void OnBody(BodyCallback callback);
 
   /// Pauses or resumes the delivery of the body, for a handler that can't take more at the moment.
@@ -197,6 +204,18 @@ class Exchange {
   /// called before any of it was read.
   /// @param most in bytes, inclusive
   virtual void LimitBody(std::uint64_t most) noexcept = 0;
+
+  /// Has OnBody() deliver the body decoded. A body that is damaged gets a 400, and one that grows
+  /// beyond its limit or max_ratio a 413. The request keeps its fields: Content-Encoding and
+  /// Content-Length are about the bytes that were sent. ReplyFrom() ends this. Must be called
+  /// before any of the body was read, and only if DecodesRequests().
+  /// @param coding not kIdentity
+  /// @param most the limit of the decoded body in bytes, inclusive; nullopt: the server's. The
+  ///     limit of LimitBody() is for the coded bytes.
+  void DecodeBody(Coding coding, std::optional<std::uint64_t> most);
+
+  /// Returns true if the server decodes the bodies of requests.
+  [[nodiscard]] auto DecodesRequests() const noexcept -> bool;
 
   /// Returns true if the body's declared length is beyond its limit.
   [[nodiscard]] virtual auto BodyTooLarge() const noexcept -> bool = 0;
@@ -220,7 +239,8 @@ class Exchange {
   /// @param pin keeps them alive
   void Write(std::string_view bytes, const Pin& pin);
 
-  /// Sends a part of a file as a piece of the body.
+  /// Sends a part of a file as a piece of the body. In a compressed response it is read and encoded
+  /// at once, so a response with a large file calls KeepPlain().
   void Write(FileSlice slice);
 
   /// Ends the response. If bytes promised by `length` are missing, the connection is cut, since
@@ -282,6 +302,20 @@ class Exchange {
   /// Abort(): the editor may replace it, and would not know a kept copy.
   /// @param editor outlives the exchange
   void Edit(ReplyEditor* editor) noexcept { editor_ = editor; }
+
+  /// Sends this response as it is, even if the server compresses. For one that has a secret beside
+  /// text that a stranger may choose: the length of the compressed bytes tells whether the two are
+  /// alike (the attack BREACH). ReplyFrom() forgets it.
+  void KeepPlain() noexcept { keeps_plain_ = true; }
+
+  /// Returns true if the server compresses, perhaps not this response.
+  [[nodiscard]] auto Compresses() const noexcept -> bool { return compression_ != nullptr; }
+
+  /// Returns the server's compression, for a handler that keeps encoded responses; nullptr: there
+  /// is none, or not for this response, or a filter wants to see the plain one first.
+  [[nodiscard]] auto GetCompression() const noexcept -> const Compression* {
+    return keeps_plain_ || has_filter_ ? nullptr : compression_;
+  }
 
   /// Keeps bits for the request, even after a ReplyFrom(), in place of another owner's.
   /// @param owner only compared
@@ -362,7 +396,7 @@ class Exchange {
   /// Returns the lines that an editor adds to a prepared response.
   [[nodiscard]] auto AddedLines() const noexcept -> std::string_view { return added_lines_; }
 
-  /// Returns true while the handler waits for a piece of the body.
+  /// Returns true while the handler waits for a piece of the body that the client has to send.
   [[nodiscard]] auto WantsBody() const noexcept -> bool;
 
   /// Moves on to a 101 that the protocol is about to send.
@@ -382,7 +416,12 @@ class Exchange {
     ReplyFilter* filter = nullptr;
     std::optional<TimerId> late_timer;
     std::vector<EndCallback> on_end;
-    bool probed = false;  // the client has been asked whether it is there
+    bool probed = false;                     // the client has been asked whether it is there
+    std::unique_ptr<Encoder> encoder;        // of a body that follows in pieces
+    std::string coded;                       // its last output
+    Coding body_coding = Coding::kIdentity;  // of the request
+    std::optional<std::uint64_t> max_plain;  // bytes of its body
+    std::unique_ptr<BodyDecoder> decoder;    // once the first bytes are there
   };
 
   // The protocol's part of a response.
@@ -413,9 +452,23 @@ class Exchange {
   void Send(const Response& whole);
   void SendEdited(const Response& whole);
   void SendBegin(const Response& head, std::optional<std::uint64_t> length);
+  void SendFinal(const Response& whole);
+  void BeginBody(const Response& head, std::optional<std::uint64_t> length);
+  void SendCoded(std::string_view plain, Flush flush);
+  void SendCoded(const FileSlice& slice);
+  [[nodiscard]] auto IsToBeCoded(int status, const ReadyReply& reply) const noexcept -> bool {
+    return GetCompression() != nullptr && !reply.negotiated &&
+           (status == 304 || reply.body_bytes != 0);
+  }
   void SendReadyEdited(int status, std::string_view start, const ReadyReply& reply);
   void FinishReady(int status, std::string_view start, const ReadyReply& reply);
   void TellTap(const Response& whole) noexcept;
+  // Returns true while the handler takes a piece of the body, wherever it comes from.
+  [[nodiscard]] auto TakesBody() const noexcept -> bool;
+  // Returns true if coded bytes of the body wait to be decoded. rare_ is not null.
+  [[nodiscard]] auto HasUndecoded() const noexcept -> bool {
+    return rare_->decoder != nullptr && !rare_->decoder->WantsInput();
+  }
   auto RareParts() -> Rare&;
   [[nodiscard]] auto HasFilter() const noexcept -> bool { return has_filter_ && !Begun(); }
   auto TakeFilter() noexcept -> ReplyFilter&;
@@ -432,11 +485,15 @@ class Exchange {
 
   Session* session_ = nullptr;
   const ErrorFormats* error_formats_ = nullptr;  // if there are any
+  const Compression* compression_ = nullptr;     // if the server compresses
   Request request_;                              // its memory is used again by the next exchange
   std::size_t prefix_bytes_ = 0;
   std::uint32_t number_ = 0;
   ReplyState reply_ = ReplyState::kNone;
-  bool has_filter_ = false;  // in rare_, and it has not been called
+  bool has_filter_ = false;   // in rare_, and it has not been called
+  bool has_encoder_ = false;  // likewise
+  bool has_decoder_ = false;  // of the request's body: rare_ has its coding
+  bool keeps_plain_ = false;  // this response is not compressed
   bool body_held_ = false;
   bool end_told_ = false;         // the handler has been given the last piece
   bool drops_output_ = false;     // HEAD, or a status without a body

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "compress/compression.h"
 #include "core/cidr_set.h"
 #include "core/min_rate.h"
 #include "http/chunked.h"
@@ -37,6 +38,9 @@ struct HttpOptions {
   /// and IsSecure(), by OriginOf(). In the requests of all others these fields mean nothing.
   /// nullptr: there are none.
   std::shared_ptr<const CidrSet> trusted_proxies{};
+  /// Compresses the responses; nullptr: they are sent as they are. A handler may still decide for
+  /// a single one, Exchange::KeepPlain().
+  std::shared_ptr<const Compression> compression{};
 };
 
 /// Returns the same options, with timeouts short enough to be added to any time.

@@ -27,6 +27,7 @@ auto LoopHttp::Formatted(std::string_view head, const Response& page) const -> R
 
 void LoopHttp::Answer(Exchange& exchange) {
   exchange.error_formats_ = error_formats_;
+  exchange.compression_ = options_.compression.get();
   // If memory runs out, the proxy's address must not pass for the client's: the response is a 500.
   Guard(exchange, [&] {
     if (options_.trusted_proxies != nullptr) {
@@ -84,8 +85,46 @@ void LoopHttp::Guard(Exchange& exchange, const Callback& callback) {
 }
 
 void LoopHttp::BringBody(Exchange& exchange, std::string_view piece, bool last) {
+  if (exchange.has_decoder_) {
+    Guard(exchange, [&] { AddCoded(exchange, piece, last); });
+    BringDecoded(exchange);
+    return;
+  }
   exchange.end_told_ = last;
   Guard(exchange, [&] { exchange.on_body_(piece, last); });
+}
+
+void LoopHttp::AddCoded(Exchange& exchange, std::string_view piece, bool last) {
+  Exchange::Rare& rare = *exchange.rare_;
+  if (!rare.decoder) {
+    const DecodeLimits limits = {rare.max_plain.value_or(options_.body.max_body_bytes),
+                                 exchange.compression_->Options().max_ratio};
+    rare.decoder = std::make_unique<BodyDecoder>(rare.body_coding, limits);
+  }
+  rare.decoder->Add(piece, last);
+}
+
+// Decodes while the handler takes it. A read may become many megabytes: the loop's other clients
+// have their turn in between.
+void LoopHttp::BringDecoded(Exchange& exchange) {
+  constexpr int kMostPieces = 4;
+  for (int pieces = 0; exchange.TakesBody() && exchange.HasUndecoded(); ++pieces) {
+    if (pieces == kMostPieces) {
+      GetLooper().Schedule(&exchange.GetConnection());
+      return;
+    }
+    DecodedPiece next;
+    Guard(exchange, [&] {
+      next = exchange.rare_->decoder->Next();
+      if (next.status == 0 && (next.last || !next.plain.empty())) {
+        exchange.end_told_ = next.last;
+        exchange.on_body_(next.plain, next.last);
+      }
+    });
+    if (next.status != 0) {
+      RefuseBody(exchange, next.status, next.reason);
+    }
+  }
 }
 
 // Lets the route respond if one was found, with all middleware around it.
@@ -109,6 +148,9 @@ void LoopHttp::GoOn(Exchange& exchange) {
   }
   if (!exchange.Replied() && exchange.on_room_ && exchange.CanWrite()) {
     Guard(exchange, exchange.on_room_);
+  }
+  if (exchange.has_decoder_) {
+    BringDecoded(exchange);
   }
   exchange.AskWhetherGone();
   if (exchange.redirects_ != 0 && exchange.WantsBody()) {

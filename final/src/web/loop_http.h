@@ -55,9 +55,12 @@ class LoopHttp {
   /// Returns the limits and timeouts.
   [[nodiscard]] auto Options() const noexcept -> const HttpOptions& { return options_; }
 
-  /// Sets new limits and timeouts, also for pending requests.
+  /// Sets new limits and timeouts, also for pending requests. The compression stays: responses
+  /// under way use it.
   void SetOptions(const HttpOptions& options) noexcept {
+    std::shared_ptr<const Compression> compression = std::move(options_.compression);
     options_ = Bounded(options);
+    options_.compression = std::move(compression);
     looper_.SetFlushRate({options_.min_send_rate, options_.write_timeout});
   }
 
@@ -118,7 +121,8 @@ class LoopHttp {
   /// handler a 404. Before that, the client of a trusted proxy is found.
   void Answer(Exchange& exchange);
 
-  /// Gives the handler a piece of the body that it waits for.
+  /// Gives the handler a piece of the body that it waits for, or the pieces that are decoded from
+  /// it. If the handler can't take all of those, GoOn() gives it the rest later.
   /// @param exchange of the body
   /// @param piece valid during the call
   /// @param last true if the body is complete
@@ -158,6 +162,8 @@ class LoopHttp {
  private:
   static inline const std::atomic<bool> kNever{false};
 
+  void AddCoded(Exchange& exchange, std::string_view piece, bool last);
+  void BringDecoded(Exchange& exchange);
   void FindHandler(Exchange& exchange);
   // Kept out of the path of requests that no proxy has sent.
   [[gnu::noinline]] void FindClient(Exchange& exchange);

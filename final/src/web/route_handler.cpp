@@ -1,14 +1,19 @@
 #include "web/route_handler.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/pin.h"
+#include "compress/coding.h"
+#include "http/headers.h"
 #include "http/http_error.h"
 #include "http/multipart.h"
 #include "log/log.h"
@@ -41,14 +46,33 @@ void RequireKept(const HeadFault& fault, const Upload& upload, const UploadOptio
   Require(fault);
 }
 
+// Returns the coding of a body; nullopt if it is unknown, or has several.
+auto CodingOfBody(const Headers& fields) -> std::optional<Coding> {
+  std::optional<Coding> coding = Coding::kIdentity;
+  fields.ForEach(KnownField::kContentEncoding, [&coding](std::string_view list) {
+    while (!list.empty()) {
+      const std::string_view name = TakeListElement(list);
+      if (!name.empty()) {
+        coding = coding == Coding::kIdentity ? CodingOf(name) : std::nullopt;
+      }
+    }
+  });
+  return coding;
+}
+
 struct KeptBody : public Pinned {
   explicit KeptBody(std::string body) noexcept : text(std::move(body)) {}
 
   std::string text;
 };
 
-// Moves the body if its memory would not be reused anyway.
+// Moves the body if its memory would not be reused anyway. A body that may be compressed is sent as
+// a whole, so that the client learns its length.
 void Send(Exchange& exchange, ServerResponse& response) {
+  if (exchange.GetCompression() != nullptr) {
+    exchange.Reply(response.Whole());
+    return;
+  }
   if (!response.Head().Pieces().empty()) {
     exchange.Reply(response.Head());
     return;
@@ -63,8 +87,15 @@ void Send(Exchange& exchange, ServerResponse& response) {
   exchange.End();
 }
 
-// Begins a response; its body is the first piece.
+// Begins a response; its body is the first piece. Files are long: they are not encoded on the loop.
 void SendBeginning(Exchange& exchange, const ServerResponse& response) {
+  const auto is_file = [](const BodyPiece& piece) {
+    return std::holds_alternative<FileSlice>(piece);
+  };
+  const std::vector<BodyPiece>& pieces = response.Head().Pieces();
+  if (std::any_of(pieces.begin(), pieces.end(), is_file)) {
+    exchange.KeepPlain();
+  }
   exchange.BeginReply(response.Head());
   if (response.Head().Pieces().empty()) {
     exchange.Write(response.Body());
@@ -156,6 +187,10 @@ void RouteHandler::Begin(Exchange& exchange, const RouteMatch& match,
     ReplyNow(exchange, request, [&] { throw HttpError(413, exchange.BodyLimitText()); });
     return;
   }
+  if (exchange.GetRequest().headers.Has(KnownField::kContentEncoding) &&
+      !Decode(exchange, route.options, request)) {
+    return;
+  }
   if (const auto* streaming = std::get_if<StreamingHandler>(&route.action)) {
     ReplyLater(exchange, request, route.options, [&](const Responder& responder) {
       (*streaming)(request, RequestBody(exchange, *this), responder);
@@ -167,6 +202,29 @@ void RouteHandler::Begin(Exchange& exchange, const RouteMatch& match,
   } else {
     Run(exchange, match, nullptr);
   }
+}
+
+// Has the body decoded if it is coded. @return false: it can't be, and the client has its response
+auto RouteHandler::Decode(Exchange& exchange, const RouteOptions& options,
+                          const ServerRequest& request) -> bool {
+  if (!exchange.DecodesRequests() || !exchange.GetRequest().framing.HasBody()) {
+    return true;
+  }
+  const auto coding = CodingOfBody(exchange.GetRequest().headers);
+  if (!coding) {
+    try {
+      throw HttpError(415, "The body's Content-Encoding is none that is accepted here.");
+    } catch (const HttpError&) {
+      around_->Catch(request, response_);
+    }
+    response_.Set("Accept-Encoding", "gzip, br, zstd");  // RFC 9110, section 15.5.16
+    Reply(exchange, request, response_);
+    return false;
+  }
+  if (*coding != Coding::kIdentity) {
+    exchange.DecodeBody(*coding, options.max_body_bytes);
+  }
+  return true;
 }
 
 void RouteHandler::BringBody(Exchange& exchange, BodyCallback callback) {

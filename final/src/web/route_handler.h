@@ -8,6 +8,9 @@
 // the handler wants the pieces. A request without a body that gets its response at once costs no
 // allocation.
 //
+// If the server compresses, a handler gets the body of a request decoded, unless the options say
+// otherwise. One in an unknown coding, or in several, is refused before the client sends it.
+//
 // Interface:
 //  * TryHandle() handles a request, now or later, or returns that it has no route.
 //  * LateReplies receives the responses of Responder, ReplyStream and RequestBody.
@@ -58,6 +61,8 @@ class RouteHandler final : public LateReplies {
  private:
   void Answer(Exchange& exchange, const RouteMatch& match);
   void Begin(Exchange& exchange, const RouteMatch& match, const ServerRequest& request);
+  auto Decode(Exchange& exchange, const RouteOptions& options, const ServerRequest& request)
+      -> bool;
   void Collect(Exchange& exchange);
   void Receive(Exchange& exchange, const ServerRequest& request, const UploadAction& action);
   void Run(Exchange& exchange, const RouteMatch& match, std::string* body);

@@ -19,17 +19,20 @@ class CachedServer {
  public:
   /// @param answer the body of the handler
   /// @param options of the cache
-  explicit CachedServer(Answer answer, ResponseCacheOptions options = {})
-      : server_([this, &answer, &options](Looper& looper, LoopHttp& http) {
-          auto count = [this, answer = std::move(answer)](Exchange& exchange) {
-            ++calls_;
-            answer(exchange);
-          };
-          auto cache = std::make_unique<CachingHandler>(looper, options, table_,
-                                                        Answering(std::move(count))(looper));
-          cache_ = cache.get();
-          http.Mount("/", std::move(cache));
-        }) {}
+  /// @param server options of the server
+  explicit CachedServer(Answer answer, ResponseCacheOptions options = {}, HttpOptions server = {})
+      : server_(
+            [this, &answer, &options](Looper& looper, LoopHttp& http) {
+              auto count = [this, answer = std::move(answer)](Exchange& exchange) {
+                ++calls_;
+                answer(exchange);
+              };
+              auto cache = std::make_unique<CachingHandler>(looper, options, table_,
+                                                            Answering(std::move(count))(looper));
+              cache_ = cache.get();
+              http.Mount("/", std::move(cache));
+            },
+            std::move(server)) {}
 
   /// Returns the server.
   [[nodiscard]] auto Server() -> ClockedServer& { return server_; }

@@ -1,0 +1,36 @@
+// Encodes with Brotli.
+//
+// Thread: one at a time.
+// Source: https://www.brotli.org/encode.html; RFC 7932
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compress/encoder.h"
+
+struct BrotliEncoderStateStruct;
+
+namespace TURTLE_SERVER {
+
+/// An encoder for br.
+class BrotliEncoder final : public Encoder {
+ public:
+  /// @param effort how hard it tries
+  /// @param size of the whole body in bytes, if it is known
+  /// @throws std::bad_alloc
+  explicit BrotliEncoder(Effort effort, std::optional<std::size_t> size = std::nullopt);
+
+  void Encode(std::string_view plain, Flush flush, std::string& coded) override;
+
+ private:
+  struct Deleter {
+    void operator()(BrotliEncoderStateStruct* state) const noexcept;
+  };
+
+  const std::unique_ptr<BrotliEncoderStateStruct, Deleter> state_;
+};
+
+}  // namespace TURTLE_SERVER
