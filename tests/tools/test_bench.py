@@ -1,6 +1,7 @@
 """The benchmark's pure parts: what it reads, computes, says and draws."""
 
 import argparse
+import gzip
 import pathlib
 import sys
 import xml.etree.ElementTree as tree
@@ -45,8 +46,9 @@ def test_every_template_is_there_and_is_filled(server, threads):
     template = (run.PEERS / server.config).read_text(encoding="utf-8")
     for scenario in table.SCENARIOS:
         more = {**table.template_values(server, scenario, threads), **table.tls_lines(server)}
-        text = run.fill(template, {**values, **more})
+        text = run.fill(template, {**values, **more, **table.coding_lines(server, scenario)})
         assert "20100" in text and "/pages" in text and "ssl" not in text
+        assert "gzip_static" not in text and "compress:" not in text
 
 
 @pytest.mark.parametrize(
@@ -56,8 +58,21 @@ def test_every_template_is_filled_with_a_certificate(server):
     values = {"port": "20100", "root": "/pages", "threads": "1", "work": "/work", "user": ""}
     values.update(table.template_values(server, table.TLS[0], 1))
     values.update(table.tls_lines(server, "/files/chain.pem", "/files/chain.key"))
+    values.update(table.coding_lines(server, table.TLS[0]))
     text = run.fill((run.PEERS / server.config).read_text(encoding="utf-8"), values)
     assert "/files/chain.pem" in text and "/files/chain.key" in text and table.TLS_VERSION in text
+
+
+@pytest.mark.parametrize(
+    "name, there",
+    [("nginx", "    gzip_static on; gzip on; "), ("h2o", "\nfile.send-compressed: ON\ncompress: {gzip: 4}\n")],
+)  # fmt: skip
+def test_a_template_has_the_settings_of_a_coding(name, there):
+    (server,) = table.choose(name, table.SERVERS, "server")
+    values = {"port": "20100", "root": "/pages", "threads": "1", "work": "/work", "user": "", **table.tls_lines(server)}
+    values.update(table.template_values(server, table.COMPRESSED[0], 1))
+    values.update(table.coding_lines(server, table.COMPRESSED[0]))
+    assert there in run.fill((run.PEERS / server.config).read_text(encoding="utf-8"), values)
 
 
 def test_a_template_with_an_unknown_name_is_refused():
@@ -78,9 +93,29 @@ def test_a_wrong_name_is_told_with_the_right_ones():
 
 
 def test_only_names_scenarios_that_exist():
-    names = {scenario.name for loads in table.COMPARED.values() for scenario in loads}
+    names = {scenario.name for scenario in table.EVERY_LOAD}
     assert all({*server.only, *server.unable} <= names for server in table.SERVERS)
     assert all(quoted.scenario in names for quoted in table.QUOTED)
+
+
+# --- the pages ---
+
+
+def test_the_page_of_text_is_the_same_each_time_and_a_third_as_gzip(tmp_path):
+    run.make_pages(tmp_path)
+    text, gzipped = (tmp_path / "text.html").read_bytes(), (tmp_path / "text.html.gz").read_bytes()
+    assert len(text) == table.TEXT_BYTES and text == (tmp_path / "plain.html").read_bytes()
+    assert gzip.decompress(gzipped) == text and 0.30 < len(gzipped) / len(text) < 0.37
+    assert not (tmp_path / "plain.html.gz").exists()
+    run.page_of_text.cache_clear()
+    assert run.page_of_text() == text
+
+
+def test_the_file_that_is_encoded_in_advance_is_not_older_and_has_settled(tmp_path):
+    run.make_pages(tmp_path)
+    plain, gzipped = (tmp_path / name for name in ("text.html", "text.html.gz"))
+    assert gzipped.stat().st_mtime_ns == plain.stat().st_mtime_ns
+    assert plain.stat().st_mtime < (tmp_path / "small.html").stat().st_mtime - 60
 
 
 # --- what is read ---
@@ -266,6 +301,27 @@ def test_a_load_over_tls_has_another_scheme_and_its_kind_of_handshake():
     assert ["--close" in words for words in commands] == [False, False, True, True]
 
 
+def test_the_loads_with_a_coding_are_for_those_that_compress():
+    for load in table.COMPRESSED:
+        took = [server.name for server in table.SERVERS if server.takes_part(load)]
+        assert took == ["final", "nginx", "h2o"], load.name
+
+
+def test_a_load_with_a_coding_asks_for_it():
+    for load, page in zip(table.COMPRESSED, ("text", "plain")):
+        words = table.load_command("turtle-bench", load, 20100, 1.0, "out.json")
+        assert words[words.index("-H") + 1] == "Accept-Encoding: gzip"
+        assert words[-1] == f"http://127.0.0.1:20100/{page}.html"
+
+
+def test_loads_with_a_coding_have_a_table_of_their_own_with_an_aim():
+    rows = [row("final", 8.0, "Z1"), row("nginx", 10.0, "Z1"), row("final", 6.0)]
+    text = report.markdown(result(rows), [])
+    assert "1 thread, server on CPU 0, load on CPU 1, compressed: CPU microseconds per request" in text
+    assert "| *final ÷ nginx* | 0.80 |\n| *the aim: at most* | 1.00 |" in text and text.count("the aim") == 1
+    assert "- **Z1**: 100 KB of text as gzip" in text
+
+
 def test_loads_over_tls_have_a_table_of_their_own_with_an_aim():
     rows = [row("final", 8.0, "T1"), row("nginx", 10.0, "T1"), row("h2o", 5.0, "T1"), row("final", 6.0)]
     text = report.markdown(result(rows), [])
@@ -275,12 +331,13 @@ def test_loads_over_tls_have_a_table_of_their_own_with_an_aim():
     assert "the aim" not in report.markdown(result([row("final", 8.0, "T1"), row("h2o", 5.0, "T1")]), [])
 
 
-def test_the_ratio_to_the_peer_of_the_aim_is_that_of_the_medians_and_each_rounds_is_told():
+@pytest.mark.parametrize("load", ["T1", "Z2"])
+def test_the_ratio_to_the_peer_of_the_aim_is_that_of_the_medians_and_each_rounds_is_told(load):
     costs = {"final": (8.0, 9.0, 12.0), "nginx": (10.0, 10.0, 10.0), "h2o": (1.0, 1.0, 1.0)}
-    rows = [row(server, cost, "T1", round=number)
+    rows = [row(server, cost, load, round=number)
             for server, each in costs.items() for number, cost in enumerate(each, 1)]  # fmt: skip
     (found,) = report.ratios([*rows, row("final", 1.0, "S1", round=1), row("nginx", 1.0, "S1", round=1)])
-    assert (found["scenario"], found["server"], found["to"], found["aim"]) == ("T1", "final", "nginx", 1.0)
+    assert (found["scenario"], found["server"], found["to"], found["aim"]) == (load, "final", "nginx", 1.0)
     assert (found["ratio"], found["least"], found["most"]) == (0.9, 0.8, 1.2)
 
 

@@ -1,5 +1,7 @@
 """The benchmark from start to end, with a made-up server and a made-up load generator."""
 
+import contextlib
+import gzip
 import json
 import pathlib
 import re
@@ -18,10 +20,10 @@ sys.path.insert(0, str(ROOT / "tools"))
 from measure import process, run, table  # noqa: E402
 from measure.process import Failed, Process  # noqa: E402
 
-# Like `turtle`, with and without TLS, with a second process that does nothing but has to be ended too.
+# Like `turtle`, with and without TLS and gzip, with a second process that does nothing but has to be ended too.
 SERVER = """\
 #!{python}
-import http.server, os, pathlib, signal, ssl, sys
+import gzip, http.server, os, pathlib, signal, ssl, sys
 def word(option):
     return sys.argv[sys.argv.index(option) + 1]
 if "--version" in sys.argv:
@@ -36,6 +38,16 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def __init__(self, *given):
         super().__init__(*given, directory=folder)
+    def do_GET(self):
+        if "--compression" not in sys.argv or self.headers.get("Accept-Encoding") != "gzip":
+            return super().do_GET()
+        plain, beside = (pathlib.Path(folder + self.path + suffix) for suffix in ("", ".gz"))
+        body = beside.read_bytes() if beside.exists() else gzip.compress(plain.read_bytes())
+        self.send_response(200)
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
     def copyfile(self, source, target):
         target.write(source.read({limit}))
         if {dies} and "urllib" in self.headers.get("User-Agent", ""):
@@ -131,8 +143,8 @@ def await_condition(condition, seconds=30.0):
 
 
 def server_command(scenario, server="final"):
-    loads = (*table.SCENARIOS, *table.TLS)
-    (scenario,), (server,) = table.choose(scenario, loads, "load"), table.choose(server, table.SERVERS, "server")
+    (scenario,) = table.choose(scenario, table.EVERY_LOAD, "load")
+    (server,) = table.choose(server, table.SERVERS, "server")
     with run.Site(ROOT / "build" / "final", "turtle-bench", 1.0, 1) as site:
         return site.command(server, scenario, 20100, site.folder)
 
@@ -253,6 +265,20 @@ def test_a_load_of_another_part_is_refused_before_anything_is_measured(made_up, 
     assert not made_up.calls.exists() and not (tmp_path / "measured").exists()
 
 
+def test_the_loads_with_a_coding_are_recorded_without_the_table(made_up, tmp_path):
+    folder = tmp_path / "measured"
+    done = made_up.bench("--record", folder, "--parts", "compressed", "--quick", "--servers", "final")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in folder.iterdir()} == {"compressed.json"}
+    result = json.loads((folder / "compressed.json").read_text())
+    assert [each["scenario"] for each in result["rows"]] == ["Z1", "Z2"]
+    assert result["rows"][0]["coded_bytes"] == len(run.text_in_advance()) and result["ratios"] == []
+    assert f"{result['rows'][1]['coded_bytes']:,} bytes encoded" in done.stderr
+    assert result["medians"][0]["coded_bytes"] == len(run.text_in_advance())
+    calls = made_up.calls.read_text().splitlines()
+    assert len(calls) == 2 and all("--keep-alive -H Accept-Encoding: gzip --json" in call for call in calls)
+
+
 def test_another_cipher_is_not_measured(tmp_path):
     made_up = MadeUp(tmp_path, cipher="TLS_CHACHA20_POLY1305_SHA256")
     done = made_up.bench("--quick", "--only", "T1", "--servers", "final")
@@ -288,6 +314,75 @@ def test_a_certificate_that_can_not_be_made_is_told(monkeypatch, tmp_path):
             site.trust(table.TLS[0])
 
 
+def test_a_server_compresses_only_for_the_loads_with_a_coding():
+    assert server_command("Z1")[-2:] == ["--compression", "on"] and "--compression" not in server_command("S1")
+
+
+@contextlib.contextmanager
+def answering(*replies):
+    """A server that sends each connection the next reply; its port, and what it was asked."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(30)
+        asked = []
+
+        def answer():
+            for reply in replies:
+                with listener.accept()[0] as client:
+                    asked.append(client.recv(4096))
+                    client.sendall(b"HTTP/1.1 200 OK\r\n" + reply)
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1], asked
+        thread.join()
+
+
+def gzipped(body, fields=b""):
+    return b"Content-Encoding: gzip\r\n%bContent-Length: %d\r\n\r\n%b" % (fields, len(body), body)
+
+
+PLAIN = b"Content-Length: 5\r\n\r\nplain"
+
+
+@pytest.mark.parametrize(
+    "load, reply, complaint",
+    [
+        ("Z1", PLAIN, "GET /text.html: sent plain instead of gzip"),
+        ("Z2", PLAIN, "GET /plain.html: sent plain instead of gzip"),
+        ("Z2", b"Content-Encoding: br\r\n" + PLAIN, "GET /plain.html: sent br instead of gzip"),
+        ("Z2", gzipped(b"plain"), "GET /plain.html: not gzip: Not a gzipped file"),
+        ("Z2", gzipped(gzip.compress(run.page_of_text())[:1000]), "GET /plain.html: not gzip: "),
+        ("Z2", gzipped(gzip.compress(b"plain")), "GET /plain.html: another text than the file has"),
+        ("Z2", b"Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\nplain", "GET /plain.html: IncompleteRead"),
+        ("Z1", gzipped(gzip.compress(run.page_of_text(), 1)), "GET /text.html: not the file that was encoded in adv"),
+    ],
+)  # fmt: skip
+def test_a_server_that_sends_something_else_than_the_encoded_page_is_not_measured(monkeypatch, load, reply, complaint):
+    monkeypatch.setattr(run, "CODING_SECONDS", 0)
+    (scenario,) = table.choose(load, table.COMPRESSED, "load")
+    with answering(reply) as (port, asked):
+        with pytest.raises(Failed, match=complaint):
+            run.check_replies(port, scenario)
+    assert b"\r\nAccept-Encoding: gzip\r\n" in asked[0]
+
+
+def test_a_server_may_encode_the_page_in_its_own_time_and_in_chunks():
+    coded = gzip.compress(run.page_of_text(), 4)
+    chunked = b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(coded), coded)
+    with answering(PLAIN, PLAIN, chunked) as (port, asked):
+        assert run.check_coding(port, table.COMPRESSED[1]) == len(coded)
+    assert len(asked) == 3
+
+
+def test_a_server_that_does_not_compress_fails_with_words(made_up, monkeypatch):
+    made_up.write("turtle", (made_up.folder / "turtle").read_text().replace("--compression", "--other"))
+    monkeypatch.setattr(run, "CODING_SECONDS", 0)
+    with run.Site(made_up.folder, str(made_up.folder / "turtle-bench"), 0.1, 1) as site:
+        with pytest.raises(Failed, match="GET /text.html: sent plain instead of gzip"):
+            site.measure(table.SERVERS[0], table.COMPRESSED[0])
+    assert not made_up.calls.exists() and made_up.running() == []
+
+
 def test_deferred_accept_is_for_connections_with_one_request():
     assert "--deferred-accept" not in server_command("S1")
     assert server_command("S3")[-2:] == ["--deferred-accept", "1"]
@@ -317,19 +412,9 @@ def test_a_server_that_cuts_the_page_is_not_measured(tmp_path):
 
 
 def test_a_route_that_answers_something_else_is_not_measured():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        asked = []
-
-        def answer():
-            with listener.accept()[0] as client:
-                asked.append(client.recv(4096))
-                client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nno\n")
-
-        thread = threading.Thread(target=answer)
-        thread.start()
+    with answering(b"Content-Length: 3\r\n\r\nno\n") as (port, asked):
         with pytest.raises(Failed, match="/sum: 'no\\\\n' instead of"):
-            run.check_replies(listener.getsockname()[1], table.ROUTES[2])
-        thread.join()
+            run.check_replies(port, table.ROUTES[2])
     assert asked[0].startswith(b"POST /sum HTTP/1.1") and asked[0].endswith(table.ROUTES[2].body.encode())
 
 

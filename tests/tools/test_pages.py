@@ -45,6 +45,11 @@ def folder(tmp_path):
         "tls": {"certificate": "a key", "agreed": "TLSv1.3 SOME", "openssl": "OpenSSL 9"},
         "medians": report.medians(secure), "ratios": report.ratios(secure), "left_out": {"h2o": "apt install h2o"},
     }  # fmt: skip
+    coded = [row(server, cost, "Z1", round=1, coded_bytes=34_000) for server, cost in (("final", 9.0), ("nginx", 10.0))]
+    compressed = {
+        "machine": {**MACHINE, "date": "2033-04-05 06:07 +0000"}, "settings": {**table["settings"], "rounds": 1},
+        "medians": report.medians(coded), "ratios": report.ratios(coded), "left_out": {"h2o": "apt install h2o"},
+    }  # fmt: skip
     calls = [
         {"name": "03", "chapter": "03", "program": "examples/echo_server",
          "modes": {"keep-alive": {"epoll_wait": 2, "recvfrom": 2, "sendto": 1}}},
@@ -55,8 +60,8 @@ def folder(tmp_path):
     leaf = ["all", 1.0, [["main", 1.0, [["k:tcp_ack", 0.75, []]]]]]
     shares = {"samples": 4, "kernel": 0.75, "delivery": 0.333, "calls": {"send": 0.75}, "functions": {"main": 0.25}}
     for name, data in (
-        ("table", table), ("tls", tls), ("syscalls", {"together": 16, "rows": calls}), ("micro", {"programs": benches}),
-        ("flame", {**shares, "tree": leaf}),
+        ("table", table), ("tls", tls), ("compressed", compressed), ("syscalls", {"together": 16, "rows": calls}),
+        ("micro", {"programs": benches}), ("flame", {**shares, "tree": leaf}),
         ("trust", {"soak": {"date": "2031-02-03", "requests": 12345678}}),
         ("instructions", {"builds": {"inlined": {"keep-alive": 4000}, "apart": {"keep-alive": 5000}}}),
         ("growth", {"machine": MACHINE, "other_cpus": 0.5,
@@ -131,9 +136,23 @@ def test_the_loads_over_tls_have_their_own_machine_and_day(folder):
     assert not any("T1" in line for line in pages.BLOCKS["remarks"](data))
 
 
-def test_each_load_over_tls_states_its_aim(folder):
-    lines = pages.BLOCKS["tls loads"](pages.Data(folder))
-    assert [line.split("|")[1].strip() for line in lines[2:]] == ["T1", "T2", "T3", "T4"]
+def test_the_loads_with_a_coding_have_their_own_machine_and_day(folder):
+    data = pages.Data(folder)
+    lines = pages.BLOCKS["compressed"](data)
+    assert lines[0].startswith("2033-04-05; Abacus") and lines[0].endswith("on the other.")
+    assert [line for line in lines if line.startswith("|")][2:] == [
+        "| final | 9.00 |", "| nginx | 10.0 |", "| *final ÷ best peer* | 0.90 |", "| *final ÷ nginx* | 0.90 |",
+        "| *the aim: at most* | 1.00 |",
+    ]  # fmt: skip
+    assert "- Z1, nginx: 34,000 bytes encoded" in lines and "- h2o: not measured: apt install h2o" in lines
+    assert not any("single rounds" in line for line in lines)
+    assert not any("2033" in line or "compressed.json" in line for line in pages.BLOCKS["machine"](data))
+
+
+@pytest.mark.parametrize("block, names", [("tls loads", ["T1", "T2", "T3", "T4"]), ("compressed loads", ["Z1", "Z2"])])
+def test_each_load_with_an_aim_states_it(folder, block, names):
+    lines = pages.BLOCKS[block](pages.Data(folder))
+    assert [line.split("|")[1].strip() for line in lines[2:]] == names
     assert all(line.endswith("| at most 1.00 |") for line in lines[2:])
 
 

@@ -103,9 +103,8 @@ def chosen(
     options: argparse.Namespace, part: str = "", *, scaling: bool = False
 ) -> tuple[Sequence[Scenario], Sequence[Server]]:
     """The loads and servers that were asked for, of one part, or of all for "". A Failed names one that isn't there."""
-    every = [scenario for loads in table.COMPARED.values() for scenario in loads]
     try:
-        scenarios = table.choose(options.only, tuple(table.COMPARED[part] if part else every), "load")
+        scenarios = table.choose(options.only, table.COMPARED[part] if part else table.EVERY_LOAD, "load")
         servers = table.choose(options.servers, table.SERVERS, "server")
     except ValueError as error:
         raise Failed(f"part {part}: {error}" if part else str(error)) from error
@@ -124,7 +123,8 @@ def bench(options: argparse.Namespace) -> int:
 def record_all(options: argparse.Namespace) -> int:
     """The data of the page. A whole table is written over, so it is measured with all that belongs to it.
 
-    The loads over TLS have a file of their own, with its own machine and date: they leave the table as it is.
+    The loads over TLS and the compressed ones have files of their own, each with its own machine and date: they
+    leave the table as it is.
     """
     folder, parts = options.record.resolve(), record.choose(options.parts)
     build = (options.build or BUILD).resolve()
@@ -189,7 +189,7 @@ def compare(options: argparse.Namespace, rounds: int, files: Files, part: str = 
         if options.record:
             files = Files()  # the data that was there is whole
     result["medians"] = report.medians(result["rows"])
-    if "tls" in result:
+    if any(scenario.aim for scenario in scenarios):
         result["ratios"] = report.ratios(result["rows"])
     publish(result, files)
     if interrupted:
@@ -217,6 +217,8 @@ def measure_all(
                         said += f", {row['idle_bytes']:,.0f} bytes per idle connection"
                     if "full" in row:
                         said += f", {row['full']:,} full and {row['resumed']:,} resumed handshakes"
+                    if "coded_bytes" in row:
+                        said += f", {row['coded_bytes']:,} bytes encoded"
                     if row["errors"]:
                         said += f", {row['errors']} errors"
                 except Failed as failure:

@@ -1,8 +1,8 @@
 """What was measured, as text: the generated parts of PAGES, and their pictures.
 
-The data is in docs/measured: table.json, tls.json, syscalls.json, instructions.json, flame.json, micro.json,
-growth.json, which `./learn bench --record docs/measured` writes; other.json, a table of another machine, which
-`./learn bench --json docs/measured/other.json` writes there; and trust.json, which tools/trust.py writes.
+The data is in docs/measured: table.json, tls.json, compressed.json, syscalls.json, instructions.json, flame.json,
+micro.json, growth.json, which `./learn bench --record docs/measured` writes; other.json, a table of another machine,
+which `./learn bench --json docs/measured/other.json` writes there; and trust.json, which tools/trust.py writes.
 `tools/site.py texts` makes the pages and the pictures of it. In a page,
 
     <!-- measured: table -->
@@ -22,13 +22,13 @@ from collections.abc import Callable, Sequence
 
 from measure import chart, flame, growth_chart, machine, report, run
 from measure.process import Failed
-from measure.table import AIM_PEER, ROUTES, SCALING, SCENARIOS, TLS, Scenario
+from measure.table import AIM_PEER, COMPRESSED, ROUTES, SCALING, SCENARIOS, TLS, Scenario
 
 DATA = run.ROOT / "docs" / "measured"
 PAGES = ("docs/microseconds.md", "docs/trust.md", "docs/growth.md", "docs/deployment.md", "chapters/15-lru-cache/README.md")
 NONE = "–"
-PARTS = ("table", "tls", "syscalls", "instructions", "flame", "micro", "growth")
-DESCRIBED = ("table", "tls", "growth")  # these parts say beside their numbers where they were measured
+PARTS = ("table", "tls", "compressed", "syscalls", "instructions", "flame", "micro", "growth")
+DESCRIBED = ("table", "tls", "compressed", "growth")  # these parts say beside their numbers where they were measured
 
 
 class Unknown(Failed):
@@ -39,9 +39,10 @@ class Data:
     """All that was measured; parts that were not are empty."""
 
     def __init__(self, folder: pathlib.Path = DATA) -> None:
-        self.table, self.tls, self.syscalls, self.instructions, self.flame, self.micro, self.growth = (
-            read(folder / f"{part}.json") for part in PARTS
-        )
+        (
+            self.table, self.tls, self.compressed, self.syscalls, self.instructions, self.flame, self.micro,
+            self.growth,
+        ) = (read(folder / f"{part}.json") for part in PARTS)  # fmt: skip
         self.trust = read(folder / "trust.json")
         self.other = read(folder / "other.json")
         self.medians = on_one_thread(self.table)
@@ -205,30 +206,44 @@ def routes_block(data: Data) -> list[str]:
     return [*titles(ROUTES), "", *compared(on_one_thread(data.other), ROUTES)]
 
 
-def tls_loads_block(data: Data) -> list[str]:
+def aims(scenarios: Sequence[Scenario]) -> list[str]:
     return [
         f"| | load | the aim: `final` ÷ {AIM_PEER} |", "|---|---|---:|",
-        *(f"| {each.name} | {each.title} | at most {each.aim:.2f} |" for each in TLS),
+        *(f"| {each.name} | {each.title} | at most {each.aim:.2f} |" for each in scenarios),
     ]  # fmt: skip
 
 
 def tls_block(data: Data) -> list[str]:
-    """Measured on its own, so it says where and when."""
     if not data.tls:
         return [NONE]
-    described, agreed = data.tls["machine"], data.tls["tls"]
-    entries = on_one_thread(data.tls)
-    lines = [
-        f"{machine.subtitle(described)}; {manner(data.tls['settings'])}. Certificate {agreed['certificate']};"
-        f" {agreed['agreed']}; {agreed['openssl']}.",
-        "", *compared(entries, TLS), "", *(f"- {line}" for line in machine.lines(described)[2:]),
+    agreed = data.tls["tls"]
+    also = f" Certificate {agreed['certificate']}; {agreed['agreed']}; {agreed['openssl']}."
+    return with_aims(data.tls, TLS, also)
+
+
+def compressed_block(data: Data) -> list[str]:
+    if not data.compressed:
+        return [NONE]
+    lengths = [
+        f"{each['scenario']}, {each['server']}: {each['coded_bytes']:,.0f} bytes encoded"
+        for each in on_one_thread(data.compressed) if "coded_bytes" in each
     ]  # fmt: skip
-    for each in data.tls["ratios"]:
+    return [*with_aims(data.compressed, COMPRESSED), *(f"- {line}" for line in lengths)]
+
+
+def with_aims(part: dict, scenarios: Sequence[Scenario], also: str = "") -> list[str]:
+    """Loads with an aim, measured on their own, so it says where and when."""
+    described, entries = part["machine"], on_one_thread(part)
+    lines = [
+        f"{machine.subtitle(described)}; {manner(part['settings'])}.{also}",
+        "", *compared(entries, scenarios), "", *(f"- {line}" for line in machine.lines(described)[2:]),
+    ]  # fmt: skip
+    for each in part["ratios"]:
         if each["threads"] == 1 and each["least"] != each["most"]:  # more than one round
             lines.append(f"- {each['scenario']}, {each['server']} ÷ {each['to']}: in single rounds"
                          f" {each['least']:.2f} to {each['most']:.2f}")  # fmt: skip
     lines += [f"- {line}" for line in report.remarks(entries, threads_shown=False)]
-    return lines + [f"- {name}: not measured: {why}" for name, why in data.tls["left_out"].items()]
+    return lines + [f"- {name}: not measured: {why}" for name, why in part["left_out"].items()]
 
 
 def scaling_block(data: Data) -> list[str]:
@@ -440,8 +455,10 @@ BLOCKS: dict[str, Callable[[Data], list[str]]] = {
     "table": table_block,
     "routes": routes_block,
     "other": other_block,
-    "tls loads": tls_loads_block,
+    "tls loads": lambda data: aims(TLS),
     "tls": tls_block,
+    "compressed loads": lambda data: aims(COMPRESSED),
+    "compressed": compressed_block,
     "scaling": scaling_block,
     "idle": idle_block,
     "remarks": remarks_block,

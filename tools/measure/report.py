@@ -6,12 +6,15 @@ import json
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
-from measure.table import AIM_PEER, OWN, QUOTED, ROUTES, SCALING, SCENARIOS, SERVERS, TLS, Scenario
+from measure.table import (
+    AIM_PEER, COMPRESSED, EVERY_LOAD, OWN, QUOTED, ROUTES, SCALING, SCENARIOS, SERVERS, TLS, Scenario,
+)  # fmt: skip
 
 KINDS = {server.name: server.kind for server in SERVERS}
 ORDER = {server.name: index for index, server in enumerate(SERVERS)}
 MEDIAN_OF = (
     "cpu_us", "requests_per_second", "p50_us", "p99_us", "idle_bytes", "other_cpus", "server_cpus", "load_cpus",
+    "coded_bytes",
 )  # fmt: skip
 NOISE = 0.1  # of a CPU, used by others during a measurement, makes it doubtful
 
@@ -43,7 +46,7 @@ def medians(rows: Iterable[dict]) -> list[dict]:
         if broken:
             entry["failed"] = broken[0]
         found.append(entry)
-    scenarios = {each.name: index for index, each in enumerate((*SCENARIOS, *ROUTES, *TLS, *SCALING))}
+    scenarios = {each.name: index for index, each in enumerate((*EVERY_LOAD, *SCALING))}
     found.sort(key=lambda each: (each["threads"], scenarios[each["scenario"]], ORDER[each["server"]]))
     return found
 
@@ -61,7 +64,7 @@ def best(entries: Iterable[dict], scenario: str, kind: str) -> dict | None:
 def ratios(rows: Sequence[dict]) -> list[dict]:
     """For each load with an aim: our own in relation to AIM_PEER, and the same within single rounds."""
     entries, found = medians(rows), []
-    for scenario in TLS:
+    for scenario in (each for each in EVERY_LOAD if each.aim):
         for own in entries:
             peer = aim_peer(entries, own)
             if own["scenario"] != scenario.name or own["server"] not in OWN or not own["rounds"] or not peer:
@@ -239,7 +242,7 @@ def markdown(result: dict, machine_lines: Sequence[str]) -> str:
     settings, entries = result["settings"], result["medians"]
     lines = ["## The benchmark", "", *(f"- {line}" for line in machine_lines)]
     lines += [f"- {how_measured(settings['rounds'], settings['seconds'])}", ""]
-    lines += [f"- **{scenario.name}**: {scenario.title}" for scenario in (*SCENARIOS, *ROUTES, *TLS) if scenario.name in
+    lines += [f"- **{scenario.name}**: {scenario.title}" for scenario in EVERY_LOAD if scenario.name in
               {each["scenario"] for each in entries}]  # fmt: skip
     lines.append("")
     every = sorted({each["threads"] for each in entries})
@@ -248,7 +251,10 @@ def markdown(result: dict, machine_lines: Sequence[str]) -> str:
         pinned = settings["pinned"] and threads == 1
         where = "server on CPU 0, load on CPU 1" if pinned else "unpinned"
         title = f"{threads} thread{'s' if threads > 1 else ''}, {where}"
-        tables = ((SCENARIOS, ""), (ROUTES, ", routes"), (TLS, ", over TLS"), (SCALING, ", over connections"))
+        tables = (
+            (SCENARIOS, ""), (ROUTES, ", routes"), (TLS, ", over TLS"), (COMPRESSED, ", compressed"),
+            (SCALING, ", over connections"),
+        )  # fmt: skip
         for scenarios, what in tables:
             chosen = [each for each in of_threads if each["scenario"] in {scenario.name for scenario in scenarios}]
             lines += section(title + what, chosen, scenarios, quoted=scenarios is SCENARIOS and threads == 1)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gzip
+import http.client
 import importlib.util
 import json
 import os
 import pathlib
 import pwd
+import random
 import re
 import select
 import shutil
@@ -18,6 +21,7 @@ import subprocess
 import tempfile
 import time
 import types
+import zlib
 from collections.abc import Iterator
 
 from measure import process, table
@@ -30,6 +34,7 @@ START_SECONDS = 10.0
 SETTLE_SECONDS = 0.5  # of load before memory is looked at
 AUTHORITY = ROOT / "tests" / "support" / "certificates.py"
 MOST_OTHERS = 0.05  # of the handshakes may be of the other kind
+CODING_SECONDS = 5.0  # until a file that is encoded beside other work has to be ready
 
 
 def make_pages(folder: pathlib.Path) -> None:
@@ -38,6 +43,31 @@ def make_pages(folder: pathlib.Path) -> None:
     for page, size in table.PAGES.items():
         head, tail = b"<!doctype html><title>Turtle</title><p>", b"</p>\n"
         (folder / page[1:]).write_bytes(head + b"x" * (size - len(head) - len(tail)) + tail)
+    texts = {table.TEXT: page_of_text(), f"{table.TEXT}.gz": text_in_advance(), table.PLAIN: page_of_text()}
+    an_hour_ago = time.time() - 3600  # a file that has just changed might change again, so no server keeps it
+    for name, content in texts.items():
+        (folder / name[1:]).write_bytes(content)
+        os.utime(folder / name[1:], (an_hour_ago, an_hour_ago))
+
+
+@functools.cache
+def page_of_text() -> bytes:
+    """A page of made-up words, the same each time. As gzip it has about a third of its length, as prose has."""
+    dice = random.Random(1)
+    syllables = [first + second for first in "bdfglmnprst" for second in ("a", "e", "i", "o", "an", "er", "on")]
+    words = ["".join(dice.choice(syllables) for _ in range(1 + rank % 3)) for rank in range(2000)]
+    weights = [1 / (rank + 12) for rank in range(len(words))]  # a few words are most of what is said
+    tail = b"</body>\n</html>\n"
+    text = "<!doctype html>\n<html>\n<head><title>Turtle</title></head>\n<body>\n"
+    while len(text) < table.TEXT_BYTES:
+        said = [" ".join(dice.choices(words, weights, k=dice.randint(5, 18))).capitalize() for _ in range(5)]
+        text += f'<h2 id="{said[0].split()[0].lower()}">{said[0]}</h2>\n<p>{". ".join(said[1:])}.</p>\n'
+    return text[: table.TEXT_BYTES - len(tail)].encode() + tail
+
+
+@functools.cache
+def text_in_advance() -> bytes:
+    return gzip.compress(page_of_text(), 6, mtime=0)
 
 
 def fill(template: str, values: dict[str, str]) -> str:
@@ -105,12 +135,12 @@ class Site:
             values["modules"] = apache_modules()
             values.update(table.template_values(server, scenario, self.threads))
             values.update(table.tls_lines(server, values.get("certificate", ""), values.get("key", "")))
+            values.update(table.coding_lines(server, scenario))
             config = work / server.config.removesuffix(".in")
             config.write_text(fill((PEERS / server.config).read_text(encoding="utf-8"), values), encoding="utf-8")
             values["config"] = str(config)
         options = server.closing_options if scenario.closing else ()
-        words = server.secure if scenario.handshakes else server.command
-        return [word.format_map(values) for word in (*words, *options)]
+        return [word.format_map(values) for word in (*server.command_for(scenario), *options)]
 
     @contextlib.contextmanager
     def started(self, server: Server, scenario: Scenario) -> Iterator[tuple[Process, int]]:
@@ -165,6 +195,8 @@ class Site:
         row["server_cpus"] = server / wall
         row["load_cpus"] = load / wall
         row["other_cpus"] = max(0.0, (process.machine_seconds() - machine - server - load) / wall)
+        if scenario.coding:
+            row["coded_bytes"] = check_coding(port, scenario)
         return row
 
     def measure(self, server: Server, scenario: Scenario) -> dict:
@@ -282,27 +314,34 @@ def connected(port: int, seconds: float, trust: ssl.SSLContext | None) -> Iterat
             yield secure
 
 
+class NotCoded(Failed):
+    """The reply has another coding than the one that was asked for."""
+
+
 def fetch(
-    port: int, page: str, seconds: float = 5.0, body: str = "", trust: ssl.SSLContext | None = None
+    port: int, page: str, seconds: float = 5.0, body: str = "", trust: ssl.SSLContext | None = None, coding: str = ""
 ) -> bytes:  # fmt: skip
-    """The body of the reply, which must be a 200. With a `body` it is posted; with `trust` it is asked for over TLS."""
+    """The body of the reply, which must be a 200. With a `body` it is posted; with `trust` it is asked for over TLS.
+
+    With a `coding` the body is encoded; if it isn't, that is a NotCoded.
+    """
     method = "POST" if body else "GET"
     with connected(port, seconds, trust) as client:
         head = f"{method} {page} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+        head += f"Accept-Encoding: {coding}\r\n" if coding else ""
         length = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
         client.sendall(f"{head}{length}\r\n{body}".encode())
-        with client.makefile("rb") as reply:
-            status = reply.readline().split()
-            if len(status) < 2 or status[1] != b"200":
-                raise Failed(f"{method} {page}: {b' '.join(status).decode(errors='replace') or 'no reply'}")
-            length = -1
-            for line in reply:
-                name, _, value = line.partition(b":")
-                if name.lower() == b"content-length":
-                    length = int(value)
-                if not line.strip():
-                    break
-            return reply.read(length) if length >= 0 else reply.read()
+        with http.client.HTTPResponse(client, method=method) as reply:
+            try:
+                reply.begin()
+                if reply.status != 200:
+                    raise Failed(f"{method} {page}: {reply.status} {reply.reason}")
+                sent_as = reply.getheader("Content-Encoding", "")
+                if sent_as != coding:
+                    raise NotCoded(f"{method} {page}: sent {sent_as or 'plain'} instead of {coding or 'plain'}")
+                return reply.read()
+            except http.client.HTTPException as error:
+                raise Failed(f"{method} {page}: {error}") from error
 
 
 def check_replies(port: int, scenario: Scenario, trust: ssl.SSLContext | None = None) -> None:
@@ -312,6 +351,9 @@ def check_replies(port: int, scenario: Scenario, trust: ssl.SSLContext | None = 
         if answered != scenario.reply:
             raise Failed(f"{scenario.page}: {answered!r} instead of {scenario.reply!r}")
         return
+    if scenario.coding:
+        check_coding(port, scenario)
+        return
     for page, size in table.PAGES.items():
         try:
             got = len(fetch(port, page, trust=trust))
@@ -319,6 +361,30 @@ def check_replies(port: int, scenario: Scenario, trust: ssl.SSLContext | None = 
             raise Failed(f"GET {page}: {error}") from error
         if got != size:
             raise Failed(f"GET {page}: {got} bytes of {size}")
+
+
+def check_coding(port: int, scenario: Scenario) -> int:
+    """The bytes of the encoded page, which has to be the right one."""
+    deadline = time.monotonic() + CODING_SECONDS
+    while True:
+        try:
+            coded = fetch(port, scenario.page, coding=scenario.coding)
+            break
+        except NotCoded:  # a long file may be sent plain while it is encoded beside other work
+            if time.monotonic() > deadline:
+                raise
+        except OSError as error:
+            raise Failed(f"GET {scenario.page}: {error}") from error
+        time.sleep(0.02)
+    try:
+        text = gzip.decompress(coded)
+    except (OSError, EOFError, zlib.error) as error:
+        raise Failed(f"GET {scenario.page}: not gzip: {error}") from error
+    if text != page_of_text():
+        raise Failed(f"GET {scenario.page}: another text than the file has")
+    if scenario.page == table.TEXT and coded != text_in_advance():
+        raise Failed(f"GET {scenario.page}: not the file that was encoded in advance")
+    return len(coded)
 
 
 def await_answer(port: int, scenario: Scenario, running: Process, trust: ssl.SSLContext | None = None) -> None:

@@ -12,6 +12,9 @@ import dataclasses
 
 SMALL, BIG = "/small.html", "/big.html"
 PAGES = {SMALL: 612, BIG: 102_400}  # bytes
+# The same text twice. It is encoded in advance as well, in a file beside the first.
+TEXT, PLAIN = "/text.html", "/plain.html"
+TEXT_BYTES = 102_400
 
 SERVER_CPU, LOAD_CPU = 0, 1
 
@@ -34,6 +37,7 @@ class Scenario:
     body: str = ""  # posted with each request
     reply: str = ""  # what has to come back; none: the page
     handshakes: str = ""  # over TLS: "few" (connections stay), "full" or "resumed"; none: without TLS
+    coding: str = ""  # what the body has to be encoded with; none: plain
     aim: float = 0.0  # the most that final may cost, as a multiple of AIM_PEER; 0: there is no such aim
 
 
@@ -81,8 +85,16 @@ TLS = (
              ("--close", "--insecure"), closing=True, handshakes="resumed", aim=1.0),
 )  # fmt: skip
 
+COMPRESSED = (
+    Scenario("Z1", "100 KB of text as gzip, encoded in advance, keep-alive, 64 connections", TEXT, 64,
+             ("--keep-alive", "-H", "Accept-Encoding: gzip"), coding="gzip", aim=1.0),
+    Scenario("Z2", "100 KB of text as gzip, kept or encoded by the server, keep-alive, 64 connections", PLAIN, 64,
+             ("--keep-alive", "-H", "Accept-Encoding: gzip"), coding="gzip", aim=1.0),
+)  # fmt: skip
+
 # What `--record` keeps in files of their own: their loads.
-COMPARED = {"table": (*SCENARIOS, *ROUTES), "tls": TLS}
+COMPARED = {"table": (*SCENARIOS, *ROUTES), "tls": TLS, "compressed": COMPRESSED}
+EVERY_LOAD = tuple(scenario for loads in COMPARED.values() for scenario in loads)
 
 
 def load_command(bench: str, scenario: Scenario, port: int, seconds: float, result: str) -> list[str]:
@@ -119,6 +131,7 @@ class Server:
     config: str = ""
     only: tuple[str, ...] = ()  # scenarios; none: all that ask for a page
     secure: tuple[str, ...] = ()  # the command for TLS; none: it takes no part in those loads
+    coding: tuple[str, ...] = ()  # likewise the command for loads with a coding
     unable: tuple[str, ...] = ()  # scenarios that it can't have
     closing_options: tuple[str, ...] = ()  # added when each connection has one request
     version: tuple[str, ...] = ()  # arguments that make the program tell
@@ -127,7 +140,12 @@ class Server:
     def takes_part(self, scenario: Scenario) -> bool:
         if self.only or scenario.name in self.unable:
             return scenario.name in self.only
-        return bool(self.secure) if scenario.handshakes else scenario not in ROUTES
+        return bool(self.command_for(scenario)) and scenario not in ROUTES
+
+    def command_for(self, scenario: Scenario) -> tuple[str, ...]:
+        if scenario.handshakes:
+            return self.secure
+        return self.coding if scenario.coding else self.command
 
 
 FINAL = ("{program}", "serve", "{root}", "--port", "{port}", "--threads", "{threads}", "--stop-timeout", "1")
@@ -144,7 +162,7 @@ BUILD_AGAIN = ", then build final again"
 
 SERVERS = (
     Server("final", ("./turtle",), FINAL, kind="final", closing_options=("--deferred-accept", "1"), secure=SECURE,
-           version=("--version",), missing=BUILT),
+           coding=(*FINAL, "--compression", "on"), version=("--version",), missing=BUILT),
     Server("final-per-loop", ("./turtle",), (*FINAL, "--accept", "per-loop"), kind="final",
            closing_options=("--deferred-accept", "1"), version=("--version",), missing=BUILT),
     Server("final-uring", ("./turtle",), (*FINAL, "--poller", "io_uring"), kind="final",
@@ -165,14 +183,14 @@ SERVERS = (
     Server("floor-uring", ("./bench/floor_uring",), FLOOR, kind="floor", closing_options=("--deferred", "--fin"),
            missing="not built: needs the headers of Linux 6.1"),
     Server("nginx", ("nginx", "/usr/sbin/nginx"), CONFIGURED, config="nginx-tuned.conf.in", secure=CONFIGURED,
-           version=("-v",), missing="apt install nginx-light"),
+           coding=CONFIGURED, version=("-v",), missing="apt install nginx-light"),
     Server("nginx-shipped", ("nginx", "/usr/sbin/nginx"), CONFIGURED,
            config="nginx-shipped.conf.in", version=("-v",), missing="apt install nginx-light"),
     Server("lighttpd", ("lighttpd", "/usr/sbin/lighttpd"), ("{program}", "-D", "-f", "{config}"),
            config="lighttpd.conf.in", version=("-v",), missing="apt install lighttpd"),
     # h2o 2.2 gives a client that has resumed a session no new ticket: a third of its handshakes would be full.
-    Server("h2o", ("h2o",), CONFIGURED, config="h2o.conf.in", secure=CONFIGURED, unable=("T4",), version=("-v",),
-           missing="apt install h2o"),
+    Server("h2o", ("h2o",), CONFIGURED, config="h2o.conf.in", secure=CONFIGURED, coding=CONFIGURED,
+           unable=("T4",), version=("-v",), missing="apt install h2o"),
     Server("apache", ("apache2", "/usr/sbin/apache2", "httpd"), ("{program}", "-D", "FOREGROUND", "-f", "{config}"),
            config="apache.conf.in", version=("-v",), missing="apt install apache2"),
     Server("evhttp", ("./bench/evhttp_server",), ("{program}", "{port}", "{root}", "{threads}"),
@@ -216,6 +234,20 @@ def tls_lines(server: Server, certificate: str = "", key: str = "") -> dict[str,
         "h2o": f"ssl: {{certificate-file: {certificate}, key-file: {key}, minimum-version: {TLS_VERSION}}}",
     }
     return {"ssl": "ssl", "tls": settings.get(server.name, "")}
+
+
+def coding_lines(server: Server, scenario: Scenario) -> dict[str, str]:
+    """In the templates' languages: `coding`, the settings for loads with a coding; empty for the others.
+
+    What is encoded while it is sent has the same level everywhere.
+    """
+    settings = {
+        # For the file that is only sent, sendfile is the cheapest, with the head in the same packet.
+        "nginx": "gzip_static on; gzip on; gzip_comp_level 4; gzip_min_length 1000; gzip_vary on;"
+        f" location = {TEXT} {{ sendfile on; tcp_nopush on; }}",
+        "h2o": "file.send-compressed: ON\ncompress: {gzip: 4}",
+    }
+    return {"coding": settings.get(server.name, "") if scenario.coding else ""}
 
 
 @dataclasses.dataclass(frozen=True)
