@@ -93,7 +93,8 @@ class Compression {
   ///     limits, or it would not become shorter. Throws std::bad_alloc.
   auto Encode(Coding coding, Effort effort, Response& response) const -> bool;
 
-  /// Returns the coding that the client of a request likes best.
+  /// Returns the coding that a client likes best.
+  /// @param request of the client
   /// @param offered the codings that there are; those that the options lack don't count
   [[nodiscard]] auto CodingFor(const Request& request, const CodingOrder& offered) const noexcept
       -> Coding;
