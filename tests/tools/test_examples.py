@@ -184,6 +184,11 @@ struct MaintenanceMode {
         "",
         "",
     ),
+    "chapters/31-compression/README.md": (
+        ["<cstddef>", "<cstdint>", "<memory>", "<optional>", "<string>", "<string_view>", '"compress/encoder.h"'],
+        "struct EncodeAheadOptions {};\nstruct EncodeAheadResult {};",
+        "",
+    ),
 }
 
 
