@@ -185,7 +185,7 @@ TEST(FileVariantsTest, EachCodingHasItsTag) {
 }
 
 // Files are encoded one after the other: when the second is ready, the first would be, too.
-TEST(FileVariantsTest, AFileThatIsTooLongStaysPlain) {
+TEST(FileVariantsTest, ALongFileStaysPlain) {
   Site site;
   const std::string small = Words(40'000);
   site.Write("big.css", Words(FileCoder::kMaxBytes + 1));
@@ -333,7 +333,7 @@ TEST(FileVariantsTest, AnOlderOneIsIgnoredAndSoIsALongerOne) {
   site.AwaitText("/a.css", "br", Words(5000));
 }
 
-TEST(FileVariantsTest, AFileThatIsEmptyIsNoEncoding) {
+TEST(FileVariantsTest, AnEmptyOneIsNoEncoding) {
   Site site;
   const std::string text = Words(5000);
   site.Write("a.css", text);
