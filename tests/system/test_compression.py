@@ -53,6 +53,11 @@ def ask(server, target, accepts=None, *lines, **how) -> Reply:
         return Reply(response)
 
 
+def await_strong_tag(server, target):
+    """The tag of a file is weak until it can't change any more without another time."""
+    await_condition(lambda: ask(server, target).fields["etag"].startswith('"'), "a strong tag")
+
+
 def write(path, content, time=OLD):
     """Writes a file as if it had been there for long, all at once."""
     new = path.with_name("." + path.name)
@@ -148,11 +153,20 @@ WISHES = {
 }
 
 
+# These clients accept gzip, too. A program's output is a stream without a length, and it gets the encoder that takes
+# the least memory.
+GZIP_AS_WELL = {
+    "gzip, deflate, br, zstd", "gzip, zstd", "gzip;q=0.8, zstd;q=0.9, br;q=0.7", "*", "br;q=0, *", "identity;q=0, *",
+    "gzip, " * 500 + "br",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("target", ["/page.html", "/cgi-bin/page"])
 @pytest.mark.parametrize("accepts", WISHES, ids=lambda accepts: str(accepts)[:40])
 def test_a_client_gets_the_coding_that_it_likes(server, target, accepts):
     reply = ask(server, target, accepts)
-    assert (reply.status, reply.coding) == (200, WISHES[accepts])
+    wanted = "gzip" if target == "/cgi-bin/page" and accepts in GZIP_AS_WELL else WISHES[accepts]
+    assert (reply.status, reply.coding) == (200, wanted)
     assert reply.plain == TEXT
     assert reply.fields["vary"] == "Accept-Encoding"
     assert (len(reply.body) < len(TEXT) / 2) == bool(reply.coding)
@@ -182,6 +196,7 @@ def test_curl_decodes_what_it_gets(server):
 
 
 def test_each_coding_has_its_own_tag(server):
+    await_strong_tag(server, "/page.html")
     tags = {coding: ask(server, "/page.html", coding).fields["etag"] for coding in ("", *CODINGS)}
     assert len({tag.removeprefix("W/") for tag in tags.values()}) == 4
     for coding, tag in tags.items():
@@ -208,6 +223,7 @@ def test_a_head_has_the_fields_of_a_get(server, target, coding):
 
 @pytest.mark.parametrize("coding", CODINGS)
 def test_a_part_is_one_of_the_plain_bytes(server, coding):
+    await_strong_tag(server, "/page.html")
     compressed = ask(server, "/page.html", coding)
     assert "accept-ranges" not in compressed.fields
     reply = ask(server, "/page.html", coding, "Range: bytes=100-299")

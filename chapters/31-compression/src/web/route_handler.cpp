@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/pin.h"
 #include "compress/coding.h"
+#include "compress/compression.h"
 #include "http/headers.h"
 #include "http/http_error.h"
 #include "http/multipart.h"
@@ -69,7 +70,9 @@ struct KeptBody : public Pinned {
 // Moves the body if its memory would not be reused anyway. A body that may be compressed is sent as
 // a whole, so that the client learns its length.
 void Send(Exchange& exchange, ServerResponse& response) {
-  if (exchange.GetCompression() != nullptr) {
+  constexpr int kNotModified = 304;  // its tag may have to be that of the compressed bytes
+  if (exchange.GetCompression() != nullptr &&
+      (response.Head().Status() == kNotModified || Compression::IsNegotiable(response.Head()))) {
     exchange.Reply(response.Whole());
     return;
   }
