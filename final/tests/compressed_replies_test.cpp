@@ -192,12 +192,14 @@ TEST(CompressedRepliesTest, AClientThatHasThePlainBytesKeepsItsTag) {
   const test::RunningServer server(
       [](Exchange& exchange) { exchange.Reply(Response(304).Set("ETag", "\"a\"")); },
       Compressing());
-  for (const char* tags : {"\"a\"", "\"b\", \"a\"", "W/\"ab\", \"a\""}) {
+  for (const char* tags : {R"("a")", R"("b", "a")", R"(W/"ab", "a")"}) {
     const HttpReply reply = Ask(server, "gzip", std::string("If-None-Match: ") + tags + "\r\n");
     EXPECT_EQ(reply.Field("ETag"), "\"a\"") << tags;
     EXPECT_EQ(reply.Field("Vary"), "") << "it may be an image";
   }
-  EXPECT_EQ(Ask(server, "gzip", "If-None-Match: \"b\", W/\"a\"\r\n").Field("ETag"), "W/\"a\"");
+  const HttpReply weak =
+      Ask(server, "gzip", std::string("If-None-Match: ") + R"("b", W/"a")" + "\r\n");
+  EXPECT_EQ(weak.Field("ETag"), "W/\"a\"");
 }
 
 TEST(CompressedRepliesTest, ARouteSaysHowLongItsTextIs) {

@@ -161,7 +161,7 @@ class Line {
     for (; !plain.empty(); plain.remove_prefix(std::min(plain.size(), Connection::kSealStep))) {
       channel_->Seal(plain.substr(0, Connection::kSealStep), queue);
     }
-    const std::string wire = TakeAll(queue);
+    std::string wire = TakeAll(queue);
     end_.Give(wire);
     return wire;
   }
@@ -169,7 +169,7 @@ class Line {
   auto SealEnd() -> std::string {
     OutQueue queue;
     channel_->SealEnd(queue);
-    const std::string wire = TakeAll(queue);
+    std::string wire = TakeAll(queue);
     end_.Give(wire);
     return wire;
   }
