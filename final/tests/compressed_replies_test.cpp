@@ -115,6 +115,11 @@ TEST(CompressedRepliesTest, SomeResponsesAreLeftAsTheyAre) {
       {"a coded body", TextResponse(200, Words()).Set("Content-Encoding", "gzip"), false, false},
       {"no-transform", TextResponse(200, Words()).Set("Cache-Control", "public, no-transform"),
        false, false},
+      {"no-transform in a second line",
+       TextResponse(200, Words())
+           .Set("Cache-Control", "public")
+           .Add("Cache-Control", "No-Transform"),
+       false, false},
       {"a part", TextResponse(206, Words()).Set("Content-Range", "bytes 0-4999/9999"), false, true},
       {"a long body", TextResponse(200, Words(1024 * 1024 + 1)), false, true},
   };

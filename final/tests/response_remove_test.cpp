@@ -78,6 +78,15 @@ TEST(ResponseRemoveTest, TheNameMayBeAPartOfTheResponse) {
   EXPECT_EQ(FieldsOf(response), "Z: 2\r\nList: B\r\nZ: 4\r\n");
 }
 
+TEST(ResponseRemoveTest, EachLineOfAFieldIsVisitedInOrder) {
+  Response response(204);
+  response.Add("A", "1").Add("AA", "2").Add("a", "3, 4").Add("B", "A: 5").Add("A", "");
+  std::string values;
+  response.ForEach("A", [&values](std::string_view value) { values.append(value).append(";"); });
+  EXPECT_EQ(values, "1;3, 4;;");
+  response.Remove("A").ForEach("A", [](std::string_view) { FAIL() << "none is left"; });
+}
+
 TEST(ResponseRemoveTest, AFieldMayBeAddedAgain) {
   Response response(204);
   response.Set("A", "1").Remove("A").Add("A", "2");

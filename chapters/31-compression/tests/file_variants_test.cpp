@@ -254,12 +254,14 @@ TEST(FileVariantsTest, ARangeIsOneOfThePlainBytes) {
 }
 
 TEST(FileVariantsTest, AHeadSaysWhatAGetWouldGet) {
-  Site site;
-  site.Write("a.css", Words(5000));
-  const HttpReply get = site.AwaitText("/a.css", "gzip", Words(5000));
-  const HttpReply head = site.Head("/a.css", "gzip");
-  for (const char* field : {"Content-Encoding", "Content-Length", "Vary", "ETag"}) {
-    EXPECT_EQ(head.Field(field), get.Field(field)) << field;
+  for (const FileCacheOptions& cache : {Site::Large(), FileCacheOptions()}) {
+    Site site(cache);
+    site.Write("a.css", Words(5000));
+    const HttpReply get = site.AwaitText("/a.css", "gzip", Words(5000));
+    const HttpReply head = site.Head("/a.css", "gzip");
+    for (const char* field : {"Content-Encoding", "Content-Length", "Vary", "ETag"}) {
+      EXPECT_EQ(head.Field(field), get.Field(field)) << field << cache.max_bytes.has_value();
+    }
   }
 }
 

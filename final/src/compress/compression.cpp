@@ -25,6 +25,14 @@ auto Lists(std::string_view list, std::string_view name) noexcept -> bool {
   return false;
 }
 
+// Returns true if a field of a response, in any of its lines, lists a name.
+auto FieldLists(const Response& response, std::string_view field, std::string_view name) -> bool {
+  bool is_listed = false;
+  response.ForEach(field,
+                   [&](std::string_view list) { is_listed = is_listed || Lists(list, name); });
+  return is_listed;
+}
+
 // A part of a body is a part of the plain one.
 auto IsPartial(const Response& response) -> bool {
   constexpr int kPartial = 206;
@@ -50,8 +58,7 @@ auto IsNotModified(const Request& request, const Response& response) -> bool {
 
 // Adds a line: there may be several already.
 void AddVary(Response& response) {
-  const std::string_view vary = response.Find("Vary").value_or("");
-  if (!Lists(vary, kVary) && !Lists(vary, "*")) {
+  if (!FieldLists(response, "Vary", kVary) && !FieldLists(response, "Vary", "*")) {
     response.Add("Vary", kVary);
   }
 }
@@ -87,8 +94,8 @@ auto Compression::IsNegotiable(const Response& response) -> bool {
   constexpr int kResetContent = 205;  // it has no content, and says so by its length
   return response.HasBody() && response.Status() != kResetContent &&
          !response.Find("Content-Encoding") &&
-         !Lists(response.Find("Cache-Control").value_or(""), "no-transform") &&
-         IsCompressible(response.Find("Content-Type").value_or(""));
+         IsCompressible(response.Find("Content-Type").value_or("")) &&
+         !FieldLists(response, "Cache-Control", "no-transform");
 }
 
 auto Compression::Encode(Coding coding, Effort effort, Response& response) const -> bool {

@@ -161,7 +161,7 @@ void FillWithFile(const Request& request, std::string_view type, UniqueFd file,
     }
   } else {
     response.Set("Content-Type", type);
-    if (size > max_copied_bytes || request.method == Method::kHead) {
+    if (size > max_copied_bytes) {
       response.Body(OwnFileSlice(std::move(file), 0, size));
     } else if (auto bytes = ReadFile(fd, 0, size)) {
       response.Body(std::move(*bytes));

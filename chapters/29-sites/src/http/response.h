@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/file_slice.h"
+#include "http/reply_fields.h"
 
 namespace TURTLE_SERVER {
 
@@ -83,6 +84,13 @@ class Response {
   /// Returns the value of the first field `name`, in any case; nullopt if there is none. Valid
   /// until the next change.
   [[nodiscard]] auto Find(std::string_view name) const -> std::optional<std::string_view>;
+
+  /// Calls `visit(std::string_view value)` for each field `name`, in any case, in order. It must
+  /// not change this response.
+  template <class Visit>
+  void ForEach(std::string_view name, const Visit& visit) const {
+    ReplyFields(fields_).ForEach(name, visit);
+  }
 
   /// Makes `text` the whole body.
   auto Body(std::string text) -> Response&;
