@@ -237,6 +237,25 @@ TEST_F(ServeAsNobodyTest, ALogThatTheUserCannotWriteIsFoundAtTheStart) {
             "turtle: log file " + folder_.Path("closed/turtle.log") + ": Permission denied\n");
 }
 
+TEST_F(ServeAsNobodyTest, ADirectoryThatTheUserCannotEnterLeavesTheOldSettings) {
+  const auto configure = [this](const std::string& directory) {
+    folder_.Write("sites.json",
+                  R"({"port": 0, "user": "nobody", "sites": [{"default": "on", "root_path": ")" +
+                      folder_.Path(directory) + R"("}], "log": {"flush_second": 1, "file": ")" +
+                      folder_.Path("turtle.log") + "\"}}");
+  };
+  configure("site");
+  Turtle turtle({"-f", folder_.Path("sites.json")});
+  ASSERT_GT(turtle.Port(), 0) << turtle.ReadErrors();
+  std::filesystem::create_directory(folder_.Path("closed"));
+  ASSERT_EQ(::chmod(folder_.Path("closed").c_str(), 0700), 0);
+  configure("closed");
+  turtle.Signal(SIGHUP);
+  EXPECT_TRUE(AwaitLog("the settings were not reloaded: open sites[0].root_path " +
+                       folder_.Path("closed") + ": Permission denied\n"));
+  EXPECT_EQ(HttpClient(turtle.Port()).Ask(Get("/")).body, "hello");
+}
+
 TEST_F(ServeAsNobodyTest, ASuccessorNeedsNoRoot) {
   const std::string group = std::to_string(::getpwnam("nobody")->pw_gid);
   Turtle turtle(

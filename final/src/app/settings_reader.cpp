@@ -14,6 +14,7 @@
 #include "app/serve_parts.h"
 #include "app/serve_settings.h"
 #include "core/cidr_set.h"
+#include "files/root_folder.h"
 #include "log/log.h"
 #include "log/log_line.h"
 
@@ -33,6 +34,16 @@ void LogWhyNot(const char* why) noexcept {
   std::array<char, LogLine::kMaxBytes> text{};
   std::snprintf(text.data(), text.size(), "the settings were not reloaded: %s", why);
   Log(LogLevel::kError, text.data());
+}
+
+// Compiles the sites, whose pages and passwords are in files. A directory that can't be served is
+// found here, since later each loop would find that out by itself.
+auto TableOf(const ServeOptions& options) -> std::shared_ptr<const SiteTable> {
+  auto table = std::make_shared<const SiteTable>(SitesOf(options));
+  for (std::size_t i = 0; i < table->All().size(); ++i) {
+    RootFolder(table->All()[i]->Options().root, "sites[" + std::to_string(i) + "].root_path");
+  }
+  return table;
 }
 
 // Logs the new settings that need a restart.
@@ -103,14 +114,13 @@ void SettingsReader::ReadOnThread(std::uint64_t number) {
   }));
 }
 
-// Reads certificates and keys, and compiles the sites, whose pages and passwords are in files.
+// Reads certificates and keys, and compiles the sites.
 auto SettingsReader::FilesOf(const CommandLine& line) const -> Files {
   if (line.action != CommandAction::kServe) {
     return {};
   }
   const bool reads_tls = tls_ != nullptr && line.serve.https.HasTls();
-  return {std::make_shared<const SiteTable>(SitesOf(line.serve)),
-          reads_tls ? tls_->Read(TlsOf(line.serve.https)) : nullptr};
+  return {TableOf(line.serve), reads_tls ? tls_->Read(TlsOf(line.serve.https)) : nullptr};
 }
 
 void SettingsReader::Take(const CommandLine& line, Files files) {

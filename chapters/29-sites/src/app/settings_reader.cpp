@@ -14,6 +14,7 @@
 #include "app/serve_parts.h"
 #include "app/serve_settings.h"
 #include "core/cidr_set.h"
+#include "files/root_folder.h"
 #include "log/log.h"
 #include "log/log_line.h"
 
@@ -28,11 +29,17 @@ void LogLines(LogLevel level, const std::string& text) {
   }
 }
 
-// Compiles the sites, whose pages and passwords are in files.
+// Compiles the sites, whose pages and passwords are in files. A directory that can't be served is
+// found here, since later each loop would find that out by itself.
 auto TableOf(const CommandLine& line) -> std::shared_ptr<const SiteTable> {
-  return line.action == CommandAction::kServe
-             ? std::make_shared<const SiteTable>(SitesOf(line.serve))
-             : nullptr;
+  if (line.action != CommandAction::kServe) {
+    return nullptr;
+  }
+  auto table = std::make_shared<const SiteTable>(SitesOf(line.serve));
+  for (std::size_t i = 0; i < table->All().size(); ++i) {
+    RootFolder(table->All()[i]->Options().root, "sites[" + std::to_string(i) + "].root_path");
+  }
+  return table;
 }
 
 // Allocates nothing, since memory may be what was missing.
