@@ -54,6 +54,13 @@ class Site {
                                      std::filesystem::file_time_type::clock::now() - seconds(age));
   }
 
+  // Gives a file the time of 2020, with these nanoseconds.
+  void SetTime(const std::string& name, long nanoseconds) const {
+    const timespec time{1'577'836'800, nanoseconds};
+    const timespec times[] = {time, time};
+    ASSERT_EQ(::utimensat(AT_FDCWD, folder_.Path(name).c_str(), times, 0), 0);
+  }
+
   void Remove(const std::string& name) const { std::filesystem::remove(folder_.Path(name)); }
 
   auto Ask(const std::string& path, const std::string& accepts, const std::string& more = {})
@@ -324,6 +331,19 @@ TEST(FileVariantsTest, AFileThatWasEncodedInAdvanceIsSentAsItIs) {
     EXPECT_EQ(reply.Field("ETag").substr(0, 1), "\"") << "the same bytes each time";
   }
   EXPECT_EQ(site.Ask("/a.css", "").body, Words(5000));
+}
+
+// brotli(1) copies the time of the file, and loses the fraction.
+TEST(FileVariantsTest, AFileThatHasTheTimeInWholeSecondsIsNotOlder) {
+  Site site;
+  site.Write("a.css", Words(5000));
+  site.Write("a.css.br", "in advance");
+  site.Write("a.css.gz", "from an earlier text");
+  site.SetTime("a.css", 700'000'000);
+  site.SetTime("a.css.br", 0);
+  site.SetTime("a.css.gz", 699'999'999);
+  site.AwaitBytes("/a.css", "br", "in advance");
+  site.AwaitText("/a.css", "gzip", Words(5000));
 }
 
 TEST(FileVariantsTest, AnOlderOneIsIgnoredAndSoIsALongerOne) {

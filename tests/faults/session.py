@@ -15,8 +15,10 @@ import socket
 import ssl
 import struct
 import time
+import zlib
 
 import channel
+import codings
 import tls_sockets
 
 PATIENCE = 60.0  # seconds for one reply, on a machine with other work
@@ -26,6 +28,8 @@ MIDDLE = bytes(range(256)) * 160  # copied, pinned in the cache
 LARGE = bytes(range(256)) * 12_000  # 3 MB, by sendfile
 BODY = b"0123456789abcde\n" * 8_000
 FLOOD = b"x" * 400_000
+SHEET = b"".join(b"p.c%d { color: green }\n" % i for i in range(800))  # encoded at once, as it is asked for
+BOOK = SHEET * 10  # encoded in steps: it is served as it is until then
 DATE = re.compile(r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT")
 
 PROGRAMS = {
@@ -55,9 +59,13 @@ def make_site(folder: pathlib.Path) -> None:
         "large.bin": LARGE,
         "changing.html": SMALL,
         "docs/index.html": SMALL,
+        "sheet.css": SHEET,
+        "book.css": BOOK,
+        "early.css": SHEET,
     }.items():
         (site / name).write_bytes(content)
         os.utime(site / name, (1_700_000_000, 1_700_000_000))
+    (site / "early.css.gz").write_bytes(codings.encode("gzip", SHEET))
     for name, text in PROGRAMS.items():
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
@@ -208,10 +216,15 @@ class Client:
             raise Wrong("more bytes than were asked for")
 
     def expect(self, status: int, body: bytes | None = None, head_only: bool = False) -> Reply:
-        """The next reply. A 5xx is a Cut: what came of the request is known, and it is not done."""
+        """The next reply, decoded. A 5xx is a Cut: what came of the request is known, and it is not done."""
         reply = self.reply(head_only)
         if reply.status >= 500:
             raise Cut(f"{reply.status}")
+        coding = reply.fields.get("content-encoding", "") if reply.body else ""
+        try:
+            reply.body = codings.decode(coding, reply.body)
+        except (AssertionError, zlib.error) as error:
+            raise Wrong(f"{len(reply.body)} bytes that are no {coding}: {error}") from error
         if reply.status != status or (body is not None and reply.body != body):
             raise Wrong(f"{reply.status} with {len(reply.body)} bytes, {reply.body[:40]!r} …, instead of {status}")
         return reply
@@ -290,6 +303,15 @@ def send_chunks(port: int, _: pathlib.Path) -> None:
         client.expect(200, BODY[:500])
 
 
+def take_coded(port: int, _: pathlib.Path) -> None:
+    """A coding is an offer: the plain bytes are right, too."""
+    for coding in ("gzip", "br", "zstd"):
+        with Client(port) as client:
+            for path, body in (("/book.css", BOOK), ("/sheet.css", SHEET), ("/early.css", SHEET), ("/cgi-bin/flood", FLOOD)):
+                client.ask(path, body=body, more=f"Accept-Encoding: {coding}\r\n")
+            client.ask("/sheet.css", method="HEAD", more=f"Accept-Encoding: {coding}\r\n")
+
+
 def talk_nonsense(port: int, _: pathlib.Path) -> None:
     with Client(port) as client:
         client.send(b"THIS IS NOT HTTP\r\n\r\n" + BODY)
@@ -334,6 +356,7 @@ STEPS = (
     read_slowly,
     run_programs,
     send_chunks,
+    take_coded,
     talk_nonsense,
     leave_early,
 )

@@ -15,15 +15,18 @@ import threading
 import time
 
 import channel
+import codings
 
 PATIENCE = 60.0  # seconds that anything may take
 SMALL = b"A small page, and the same for everybody.\n" * 16
+BOOK = b"".join(b"<p>Line %d of a long text.</p>\n" % i for i in range(8000))
 PAGE = b"<p>A page that a browser would show.</p>\n" * 512
 LARGE = random.Random(1).randbytes(8 << 20)
 CHANGING = 4096  # bytes of a file that is replaced all the time: one letter, again and again
 
 PROGRAMS = {
     "echo": "printf 'Content-Type: application/octet-stream\\n\\n'\nexec cat\n",
+    "book": "printf 'Content-Type: text/html\\n\\n'\nexec cat ../site/book.html\n",
     "endless": "printf 'Content-Type: text/plain\\n\\n'\nexec cat /dev/zero\n",
     "silent": "exec sleep 600\n",
 }
@@ -38,7 +41,8 @@ def make_site(folder: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
     site, programs = folder / "site", folder / "programs"
     site.mkdir()
     programs.mkdir()
-    for name, body in {"small.txt": SMALL, "page.html": PAGE, "large.bin": LARGE, "changing.txt": b"a" * CHANGING}.items():
+    files = {"small.txt": SMALL, "page.html": PAGE, "large.bin": LARGE, "book.html": BOOK, "changing.txt": b"a" * CHANGING}
+    for name, body in files.items():
         (site / name).write_bytes(body)
     for name, text in PROGRAMS.items():
         (programs / name).write_text("#!/bin/sh\n" + text, encoding="utf-8")
@@ -184,6 +188,17 @@ class Visitor:
         connection.close()
         return 3
 
+    def coded(self) -> int:
+        """Two files and a program's stream, in whatever coding the server makes of a wish."""
+        connection = self.http()
+        fields = {"Accept-Encoding": self.random.choice(["gzip", "br", "zstd", "gzip, br", "*", "zstd;q=0.5, gzip;q=0.1"])}
+        for path, body in (("/page.html", PAGE), ("/book.html", BOOK), ("/cgi-bin/book", BOOK)):
+            reply, found = self.ask(connection, "GET", path, fields=fields)
+            plain = codings.decode(reply.getheader("Content-Encoding", ""), found)
+            demand(reply.status == 200 and plain == body, f"{path} with {fields}: {reply.status}")
+        connection.close()
+        return 3
+
     def program(self) -> int:
         connection, body = self.http(), self.random.randbytes(self.random.randrange(1 << self.random.randrange(1, 17)))
         pieces = (body[i : i + 5000] for i in range(0, len(body), 5000))
@@ -223,7 +238,8 @@ class Visitor:
 
     def reset_in_the_reply(self) -> int:
         client = self.connect(receive_buffer=self.random.choice([0, 4096]))
-        client.sendall(self.get(self.random.choice(["/large.bin", "/page.html", "/small.txt"])) * 2)
+        path = self.random.choice(["/large.bin", "/page.html", "/small.txt", "/book.html"])
+        client.sendall(self.get(path, *self.random.choice([[], ["Accept-Encoding: br"]])) * 2)
         if self.random.random() < 0.7:
             demand(client.recv(1000).startswith(b"HTTP/1.1 200 "), "the begin of a reply")
         self.reset(client)
@@ -232,7 +248,7 @@ class Visitor:
     def reset_program(self) -> int:
         client = self.connect()
         name = self.random.choice(["endless", "silent"])
-        client.sendall(self.get(f"/cgi-bin/{name}"))
+        client.sendall(self.get(f"/cgi-bin/{name}", *self.random.choice([[], ["Accept-Encoding: zstd"]])))
         if name == "endless":
             demand(client.recv(1000).startswith(b"HTTP/1.1 200 "), "the begin of a program's reply")
         self.reset(client)
@@ -301,6 +317,7 @@ ACTS = {
     Visitor.ranges: 5,
     Visitor.large: 1,
     Visitor.changing: 3,
+    Visitor.coded: 3,
     Visitor.program: 3,
     Visitor.slow_reader: 1,
     Visitor.reset_at_once: 30,

@@ -90,6 +90,7 @@ class Soak:
         with tempfile.TemporaryDirectory(prefix="turtle-soak-") as folder:
             self.site, programs = clients.make_site(pathlib.Path(folder))
             arguments = [self.site, "--cgi-dir", programs, "--threads", "2", "--access-log", "/dev/null"]
+            arguments += ["--compression", "on"]
             turtle = serving.Turtle(*arguments, patience=PATIENCE)
             try:
                 self.soak(turtle)

@@ -4,11 +4,11 @@
 // Source: https://www.brotli.org/encode.html; RFC 7932
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "compress/brotli_memory.h"
 #include "compress/encoder.h"
 
 struct BrotliEncoderStateStruct;
@@ -26,11 +26,8 @@ class BrotliEncoder final : public Encoder {
   void Encode(std::string_view plain, Flush flush, std::string& coded) override;
 
  private:
-  struct Deleter {
-    void operator()(BrotliEncoderStateStruct* state) const noexcept;
-  };
-
-  const std::unique_ptr<BrotliEncoderStateStruct, Deleter> state_;
+  BrotliMemory memory_;
+  BrotliEncoderStateStruct* state_ = nullptr;  // in memory_, and goes with it
 };
 
 }  // namespace TURTLE_SERVER

@@ -76,11 +76,13 @@ auto StateFields(const CachedFile& file) -> std::string {
   return fields += "\r\n";
 }
 
-// Returns whether a file is as new as another one.
+// Returns whether a file is as new as another one. brotli(1) copies the time without its fraction.
 auto IsNotOlder(const struct stat& file, const struct stat& other) noexcept -> bool {
   const timespec mine = Times(file).first;
   const timespec others = Times(other).first;
-  return std::pair(mine.tv_sec, mine.tv_nsec) >= std::pair(others.tv_sec, others.tv_nsec);
+  const bool has_fraction = mine.tv_nsec != 0;
+  return std::pair(mine.tv_sec, mine.tv_nsec) >=
+         std::pair(others.tv_sec, has_fraction ? others.tv_nsec : 0);
 }
 
 }  // namespace
