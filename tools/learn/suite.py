@@ -534,7 +534,7 @@ def check_pages(runner: Runner) -> None:
             f"transcripts {chapter.number}",
             [[sys.executable, TOOLS / "transcripts.py", "check", chapter.number, "--build", TESTED]],
             needs=[step_name(each) for each in (before, chapter) if each],
-            seconds=300,
+            seconds=600,
             inputs=[
             *program_parts(chapter),
             chapter.folder / "README.md",
