@@ -19,7 +19,7 @@
 
 namespace TURTLE_SERVER {
 
-/// Memory that a C library asks for. The rest is freed with this object.
+/// Memory that a C library asks for. The blocks that are not freed before go with this object.
 class BrotliMemory {
  public:
   BrotliMemory() = default;
