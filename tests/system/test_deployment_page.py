@@ -243,6 +243,7 @@ def test_two_domains_have_their_certificates_and_files(tmp_path):
     for file in ("example.org/index.html", "app.example.net/index.html", "app.example.net/assets/a.js"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(file)
+    (tmp_path / "example.org/long.txt").write_text("turtle " * 200)
     (tmp_path / "logs").mkdir()
     text = replaced(
         text_of("tls-sites.json"), ("/srv/www", tmp_path), ("/var/log/turtle", tmp_path / "logs"), ('["0.0.0.0", "::"]', '"127.0.0.1"'),
@@ -271,6 +272,7 @@ def test_two_domains_have_their_certificates_and_files(tmp_path):
         old = get("example.org", "/old/a?b")
         assert (old.status_code, old.headers["Location"]) == (308, "/new/a?b")
         assert get("example.org", "/none").status_code == 404
+        assert get("example.org", "/long.txt").headers["Content-Encoding"] == "gzip"
         assert get("app.example.net", "/users/7").text == "app.example.net/index.html"
         assert get("app.example.net", "/assets/a.js").text == "app.example.net/assets/a.js"
         assert get("app.example.net", "/assets/none.js").status_code == 404
