@@ -1,5 +1,5 @@
 set(TURTLE_CHAPTER 99)
-set(TURTLE_NEWEST_CHAPTER 31)
+set(TURTLE_NEWEST_CHAPTER 32)
 set("TURTLE_ORIGIN_tests/accept_encoding_test.cpp" 31)
 set("TURTLE_ORIGIN_tests/acceptor_batch_memory_test.cpp" 07)
 set("TURTLE_ORIGIN_tests/acceptor_inherited_test.cpp" 26)

@@ -35,7 +35,7 @@ Graph = dict[str, set[str]]
 # From top to bottom.
 LAYERS = (
     ("app",),
-    ("cgi", "ops", "response_cache", "sites"),
+    ("cgi", "ops", "response_cache", "sites", "websocket"),
     ("files",),
     ("web",),
     ("compress", "db", "process", "tls", "udp", "uring"),

@@ -13,6 +13,7 @@
 //  * Group() makes a group of routes with its own prefix and middleware.
 //  * Mount() puts a handler under a path, for requests that have no route.
 //  * Files() mounts the files of a directory.
+//  * WebSocket() accepts WebSockets under a path.
 //  * ErrorFormat() sets the format of error responses.
 //  * Observe() adds an observer of each request.
 //  * SetOptions() changes limits and timeouts of a running server; SetMaxConnections(),
@@ -55,6 +56,8 @@
 namespace TURTLE_SERVER {
 
 struct StaticFilesOptions;
+struct WebSocketHandlers;
+struct WebSocketOptions;
 
 /// A web server on several event loops.
 class HttpServer {
@@ -153,6 +156,17 @@ class HttpServer {
   ///     files/static_files.h for StaticFilesOptions.
   /// @return this
   auto Files(std::string prefix, const StaticFilesOptions& options) -> HttpServer&;
+
+  /// Accepts WebSockets under a path, with the default limits. Include websocket/websocket.h.
+  /// @param path as Mount()'s prefix; a path below it gives a 404
+  /// @param handlers called on the threads of all loops at the same time
+  /// @return this
+  auto WebSocket(std::string path, const WebSocketHandlers& handlers) -> HttpServer&;
+
+  /// Does the same with your own limits. Include websocket/websocket_options.h.
+  /// @throws std::invalid_argument for a window of compression that the protocol doesn't know
+  auto WebSocket(std::string path, const WebSocketHandlers& handlers,
+                 const WebSocketOptions& options) -> HttpServer&;
 
   /// Lets `formatter` write the body of each error response under `prefix`, whether a
   /// route, a mount or the parser has refused the request. The longest prefix wins;

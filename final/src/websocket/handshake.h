@@ -1,0 +1,66 @@
+// Decides whether a request may become a WebSocket.
+//
+//     GET /chat HTTP/1.1                     HTTP/1.1 101 Switching Protocols
+//     Connection: Upgrade                    Connection: upgrade
+//     Upgrade: websocket                     Upgrade: websocket
+//     Sec-WebSocket-Version: 13              Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=
+//     Sec-WebSocket-Key: dGhlIHNhbXBsZS...
+//
+// Interface:
+//  * CheckHandshake() returns the refusal, if there is one.
+//  * IsAllowedOrigin() decides which pages may connect.
+//  * Agree() returns the fields of the 101, and what was agreed on.
+//
+// A browser lets any page connect to any server, and sends the server's cookies along. So the
+// server must look at Origin, which a script can't set, or any page could act in its visitor's
+// name.
+//
+// Thread: pure functions.
+// Source: RFC 6455, sections 4.2 and 10.2.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/request.h"
+#include "http/response.h"
+#include "websocket/permessage_deflate.h"
+#include "websocket/websocket_options.h"
+
+namespace TURTLE_SERVER {
+
+/// The version of the protocol.
+inline constexpr std::string_view kWebSocketVersion = "13";
+
+/// Checks a request for a path of WebSockets.
+/// @param request any
+/// @param options of the path
+/// @return the response to a request that can't become one: 405 unless it is a GET; 426 without
+///     `Upgrade: websocket`, or with another version; 400 if a field is missing or malformed;
+///     403 for the wrong page. nullopt: it may
+[[nodiscard]] auto CheckHandshake(const Request& request, const WebSocketOptions& options)
+    -> std::optional<Response>;
+
+/// Returns true if a page of this origin may connect.
+/// @param origin the field's value
+/// @param host the request's field Host
+/// @param allowed WebSocketOptions::origins
+[[nodiscard]] auto IsAllowedOrigin(std::string_view origin, std::string_view host,
+                                   const std::vector<std::string>& allowed) noexcept -> bool;
+
+/// What both ends have agreed on.
+struct Agreement {
+  static constexpr std::size_t kNoProtocol = static_cast<std::size_t>(-1);  ///< none
+
+  std::size_t protocol = kNoProtocol;     ///< index of the subprotocol in the options
+  std::optional<DeflateTerms> deflate{};  ///< nullopt: nothing is compressed
+  Response fields{101};                   ///< of the response, for Exchange::Upgrade()
+};
+
+/// Agrees with a request for which CheckHandshake() has returned nullopt.
+[[nodiscard]] auto Agree(const Request& request, const WebSocketOptions& options) -> Agreement;
+
+}  // namespace TURTLE_SERVER
