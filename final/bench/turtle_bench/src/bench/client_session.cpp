@@ -4,6 +4,9 @@ namespace TURTLE_SERVER {
 
 void ClientSession::Open() noexcept {
   reader_.Next();
+  if (context_->websocket) {
+    frames_.Open();
+  }
   pending_ = 0;
   last_ = false;
 }
@@ -25,7 +28,7 @@ auto ClientSession::Take(std::string_view input, TimePoint now) -> Outcome {
     if (pending_ == 0) {
       return Fail(ErrorKind::kProtocol);  // without a request
     }
-    const ReadResult result = reader_.Read(input);
+    const ReadResult result = Read(input);
     if (result.state == ReplyState::kBad) {
       return Fail(ErrorKind::kProtocol);
     }
@@ -44,7 +47,7 @@ auto ClientSession::End(LineEnd end, TimePoint now) -> Outcome {
   if (pending_ == 0) {
     return Outcome::kClosed;  // whatever its end was like, everything was answered
   }
-  const ReplyState state = reader_.End();
+  const ReplyState state = context_->websocket ? ReplyState::kMore : reader_.End();
   if (end == LineEnd::kBroken || state == ReplyState::kMore) {
     return Fail(ErrorKind::kReset);
   }
@@ -57,6 +60,10 @@ auto ClientSession::End(LineEnd end, TimePoint now) -> Outcome {
 
 // A response is complete.
 void ClientSession::Finish(TimePoint now) {
+  if (context_->websocket) {
+    FinishMessage(now);
+    return;
+  }
   Measurements& measured = *context_->measured;
   const ResponseHead& head = reader_.Head();
   if (head.status < 200 || head.status > 299) {
@@ -74,6 +81,21 @@ void ClientSession::Finish(TimePoint now) {
     pending_ = 0;  // requests pipelined after it will not be answered, and may be sent again
   }
   reader_.Next();
+}
+
+// The handshake or a message is complete.
+void ClientSession::FinishMessage(TimePoint now) {
+  Measurements& measured = *context_->measured;
+  const bool counts = !frames_.IsHandshake() || context_->counts_handshake;
+  if (!frames_.IsHandshake() && context_->check != nullptr &&
+      !context_->check->Matches({101, frames_.Size(), frames_.Value()})) {
+    measured.tally.Fail(ErrorKind::kMismatch);
+  } else if (counts) {
+    ++measured.tally.requests;
+    measured.latency.Record(now - due_);
+  }
+  --pending_;
+  frames_.Next();
 }
 
 auto ClientSession::Fail(ErrorKind kind) noexcept -> Outcome {

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "bench/frame_reader.h"
 #include "bench/histogram.h"
 #include "bench/reply_reference.h"
 #include "bench/response_reader.h"
@@ -58,6 +59,8 @@ struct SessionContext {
   HeadMemo memo{};                   ///< the last head
   ReplyCheck* check = nullptr;       ///< nullptr: bodies may differ
   bool one_request = false;          ///< each connection is for one request
+  bool websocket = false;            ///< a handshake, then messages
+  bool counts_handshake = false;     ///< it is all that a held connection does
   Measurements* measured = nullptr;  ///< where to count; never nullptr
 };
 
@@ -103,11 +106,16 @@ class ClientSession {
   [[nodiscard]] auto ExpectsMore() const noexcept -> bool { return last_ || reader_.Begun(); }
 
  private:
+  auto Read(std::string_view input) -> ReadResult {
+    return context_->websocket ? frames_.Read(input) : reader_.Read(input);
+  }
+  void FinishMessage(TimePoint now);
   void Finish(TimePoint now);
   auto Fail(ErrorKind kind) noexcept -> Outcome;
 
   SessionContext* context_;
   ResponseReader reader_;
+  FrameReader frames_;
   TimePoint due_{};
   TimePoint sent_{};
   std::uint32_t pending_ = 0;

@@ -105,7 +105,9 @@ void Clients::OnOpen(std::uint32_t number, Opened opened) {
 // The connection can take requests.
 void Clients::Establish(std::uint32_t number, TimePoint now) {
   Client& client = clients_[number];
-  if (plan_.mode == LoadMode::kClose) {
+  if (!plan_.handshake.empty()) {
+    SendText(client, plan_.handshake, 1, now, now);
+  } else if (plan_.mode == LoadMode::kClose) {
     Send(client, client.due, now);
   } else if (timetable_) {
     Rest(number);
@@ -180,9 +182,14 @@ void Clients::Close(std::uint32_t number, Closing closing) {
 // --- requests and replies ------------------------------------------------------------------------
 
 void Clients::Send(Client& client, TimePoint due, TimePoint now) {
+  SendText(client, plan_.requests, plan_.depth, due, now);
+}
+
+void Clients::SendText(Client& client, std::string_view text, std::uint32_t requests,
+                       TimePoint due, TimePoint now) {
   client.phase = Phase::kBusy;
-  client.session.Ask(plan_.depth, due, now);
-  client.connection->WriteToWriteBuffer(plan_.requests);
+  client.session.Ask(requests, due, now);
+  client.connection->WriteToWriteBuffer(text);
   client.connection->Send();
   looper_.SetDeadline(client.connection, now + plan_.timeout);
 }

@@ -89,6 +89,8 @@ class Clients {
   void Establish(std::uint32_t number, TimePoint now);
   void Close(std::uint32_t number, Closing closing);
   void Send(Client& client, TimePoint due, TimePoint now);
+  void SendText(Client& client, std::string_view text, std::uint32_t requests, TimePoint due,
+                TimePoint now);
   auto Start(std::uint32_t number, TimePoint due) -> bool;
   void OnHandle(Connection& connection);
   void OnTimeout(Connection& connection);

@@ -14,6 +14,8 @@
 #include "base/ascii.h"
 #include "core/connection.h"
 #include "core/read_scratch.h"
+#include "websocket/frame.h"
+#include "websocket/masking.h"
 
 namespace TURTLE_SERVER {
 
@@ -23,6 +25,7 @@ constexpr std::uint64_t kMaxConnections = 1'000'000;
 constexpr std::uint64_t kMaxThreads = 1024;
 constexpr double kMaxSeconds = 86400;  // a day
 constexpr double kMaxRate = 1e9;
+constexpr std::uint64_t kMaxMessage = std::uint64_t{128} << 10;
 constexpr std::uint64_t kMaxReadSize = std::uint64_t{16} << 20;
 // 64 bytes that form a response when they come back.
 constexpr const char* kEchoed =
@@ -38,6 +41,7 @@ struct Words {
   std::string pipeline;
   std::string rate;
   std::string read_size;
+  std::string websocket;
   std::string timeout = "10";
   std::string json;
   std::string body;
@@ -164,6 +168,22 @@ void TakeEcho(const Words& words, BenchOptions& options) {
   options.echo = words.echo;
 }
 
+void TakeWebSocket(const Words& words, BenchOptions& options) {
+  if (words.websocket.empty()) {
+    return;
+  }
+  if (words.close || words.get || words.head || words.http10 || words.http11 || words.echo ||
+      !words.body.empty()) {
+    throw CLI::ValidationError("--websocket",
+                               "goes with none of --close, --get, --head, --post, -1, -2, --echo");
+  }
+  const std::optional<std::uint64_t> size = ParseByteSize(words.websocket);
+  if (!size || *size == 0 || *size > kMaxMessage) {
+    Refuse("--websocket", words.websocket, "a size from 1 to 128K");
+  }
+  options.websocket = static_cast<std::size_t>(*size);
+}
+
 void TakeRate(const Words& words, BenchOptions& options) {
   if (words.rate.empty()) {
     return;
@@ -210,6 +230,7 @@ auto TakeWords(const Words& words) -> BenchOptions {
   }
   TakeMode(words, options);
   TakeEcho(words, options);
+  TakeWebSocket(words, options);
   TakeRate(words, options);
   std::for_each(words.fields.begin(), words.fields.end(), CheckField);
   options.fields = words.fields;
@@ -266,6 +287,8 @@ void Describe(CLI::App& app, Words& words) {
   app.add_flag("--no-resume", words.no_resume,
                "https: a full handshake for each connection; else sessions are resumed");
   app.add_flag("--echo", words.echo, "for an echo server: 64 bytes, which have to come back");
+  option("--websocket", words.websocket, "BYTES",
+         "messages of BYTES over WebSocket, which have to come back");
   option("--timeout", words.timeout, "SECONDS",
          "for a connection to be made, for TLS, and for a response");
   option("--read-size", words.read_size, "BYTES", "how much a connection takes at once, 64K");
@@ -273,6 +296,21 @@ void Describe(CLI::App& app, Words& words) {
                "responses may differ; else each is compared with the first");
   option("--json", words.json, "FILE", "write the results as JSON; -: to standard output");
   app.add_flag("--quiet", words.quiet, "no line each second on standard error");
+}
+
+// A fixed key will do: there is no cache on the way that anybody could poison.
+auto MessageOf(std::size_t size) -> std::string {
+  FrameHead head;
+  head.opcode = Opcode::kBinary;
+  head.masked = true;
+  head.length = size;
+  head.key = {0x37, 0xfa, 0x21, 0x3d};
+  std::string frame(kMaxFrameHead, '\0');
+  frame.resize(WriteFrameHead(head, frame.data()));
+  const std::size_t begin = frame.size();
+  frame.resize(begin + size);
+  Mask(head.key, 0, frame.data() + begin, frame.data() + begin, size);
+  return frame;
 }
 
 auto OneLine(std::string text) -> std::string {
@@ -304,7 +342,19 @@ auto ParseBenchCommandLine(int argc, const char* const* argv) -> BenchCommandLin
   return result;
 }
 
+auto HandshakeText(const BenchOptions& options) -> std::string {
+  BenchOptions upgrade = options;
+  upgrade.websocket.reset();
+  upgrade.fields.insert(upgrade.fields.end(),
+                        {"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+                         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="});
+  return RequestText(upgrade);
+}
+
 auto RequestText(const BenchOptions& options) -> std::string {
+  if (options.websocket) {
+    return MessageOf(*options.websocket);
+  }
   if (options.echo) {
     return kEchoed;
   }

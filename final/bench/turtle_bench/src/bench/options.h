@@ -3,7 +3,7 @@
 // Interface:
 //  * ParseBenchCommandLine() reads it and returns what to do: put a server under load, or print a
 //    text and end.
-//  * RequestText() returns the request for these options.
+//  * RequestText() returns the request for these options, HandshakeText() what comes before it.
 //
 // Nothing is opened or started here, and nothing is printed.
 //
@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct BenchOptions {
   std::chrono::milliseconds timeout{10'000};  ///< --timeout
   bool any_body = false;                      ///< --any-body: responses may differ
   bool echo = false;                          ///< --echo: the server sends back what it gets
+  std::optional<std::size_t> websocket{};     ///< --websocket: bytes of each message; else HTTP
   bool quiet = false;                         ///< --quiet: no progress
   std::string json;                           ///< --json: a file, or "-"; empty: no JSON
   std::string ca;      ///< --ca: a file of roots, in PEM; empty: the system's
@@ -68,7 +70,10 @@ struct BenchCommandLine {
 
 /// Returns one request for these options: request line, Host, Connection if the mode needs it, the
 /// fields of -H, with --post Content-Length and the body, and nothing else. For an echo server it
-/// is a response.
+/// is a response, and for WebSockets a message: a masked frame of zeros.
 [[nodiscard]] auto RequestText(const BenchOptions& options) -> std::string;
+
+/// Returns the request that makes a connection a WebSocket.
+[[nodiscard]] auto HandshakeText(const BenchOptions& options) -> std::string;
 
 }  // namespace TURTLE_SERVER

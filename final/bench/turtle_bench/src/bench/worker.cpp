@@ -28,6 +28,8 @@ auto Worker::MakeContext() noexcept -> SessionContext {
   context.memo.to_head = plan_.to_head;
   context.check = plan_.any_body ? nullptr : &check_;
   context.one_request = plan_.mode == LoadMode::kClose;
+  context.websocket = !plan_.handshake.empty();
+  context.counts_handshake = plan_.mode == LoadMode::kIdle;
   context.measured = &measured_;
   return context;
 }

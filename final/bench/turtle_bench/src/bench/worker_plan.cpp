@@ -13,6 +13,7 @@ auto MakePlan(const BenchOptions& options, const NetAddress& server, const TlsCl
   for (std::uint32_t i = 0; i < options.depth; ++i) {
     plan.requests += RequestText(options);
   }
+  plan.handshake = options.websocket ? HandshakeText(options) : "";
   plan.depth = options.depth;
   plan.to_head = options.to_head;
   plan.any_body = options.any_body;

@@ -31,6 +31,7 @@ struct WorkerPlan {
   LoadMode mode = LoadMode::kKeepAlive;   ///< the use of connections
   std::size_t connections = 1;            ///< of this worker
   std::string requests;                  ///< the text sent at once: one request or, pipelined, more
+  std::string handshake{};               ///< for WebSockets: sent first; empty: HTTP
   std::uint32_t depth = 1;               ///< how many requests that text contains
   bool to_head = false;                  ///< the method is HEAD
   bool any_body = false;                 ///< the bodies may differ
