@@ -29,9 +29,9 @@ HEAD = """\
 # Terms that are used before they are defined; `tools/glossary.py shrink` rewrites this list. It never grows.
 """
 EVERYDAY = frozenset(
-    "body bounded connection counter drain exchange fresh hand-over handler hit load lock mounted pattern pool range request"
-    " route setting stale status stuck target view watch".split()
-) | {"live, ready", "under way"}
+    "body bounded connection counter drain exchange frame fresh hand-over handler hit load lock mask mounted origin pattern"
+    " pool range request route setting stale status stuck target view watch".split()
+) | {"Close", "live, ready", "Ping, Pong", "under way"}
 ENTRY = re.compile(r"^### (.+)\n\n((?:.+\n)+)", re.MULTILINE)
 PLACE = re.compile(r"\(\.\./chapters/([^/)]+)/README\.md\)")
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]*)\)")

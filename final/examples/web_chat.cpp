@@ -29,6 +29,7 @@
 #include "web/exchange.h"
 #include "web/http_server.h"
 #include "websocket/topics.h"
+#include "websocket/utf8.h"
 #include "websocket/websocket.h"
 #include "websocket/websocket_client.h"
 #include "websocket/websocket_options.h"
@@ -86,16 +87,18 @@ auto ParseArguments(int argc, char** argv) -> Arguments {
   return arguments;
 }
 
-// Returns the guest's name. It is shown to others as text, so any letters will do.
+// Returns the guest's name. The others get it in a text, so it must be UTF-8: a browser ends a
+// WebSocket on which another text arrives.
 auto NameOf(Exchange& exchange) -> std::shared_ptr<void> {
-  constexpr std::size_t kMaxName = 20;
+  constexpr std::size_t kMaxName = 80;  // 20 of the page's characters
   turtle::Form query;
   if (query.Parse(exchange.GetRequest().uri.Query())) {
     throw turtle::HttpError(400);
   }
   const std::string name(query.Find("name").value_or(""));
-  if (name.empty() || name.size() > kMaxName) {
-    throw turtle::HttpError(400, "?name= has 1 to 20 bytes");
+  turtle::Utf8Validator utf8;
+  if (name.empty() || name.size() > kMaxName || !utf8.Add(name) || !utf8.IsComplete()) {
+    throw turtle::HttpError(400, "?name= has 1 to 80 bytes of UTF-8");
   }
   return std::make_shared<std::string>(name);
 }

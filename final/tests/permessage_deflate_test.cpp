@@ -42,11 +42,13 @@ TEST(PermessageDeflateTest, TakesTheFirstOfferThatItUnderstands) {
 }
 
 TEST(PermessageDeflateTest, RefusesWrongParameters) {
+  EXPECT_EQ(Answer("permessage-deflate; server_max_window_bits=8"),
+            "permessage-deflate; server_max_window_bits=8");
   for (const char* const parameter :
        {"server_max_window_bits", "server_max_window_bits=7", "server_max_window_bits=16",
         "server_max_window_bits=08", "server_max_window_bits=", "server_max_window_bits=1a",
-        "server_no_context_takeover=1", "client_no_context_takeover=",
-        "client_max_window_bits=7", "client_max_window_bits=", "unknown",
+        "server_no_context_takeover=1", "client_no_context_takeover=", "client_max_window_bits=7",
+        "client_max_window_bits=", "unknown",
         "server_no_context_takeover; server_no_context_takeover",
         "client_max_window_bits; client_max_window_bits=9"}) {
     EXPECT_EQ(Answer(std::string("permessage-deflate; ") + parameter), "none") << parameter;

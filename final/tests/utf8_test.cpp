@@ -37,6 +37,7 @@ TEST(Utf8Test, TakesEveryCharacterButHalvesOfPairs) {
 }
 
 TEST(Utf8Test, RefusesLongSpellings) {
+  EXPECT_TRUE(IsUtf8("/"));
   EXPECT_FALSE(IsUtf8("\xC0\xAF"));
   EXPECT_FALSE(IsUtf8("\xC1\xBF"));
   EXPECT_FALSE(IsUtf8("\xE0\x9F\xBF"));

@@ -84,6 +84,8 @@ TEST_F(WebSocketDeadlines, AClientThatTalksIsNotPinged) {
   }
   client_->Ping("first");
   EXPECT_EQ(Next().event, ReadEvent::kPong);
+  server_->Advance(seconds(30));
+  EXPECT_EQ(Next().event, ReadEvent::kPing);
 }
 
 TEST_F(WebSocketDeadlines, AnIdleOneIsClosedThoughItAnswersPings) {
@@ -107,6 +109,8 @@ TEST_F(WebSocketDeadlines, AnIdleOneIsClosedThoughItAnswersPings) {
 TEST_F(WebSocketDeadlines, AClientThatDoesNotAnswerACloseIsDropped) {
   Start();
   server_->Loop().Ask([&] { socket_->Close(CloseCode::kNormal, "enough"); });
+  EXPECT_EQ(server_->Loop().Ask([&] { return socket_->SendText("too late"); }),
+            SendResult::kClosed);
   EXPECT_EQ(Next().event, ReadEvent::kClose);
   server_->Advance(seconds(4));
   client_->SendText("I go on talking");
@@ -176,6 +180,18 @@ TEST_F(WebSocketOverflow, OrMissesMessagesUntilThereIsRoom) {
     event = Next();
   }
   EXPECT_EQ(event.bytes, "again");
+}
+
+TEST_F(WebSocketOverflow, ASenderThatStopsInTimeIsToldOfRoom) {
+  Start();
+  while (server_->Loop().Ask([&] { return socket_->CanSend(); })) {
+    server_->Loop().Ask([&] { socket_->SendBinary(std::string(100'000, 'x')); });
+  }
+  log_.Add("reading");
+  while (log_.Last() != "room") {
+    ASSERT_EQ(Next().event, ReadEvent::kMessage);
+  }
+  EXPECT_TRUE(server_->Loop().Ask([&] { return socket_->CanSend(); }));
 }
 
 TEST_F(WebSocketOverflow, OrIsWaitedForUpToALimit) {

@@ -8,7 +8,7 @@ from serving import PATIENCE
 
 NAMES = [
     "site_and_api", "short_links", "upload_to_disk", "event_feed", "journal", "guarded_scripts", "heavy_work",
-    "key_value", "heartbeats", "service", "sites", "https",
+    "key_value", "heartbeats", "service", "sites", "https", "push", "live_notes", "websocket_client",
 ]  # fmt: skip
 MORE = {"https": ["chain.pem", "key.pem"]}  # without them, it only prints its usage
 

@@ -25,7 +25,7 @@ def run_tool(name, *arguments):
 def test_each_file_of_a_recipe_is_shown():
     names = ["*/main.cpp", "*/CMakeLists.txt", "*/*.service", "*/*.socket", "*/scripts/*"]
     files = {path.relative_to(ROOT).as_posix() for name in names for path in COOKBOOK.glob(name)}
-    assert len([file for file in files if re.match(r"cookbook/\d\d-", file) and file.endswith(".cpp")]) == 12
+    assert len([file for file in files if re.match(r"cookbook/\d\d-", file) and file.endswith(".cpp")]) == 14
     assert files == set(re.findall(r"^<!-- file: (\S+) -->$", PAGE, re.MULTILINE))
 
 
@@ -39,7 +39,7 @@ def test_the_outputs_are_what_the_commands_print(recipes):
 
 def test_each_recipe_has_a_row_and_a_test():
     numbers = [path.name[:2] for path in sorted(COOKBOOK.glob("[0-9][0-9]-*"))]
-    assert numbers == [f"{number:02}" for number in range(1, 13)]
+    assert numbers == [f"{number:02}" for number in range(1, 15)]
     for number in numbers:
         row = re.search(rf"^\| \[{int(number)}\]\(#({int(number)}-[a-z-]+)\) \|", PAGE, re.MULTILINE)
         heading = re.search(rf"^### {int(number)}\. (.+)$", PAGE, re.MULTILINE)[1]

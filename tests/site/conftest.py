@@ -27,6 +27,8 @@ if not (ROOT / "final/examples/todo.cpp").exists():
     collect_ignore.append("test_todo.py")
 if not (ROOT / "final/src/ops/dashboard").exists():
     collect_ignore.append("test_dashboard.py")
+if not (ROOT / "final/examples/web_chat.cpp").exists():
+    collect_ignore.append("test_web_chat.py")
 
 
 def load(path, name):

@@ -397,7 +397,7 @@ def test_nothing_glides_for_who_does_not_want_it(browser, server, media, picture
     figure = open_figure(browser, server, picture)
     assert all(seconds > 0 for seconds in script(browser, durations, figure))
     media(motion="reduce")
-    assert set(script(browser, durations, figure)) == {0}
+    assert set(script(browser, durations, figure)) <= {0}  # in some pictures nothing moves
 
 
 @EACH

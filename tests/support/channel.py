@@ -72,7 +72,8 @@ def authority() -> certificates.Authority:
 
 
 @functools.cache
-def _server_files() -> tuple[pathlib.Path, pathlib.Path]:
+def server_files() -> tuple[pathlib.Path, pathlib.Path]:
+    """Certificate and key of a server that the clients below trust."""
     return authority().issue("server")
 
 
@@ -92,7 +93,7 @@ def server_arguments(port: int) -> list[str]:
     """The arguments of a `turtle serve` that listens at this port for the clients below, and only there."""
     if NAME != "tls":
         return ["--port", str(port)]
-    chain, key = map(str, _server_files())
+    chain, key = map(str, server_files())
     return ["--https-port", str(port), "--http", "off", "--tls-certificate", chain, "--tls-key", key]
 
 

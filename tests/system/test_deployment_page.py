@@ -19,12 +19,14 @@ from certificates import Authority
 from lineage import Lineage, await_condition
 from load import Load
 from serving import BINARY, PATIENCE, ROOT, Server, Turtle
+from websocket_client import TEXT, Client, upgrade
 
 PAGE = (ROOT / "docs/deployment.md").read_text(encoding="utf-8")
 FILES = ROOT / "docs/deployment"
 PLACES = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 NGINX = shutil.which("nginx", path=PLACES)
 CADDY = shutil.which("caddy", path=PLACES)
+HAPROXY = shutil.which("haproxy", path=PLACES)
 PROMTOOL = shutil.which("promtool")
 ANALYZE = shutil.which("systemd-analyze")
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
@@ -323,10 +325,12 @@ class Proxy:
 def nginx(tmp_path, certificate):
     with contextlib.ExitStack() as stack:
 
-        def run(port: int) -> Proxy:
+        def run(port: int, more: str = "") -> Proxy:
+            """@param more of the server with TLS"""
             secure, plain = free_port(), free_port()
             text = replaced(
                 text_of("nginx.conf"), ("127.0.0.1:4507", f"127.0.0.1:{port}"), ("listen 443", f"listen 127.0.0.1:{secure}"),
+                ("    location / {", f"{more}\n    location / {{"),
                 ("listen 80", f"listen 127.0.0.1:{plain}"), ("/etc/ssl/example.org.pem", certificate / "cert"),
                 ("/etc/ssl/private/example.org.key", certificate / "key"),
             )
@@ -416,6 +420,110 @@ def test_a_trusted_proxy_names_the_client(name, request, start, site, tmp_path):
         assert proxy.get("/cgi-bin/show", source="127.0.0.2", headers=forged).text == "127.0.0.2 on", field
     assert turtle.stop()[0] == 0
     assert [line.split()[0] for line in log.read_text().splitlines()] == ["127.0.0.2"] * 3
+
+
+# ---------------------------------------------------------------- WebSockets behind a proxy
+
+
+@pytest.fixture
+def haproxy(tmp_path, certificate):
+    with contextlib.ExitStack() as stack:
+
+        def run(*ports: int) -> Proxy:
+            secure, both = free_port(), tmp_path / "both.pem"
+            both.write_text((certificate / "cert").read_text() + (certificate / "key").read_text())
+            text = replaced(
+                text_of("haproxy.cfg"), ("bind :443", f"bind 127.0.0.1:{secure}"), ("/etc/ssl/private/example.org.pem", both),
+                ("127.0.0.1:8080", f"127.0.0.1:{ports[0]}"), ("127.0.0.1:8081", f"127.0.0.1:{ports[-1]}"),
+            )
+            config = tmp_path / "haproxy.cfg"
+            config.write_text(text, encoding="utf-8")
+            proxy = Proxy([HAPROXY, "-db", "-f", config], secure, certificate)
+            stack.callback(proxy.close)
+            return proxy
+
+        yield run
+
+
+@pytest.fixture
+def chat():
+    """Starts the example web_chat."""
+    with contextlib.ExitStack() as stack:
+
+        def run() -> Server:
+            pages = ROOT / "final/examples/web_chat_page"
+            server = Server(BINARY.parent / "examples/web_chat", "--port", "0", "--pages", pages, greeting="http://")
+            stack.callback(server.close)
+            return server
+
+        yield run
+
+
+class Guest(Client):
+    """A page of the chat that has come through a proxy."""
+
+    def __init__(self, proxy: Proxy, name: str) -> None:
+        context = ssl.create_default_context(cafile=str(proxy.certificate / "cert"))
+        plain = socket.create_connection(("127.0.0.1", proxy.secure), timeout=PATIENCE)
+        self.socket = context.wrap_socket(plain, server_hostname="example.org")
+        self._input = bytearray()
+        host = f"example.org:{proxy.secure}"
+        request = upgrade(f"/chat?name={name}", f"Origin: https://{host}").replace(b"Host: turtle", f"Host: {host}".encode())
+        self.send(request)
+        self.response = self.head()
+        assert self.response.status == 101, self.response
+
+
+def talk(proxy: Proxy, server: Server) -> None:
+    """A guest comes, speaks and is told of the server's end."""
+    guest = Guest(proxy, "ada")
+    assert guest.message() == b"ada has come"
+    guest.send_frame(TEXT, b"hello")
+    assert guest.message() == b"ada: hello"
+    server.signal()
+    assert guest.until_close()[1].code == 1001
+    guest.close()
+    assert server.wait() == 0
+
+
+@pytest.mark.skipif(not NGINX, reason="nginx is not installed")
+def test_nginx_passes_websockets_on_with_a_location_of_their_own(nginx, chat):
+    server = chat()
+    location = replaced(text_of("nginx-websocket.conf"), ("127.0.0.1:8080", f"127.0.0.1:{server.port}"))
+    proxy = nginx(server.port, location)
+    assert "<title>Chat</title>" in proxy.get("/").text
+    talk(proxy, server)
+
+
+@pytest.mark.skipif(not CADDY, reason="caddy is not installed")
+def test_caddy_passes_websockets_on_by_itself(caddy, chat):
+    server = chat()
+    talk(caddy(server.port), server)
+
+
+@pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+def test_haproxy_passes_websockets_on_and_gives_each_process_some(haproxy, chat):
+    one, two = chat(), chat()
+    proxy = haproxy(one.port, two.port)
+    ada, grace = Guest(proxy, "ada"), Guest(proxy, "grace")
+    assert (ada.message(), grace.message()) == (b"ada has come", b"grace has come"), "neither hears of the other"
+    for each in (one, two):
+        each.signal()
+    for guest in (ada, grace):
+        assert guest.until_close()[1].code == 1001
+        guest.close()
+    assert (one.wait(), two.wait()) == (0, 0)
+
+
+def test_a_proxy_waits_longer_than_a_silent_websocket_is_left_alone():
+    options = (ROOT / "final/src/websocket/websocket_options.h").read_text(encoding="utf-8")
+    ping, pong = (int(re.search(rf"{name}{{([\d']+)}}", options)[1].replace("'", "")) / 1000 for name in ("ping_interval", "pong_timeout"))
+    for name, setting in (("nginx-websocket.conf", "proxy_read_timeout"), ("haproxy.cfg", "timeout tunnel")):
+        assert int(re.search(rf"{setting} (\d+)s", text_of(name))[1]) > ping + pong
+        assert f"ping_interval, {ping:.0f} s" in text_of(name)
+
+
+# ---------------------------------------------------------------- TLS by a proxy, and restarts
 
 
 @pytest.mark.skipif(not NGINX, reason="nginx is not installed")

@@ -106,6 +106,14 @@ void AddTodo(const ServerRequest& req, ServerResponse& res);""",
     "ops/server_figures.h": (['"files/static_files.h"'], "", "Looper& looper, StaticFiles* files"),
     "web/https_redirect.h": (['"web/http_server.h"'], "", "const HandlerFactory& site"),
     "web/server_response.h": (["<nlohmann/json.hpp>"], "", "ServerResponse& res"),
+    "websocket/topics.h": ([], "", "WebSocketHandlers& chat"),
+    "websocket/websocket.h": (['"web/http_server.h"'], "", "HttpServer& server"),
+    "websocket/websocket_client.h": ([], "", ""),
+    "websocket/websocket_ticket.h": (
+        ['"task/thread_pool.h"'],
+        "auto Answer(const std::string& question) -> std::string;",
+        "ThreadPool& pool, WebSocketHandlers& echo",
+    ),
 }
 PAGES = {
     "chapters/03-connection/README.md": (['"core/connection.h"'], "struct Frame {};", ""),
@@ -189,6 +197,7 @@ struct MaintenanceMode {
         "struct EncodeAheadOptions {};\nstruct EncodeAheadResult {};",
         "",
     ),
+    "chapters/32-websocket/README.md": (["<cstddef>", "<cstdint>", "<string_view>", '"websocket/websocket.h"'], "", ""),
 }
 
 

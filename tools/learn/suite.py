@@ -41,6 +41,7 @@ SUITES = {
     "system": 1200.0,
     "conformance": 300.0,
     "attack": 600.0,
+    "websocket": 600.0,
     "cost": 600.0,
     "soak": 600.0,
     "faults": 900.0,
@@ -56,13 +57,14 @@ NEEDED_SOURCES = {
     "system": MAIN,
     "conformance": MAIN,
     "attack": MAIN,
+    "websocket": MAIN,
     "cost": MAIN,
     "soak": MAIN,
     "faults": MAIN,
 }
 # The suites that know every byte of a connection.
 OVER_A_CHANNEL = ("conformance", "attack")
-OVER_TLS = (*OVER_A_CHANNEL, "soak", "faults")
+OVER_TLS = (*OVER_A_CHANNEL, "websocket", "soak", "faults")
 TLS = "src/app/https.h"  # without it the program has none
 
 
@@ -151,7 +153,7 @@ def test_finished(runner: Runner, is_ci: bool = False) -> None:
         if name not in NEEDED_SOURCES or (FINAL / NEEDED_SOURCES[name]).is_file():
             test_suite(runner, name, seconds, has_program, is_ci=is_ci)
     if has_program and not io_uring.why_not():
-        for name in ("system", "conformance", "attack", "soak"):
+        for name in ("system", "conformance", "attack", "websocket", "soak"):
             test_suite(runner, name, SUITES[name], has_program, RING, " on io_uring", is_ci=is_ci)
     if has_program and (FINAL / serve.ROT13_SOURCE).is_file():
         test_over_a_channel(runner, is_ci)
@@ -494,7 +496,7 @@ def final_folder(name: str) -> pathlib.Path:
 def test_sanitized_program(runner: Runner, name: str, environment: Mapping[str, str] = types.MappingProxyType({})) -> None:
     """The program that test_final() has built, under all kinds of clients: a report ends it."""
     prefix = fixed_addresses() if "TSan" in name else []
-    suites = [ROOT / "tests" / "conformance", ROOT / "tests" / "soak"]
+    suites = [ROOT / "tests" / suite for suite in ("conformance", "soak", "websocket")]
     program = {"TURTLE_BINARY": str(final_folder(name) / "turtle"), "TURTLE_SANITIZED": "1"}
     runner.step(
         f"turtle {name}" + (" on io_uring" if environment else ""),
@@ -506,7 +508,7 @@ def test_sanitized_program(runner: Runner, name: str, environment: Mapping[str, 
         seconds=900,
         count=count_pytest,
         no_skips=True,
-        inputs=[FINAL, *suite_parts("conformance"), *suite_parts("soak")],
+        inputs=[FINAL, *suite_parts("conformance"), *suite_parts("soak"), *suite_parts("websocket")],
         options=[*FINAL_BUILDS[name], *map(str, SANITIZER_OPTIONS.items())],
     )
 
@@ -563,7 +565,7 @@ def test_suite(
     folder = ROOT / "tests" / name
     if not any(folder.rglob("test_*.py")):
         return
-    if name in ("attack", "cookbook", "cost", "faults", "machine", "packaging", "soak") and sys.platform != "linux":
+    if name in ("attack", "cookbook", "cost", "faults", "machine", "packaging", "soak", "websocket") and sys.platform != "linux":
         return  # neither strace, valgrind nor /proc, nor namespaces, nor a library that can be preloaded like this
     needs = [PACKAGES, PYTHON]
     if name == "site" and (ROOT / "mkdocs.yml").is_file():

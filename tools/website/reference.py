@@ -525,7 +525,7 @@ class Reference:
 
 # Each can use those above it, as docs/design.md draws.
 MODULES = ["base", "log", "task", "core", "http", "uring", "udp", "tls", "compress", "db", "process", "web", "files", "cgi",
-           "sites", "response_cache", "ops", "app"]  # fmt: skip
+           "sites", "websocket", "response_cache", "ops", "app"]  # fmt: skip
 
 
 def table(heads: tuple[str, ...], rows: str) -> str:

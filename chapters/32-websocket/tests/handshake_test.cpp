@@ -64,6 +64,8 @@ TEST_F(HandshakeTest, NamesAreComparedInAnyCase) {
   lines_.upgrade = "UPGRADE: WebSocket\r\n";
   lines_.connection = "connection: UPGRADE\r\n";
   EXPECT_EQ(Status(), 101);
+  lines_.connection = "connection: UPGRADES\r\n";
+  EXPECT_EQ(Status(), 400);
 }
 
 TEST_F(HandshakeTest, OtherMethodsGetA405) {
@@ -81,6 +83,7 @@ TEST_F(HandshakeTest, AnOrdinaryRequestGetsA426) {
   std::string head;
   CheckHandshake(Parse(), options_)->AppendHead({}, head);
   EXPECT_TRUE(Has(head, "Upgrade: websocket\r\n"));
+  EXPECT_TRUE(Has(head, "Connection: upgrade\r\n"));
 }
 
 TEST_F(HandshakeTest, AnotherVersionGetsA426WithOurs) {
@@ -92,6 +95,17 @@ TEST_F(HandshakeTest, AnotherVersionGetsA426WithOurs) {
   std::string head;
   CheckHandshake(Parse(), options_)->AppendHead({}, head);
   EXPECT_TRUE(Has(head, "Sec-WebSocket-Version: 13\r\n"));
+}
+
+TEST_F(HandshakeTest, ContentOrTheConnectionsEndGetsA400) {
+  for (const char* const more : {"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n"}) {
+    lines_.more = more;
+    EXPECT_EQ(Status(), 400) << more;
+  }
+  lines_.more = "Content-Length: 0\r\n";
+  EXPECT_EQ(Status(), 101);
+  lines_.connection = "Connection: close, Upgrade\r\n";
+  EXPECT_EQ(Status(), 400);
 }
 
 TEST_F(HandshakeTest, AMissingOrWrongFieldGetsA400) {
@@ -112,9 +126,8 @@ TEST_F(HandshakeTest, PagesOfTheSameServerMayConnect) {
   EXPECT_EQ(Status(), 101);
   lines_.more = "Origin: http://SERVER.example\r\n";
   EXPECT_EQ(Status(), 101);
-  for (const char* const origin :
-       {"https://evil.example", "https://server.example.evil.example", "https://server.example:81",
-        "null", "server.example", ""}) {
+  for (const char* const origin : {"https://evil.example", "https://server.example.evil.example",
+                                   "https://server.example:81", "null", "server.example", ""}) {
     lines_.more = std::string("Origin: ") + origin + "\r\n";
     EXPECT_EQ(Status(), 403) << origin;
   }
@@ -143,8 +156,9 @@ TEST_F(HandshakeTest, ChoosesTheClientsFirstProtocolThatItKnows) {
 
 TEST_F(HandshakeTest, AgreesOnCompression) {
   lines_.more = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n";
-  EXPECT_TRUE(Has(Fields(), "Sec-WebSocket-Extensions: permessage-deflate; "
-                            "server_no_context_takeover; client_no_context_takeover\r\n"));
+  EXPECT_TRUE(Has(Fields(),
+                  "Sec-WebSocket-Extensions: permessage-deflate; "
+                  "server_no_context_takeover; client_no_context_takeover\r\n"));
   options_.deflate.enabled = false;
   EXPECT_FALSE(Has(Fields(), "Sec-WebSocket-Extensions"));
 }

@@ -1,5 +1,5 @@
-// Frames of a client: whole, byte by byte, and in pieces. The first byte says how they are read, and
-// how long the pieces are. The text of a message is checked again, slowly.
+// Frames of a client: whole, byte by byte, and in pieces. The first byte says how they are read,
+// and how long the pieces are. The text of a message is checked again, slowly.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -105,7 +105,7 @@ auto RawInflater::End(std::string& plain, std::size_t most) -> InflateState {
 
 void RawInflater::Reset() noexcept { inflateReset(stream_.get()); }
 
-// A block may be marked as the last one, and others follow anyway (RFC 7692, section 7.2.3.5). zlib
+// A block may be marked as the last one, and others follow anyway (RFC 7692, section 7.2.3.4). zlib
 // then has to begin again, with the same window.
 auto RawInflater::GoOnAfterEnd() -> bool {
   std::array<Bytef, std::size_t{1} << kMostWindowBits> window;  // NOLINT: zlib fills it in

@@ -1,8 +1,8 @@
 // A stream of DEFLATE without a header, for messages that are compressed one by one.
 //
 // Each message ends at a byte boundary, with an empty block whose last four bytes, 00 00 FF FF,
-// are not sent. So a stream may go on with the next message, which can then refer to the last 32 KiB
-// of those before it (the context), or begin anew.
+// are not sent. So a stream may go on with the next message, which can then refer to the last 32
+// KiB of those before it (the context), or begin again.
 //
 // Interface:
 //  * RawDeflater::Add() compresses a message. RawInflater::Add() and End() do the opposite.
@@ -26,8 +26,9 @@ struct z_stream_s;  // zlib's
 
 namespace TURTLE_SERVER {
 
-/// The exponents of two that a window may have.
+/// The least size of a window, as an exponent of two.
 inline constexpr int kLeastWindowBits = 8;
+/// The largest size of a window, as an exponent of two.
 inline constexpr int kMostWindowBits = 15;
 
 /// Compresses messages.

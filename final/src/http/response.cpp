@@ -192,6 +192,9 @@ void Response::AppendHead(const HeadContext& context, std::string& out) const {
   } else if (!interim && context.minor_version == 0) {
     out.append("Connection: keep-alive\r\n");
   }
+  if (status_ == 426) {
+    out.append("Connection: upgrade\r\n");  // with each Upgrade: RFC 9110, section 7.8
+  }
   out.append(fields_).append(kLineEnd);
 }
 

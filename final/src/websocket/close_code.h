@@ -13,15 +13,15 @@ namespace TURTLE_SERVER {
 
 /// Why a WebSocket ends. Applications may use 3000 to 4999: static_cast<CloseCode>(4000).
 enum class CloseCode : std::uint16_t {
-  kNormal = 1000,           ///< its purpose is fulfilled
-  kGoingAway = 1001,        ///< the server stops, or the browser leaves the page
-  kProtocolError = 1002,    ///< bytes that are no frames, or frames in a wrong order
-  kUnsupported = 1003,      ///< a kind of message that the receiver doesn't take
-  kNoCode = 1005,           ///< never sent: the peer's Close frame had no code
-  kAbnormal = 1006,         ///< never sent: the connection ended without a Close frame
-  kInvalidPayload = 1007,   ///< text that is not UTF-8, or data that can't be decompressed
-  kPolicyViolation = 1008,  ///< any rule of the receiver, such as how slowly a client may read
-  kTooBig = 1009,           ///< a message beyond the receiver's limit
+  kNormal = 1000,            ///< its purpose is fulfilled
+  kGoingAway = 1001,         ///< the server stops, or the browser leaves the page
+  kProtocolError = 1002,     ///< bytes that are no frames, or frames in a wrong order
+  kUnsupported = 1003,       ///< a kind of message that the receiver doesn't take
+  kNoCode = 1005,            ///< never sent: the peer's Close frame had no code
+  kAbnormal = 1006,          ///< never sent: the connection ended without a Close frame
+  kInvalidPayload = 1007,    ///< text that is not UTF-8, or data that can't be decompressed
+  kPolicyViolation = 1008,   ///< any rule of the receiver, such as how slowly a client may read
+  kTooBig = 1009,            ///< a message beyond the receiver's limit
   kMissingExtension = 1010,  ///< sent by clients only: the server lacks an extension
   kInternalError = 1011,     ///< the server can't go on
   kTryAgainLater = 1013,     ///< the server has too much to do

@@ -10,7 +10,7 @@
 //  * ParseFrameHead() reads one from the front of the input, in any split.
 //  * WriteFrameHead() writes one.
 //
-// A head that breaks a rule of its own is malformed. Whether it may come now, or from this side,
+// A head that no frame can have is malformed. Whether it may come now, or from this side,
 // is for MessageReader to decide.
 //
 // Thread: pure functions; nothing is allocated.
@@ -90,7 +90,7 @@ constexpr auto IsFirstByte(std::uint8_t byte) noexcept -> bool {
 /// Reads the head at the front of `input`. A malformed one is refused at its first wrong byte.
 /// @param input any bytes
 /// @param head is set if the result is kComplete
-[[nodiscard]] constexpr auto ParseFrameHead(std::string_view input, FrameHead& head) noexcept
+[[nodiscard]] inline auto ParseFrameHead(std::string_view input, FrameHead& head) noexcept
     -> FrameResult {
   if (input.empty()) {
     return {FrameState::kIncomplete, 0};
@@ -134,7 +134,7 @@ constexpr auto IsFirstByte(std::uint8_t byte) noexcept -> bool {
 /// @param head to write
 /// @param into room for kMaxFrameHead bytes
 /// @return how many bytes it takes
-constexpr auto WriteFrameHead(const FrameHead& head, char* into) noexcept -> std::size_t {
+inline auto WriteFrameHead(const FrameHead& head, char* into) noexcept -> std::size_t {
   const std::size_t extended = head.length > 0xFFFF ? 8 : head.length > 125 ? 2 : 0;
   const int code = extended == 8 ? 127 : extended == 2 ? 126 : static_cast<int>(head.length);
   into[0] = static_cast<char>((head.last ? 0x80 : 0) | (head.compressed ? 0x40 : 0) |

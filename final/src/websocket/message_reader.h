@@ -36,13 +36,13 @@ enum class MessageKind : std::uint8_t {
   kBinary,  ///< any bytes
 };
 
-/// What a reader accepts.
+/// The limits of a reader, and the terms of its connection.
 struct ReaderRules {
   std::size_t max_message_bytes = std::size_t{1} << 20;  ///< decompressed; beyond it, 1009
   std::size_t max_fragments = 4096;                      ///< of one message; beyond it, 1008
-  bool masked = true;           ///< true for a server: every frame must be masked; else none may be
-  bool inflates = false;        ///< permessage-deflate was agreed on
-  bool keeps_context = false;   ///< a message may refer to earlier ones
+  bool masked = true;          ///< true for a server: every frame must be masked; else none may be
+  bool inflates = false;       ///< permessage-deflate was agreed on
+  bool keeps_context = false;  ///< a message may refer to earlier ones
   int window_bits = kMostWindowBits;  ///< of the sender
 };
 
@@ -101,8 +101,8 @@ class MessageReader {
   ReaderRules rules_;
   std::unique_ptr<RawInflater> inflater_;  // made when the first compressed message comes
   int inflater_bits_ = 0;
-  std::string message_;  // so far
-  FrameHead head_;       // of the current frame
+  std::string message_;            // so far
+  FrameHead head_;                 // of the current frame
   std::uint64_t taken_ = 0;        // bytes of its payload
   std::uint64_t frame_bytes_ = 0;  // of the message's frames: compressed, if it is
   std::size_t fragments_ = 0;

@@ -26,17 +26,17 @@
 
 namespace TURTLE_SERVER {
 
-/// What the server is willing to do.
+/// The terms that the server would accept.
 struct DeflateOptions {
-  bool enabled = true;            ///< false: nothing is compressed
-  bool server_takeover = false;   ///< keep a deflater, up to 256 KiB, for each connection
-  bool client_takeover = false;   ///< keep an inflater, up to 44 KiB, for each connection
-  int server_window_bits = 15;    ///< of the server's messages, 8 to 15
-  int client_window_bits = 15;    ///< of the client's messages, 8 to 15, if it can be told
-  std::size_t min_bytes = 128;    ///< shorter messages are sent as they are
+  bool enabled = true;           ///< false: nothing is compressed
+  bool server_takeover = false;  ///< keep a deflater, up to 256 KiB, for each connection
+  bool client_takeover = false;  ///< keep an inflater, up to 44 KiB, for each connection
+  int server_window_bits = 15;   ///< of the server's messages, 8 to 15
+  int client_window_bits = 15;   ///< of the client's messages, 8 to 15, if it can be told
+  std::size_t min_bytes = 128;   ///< shorter messages are sent as they are
 };
 
-/// What both ends have agreed on.
+/// The terms of one connection.
 struct DeflateTerms {
   bool server_takeover = true;           ///< the server's messages may refer to earlier ones
   bool client_takeover = true;           ///< the client's may

@@ -39,7 +39,7 @@ class LoopSockets;
 class Session;
 struct Agreement;
 
-/// What happened to a message.
+/// The fate of a message.
 enum class SendResult : std::uint8_t {
   kQueued,   ///< it is on its way
   kDropped,  ///< the client reads too slowly, and Overflow::kDrop applies
@@ -76,7 +76,7 @@ class WebSocket {
     return Send(MessageKind::kBinary, bytes);
   }
 
-  /// Sends a message that is shared with other sockets of this loop, without a copy.
+  /// Sends a message that is shared with other sockets of this loop. A long one isn't copied.
   auto Send(const PinTo<PinnedMessage>& message) -> SendResult;
 
   /// Sends a Ping. The server pings silent clients by itself.
@@ -146,7 +146,7 @@ class WebSocket {
   bool progress_ = false;  // a message was sent since the session has looked
   std::uint16_t protocol_;
   std::unique_ptr<RawDeflater> deflater_;         // only with context takeover
-  std::shared_ptr<void> data_;                    // shared with whoever has made it
+  std::shared_ptr<void> data_;                    // shared with on_request, which may keep it
   std::unique_ptr<Subscriptions> subscriptions_;  // to topics, if there are any
 };
 

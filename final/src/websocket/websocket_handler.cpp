@@ -42,9 +42,8 @@ auto HttpServer::WebSocket(std::string path, const WebSocketHandlers& handlers,
                            const WebSocketOptions& options) -> HttpServer& {
   const auto route =
       std::make_shared<const WebSocketRoute>(WebSocketRoute{handlers, Checked(options)});
-  return Mount(std::move(path), [route](Looper&) {
-    return std::make_unique<WebSocketHandler>(route);
-  });
+  return Mount(std::move(path),
+               [route](Looper&) { return std::make_unique<WebSocketHandler>(route); });
 }
 
 auto HttpServer::WebSocket(std::string path, const WebSocketHandlers& handlers) -> HttpServer& {

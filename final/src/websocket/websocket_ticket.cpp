@@ -11,7 +11,8 @@ auto WebSocketTicket::Send(MessageKind kind, std::string bytes) const -> bool {
 }
 
 auto WebSocketTicket::Close(CloseCode code, std::string reason) const -> bool {
-  return Post([code, reason = std::move(reason)](WebSocket& socket) { socket.Close(code, reason); });
+  return Post(
+      [code, reason = std::move(reason)](WebSocket& socket) { socket.Close(code, reason); });
 }
 
 auto WebSocketTicket::Post(std::function<void(WebSocket&)> task) const -> bool {

@@ -39,9 +39,8 @@ auto Only(const Headers& headers, std::string_view field) -> std::optional<std::
 // Joins the lines of a list.
 auto Joined(const Headers& headers, std::string_view field) -> std::string {
   std::string list;
-  headers.ForEach(field, [&](std::string_view each) {
-    list.append(list.empty() ? "" : ", ").append(each);
-  });
+  headers.ForEach(
+      field, [&](std::string_view each) { list.append(list.empty() ? "" : ", ").append(each); });
   return list;
 }
 
@@ -91,6 +90,9 @@ auto CheckHandshake(const Request& request, const WebSocketOptions& options)
   if (origin && (headers.IsRepeated(KnownField::kOrigin) ||
                  !IsAllowedOrigin(*origin, host, options.origins))) {
     return ErrorResponse(403, "This page may not connect.");
+  }
+  if (request.framing.HasBody() || !request.keep_alive) {
+    return ErrorResponse(400, "A handshake has no content, and keeps its connection.");
   }
   return std::nullopt;
 }

@@ -38,9 +38,9 @@ inline constexpr std::string_view kWebSocketVersion = "13";
 /// Checks a request for a path of WebSockets.
 /// @param request any
 /// @param options of the path
-/// @return the response to a request that can't become one: 405 unless it is a GET; 426 without
-///     `Upgrade: websocket`, or with another version; 400 if a field is missing or malformed;
-///     403 for the wrong page. nullopt: it may
+/// @return nullopt, or the response that refuses it. 405: it is no GET. 426: it lacks
+///     `Upgrade: websocket`, or has another version. 400: a field is missing or malformed, or it
+///     has content, or it ends the connection. 403: it comes from the wrong page.
 [[nodiscard]] auto CheckHandshake(const Request& request, const WebSocketOptions& options)
     -> std::optional<Response>;
 
@@ -51,7 +51,7 @@ inline constexpr std::string_view kWebSocketVersion = "13";
 [[nodiscard]] auto IsAllowedOrigin(std::string_view origin, std::string_view host,
                                    const std::vector<std::string>& allowed) noexcept -> bool;
 
-/// What both ends have agreed on.
+/// The result of a handshake.
 struct Agreement {
   static constexpr std::size_t kNoProtocol = static_cast<std::size_t>(-1);  ///< none
 

@@ -1,4 +1,4 @@
-// What the WebSockets of one path share on one loop.
+// The buffers and options that the WebSockets of one path share on one loop.
 //
 // A socket that is between two messages keeps no buffer. It borrows a MessageReader when bytes come
 // in, and gives it back after the last whole message. So ten thousand silent clients cost no more

@@ -35,8 +35,8 @@ class SharedMessage {
   /// Returns the frame for a client without compression.
   [[nodiscard]] auto Plain() const noexcept -> std::string_view { return plain_; }
 
-  /// Returns the compressed frame, which needs a window of 15 bits and no earlier message; "": there
-  /// is none.
+  /// Returns the compressed frame, which needs a window of 15 bits and no earlier message; "":
+  /// there is none.
   [[nodiscard]] auto Compressed() const noexcept -> std::string_view { return compressed_; }
 
  private:

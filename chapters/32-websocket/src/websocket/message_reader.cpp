@@ -163,8 +163,8 @@ auto MessageReader::AddCompressed(std::string_view piece) -> bool {
     const std::size_t count = std::min(piece.size(), plain.size());
     Mask(head_.key, offset, piece.data(), plain.data(), count);
     const std::size_t before = message_.size();
-    if (!CheckInflated(
-            inflater_->Add({plain.data(), count}, message_, rules_.max_message_bytes), before)) {
+    if (!CheckInflated(inflater_->Add({plain.data(), count}, message_, rules_.max_message_bytes),
+                       before)) {
       return false;
     }
     offset += count;
@@ -196,8 +196,7 @@ auto MessageReader::EndFrame() -> ReadEvent {
 
 auto MessageReader::EndMessage() -> ReadEvent {
   const std::size_t before = message_.size();
-  if (compressed_ &&
-      !CheckInflated(inflater_->End(message_, rules_.max_message_bytes), before)) {
+  if (compressed_ && !CheckInflated(inflater_->End(message_, rules_.max_message_bytes), before)) {
     return ReadEvent::kFailed;
   }
   if (kind_ == MessageKind::kText && !utf8_.IsComplete()) {
@@ -227,8 +226,8 @@ auto MessageReader::ReadClose() -> bool {
   if (bytes_.size() < 2) {
     return Fail(CloseCode::kProtocolError);
   }
-  const auto code = static_cast<std::uint16_t>(detail::ByteAt(bytes_, 0) << 8 |
-                                               detail::ByteAt(bytes_, 1));
+  const auto code =
+      static_cast<std::uint16_t>(detail::ByteAt(bytes_, 0) << 8 | detail::ByteAt(bytes_, 1));
   bytes_.remove_prefix(2);
   Utf8Validator reason;
   if (!IsSendable(code)) {

@@ -169,8 +169,7 @@ class SubscriptionList final : public Subscriptions {
   };
   using Entries = std::vector<Entry>;
 
-  auto Find(const std::shared_ptr<TopicTable>& table, std::string_view topic)
-      -> Entries::iterator {
+  auto Find(const std::shared_ptr<TopicTable>& table, std::string_view topic) -> Entries::iterator {
     return std::find_if(entries_.begin(), entries_.end(), [&](const Entry& each) {
       return each.table == table && each.topic == topic;
     });

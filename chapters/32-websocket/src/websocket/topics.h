@@ -12,9 +12,9 @@
 //  * Count() returns how many there are.
 //
 // A message is serialised once, and compressed once if any subscriber wants that. The loops share
-// its bytes, which never change, and the connections queue them without a copy. Each loop with
-// subscribers gets one task for a message, however many clients it has. The messages of one thread
-// arrive in their order.
+// its bytes, which never change, and the connections queue a long message without a copy. Each loop
+// with subscribers gets one task for a message, however many clients it has. The messages of one
+// thread arrive in their order.
 //
 // A copy of a Topics object is the same set of topics.
 //

@@ -12,6 +12,14 @@
 
 namespace TURTLE_SERVER {
 
+namespace {
+
+// A shorter frame is copied. To keep a view of it would take as much memory, or twenty times as
+// much if it has three bytes, and the limits count only the bytes.
+constexpr std::size_t kLeastPinned = 256;
+
+}  // namespace
+
 WebSocket::WebSocket(Session& session, LoopSockets& shared, const Agreement& agreement,
                      std::shared_ptr<void> data)
     : session_(session),
@@ -65,7 +73,12 @@ auto WebSocket::Send(const PinTo<PinnedMessage>& message) -> SendResult {
   if (compressed && deflater_) {
     deflater_->Reset();  // the client's window now has a message that ours has not
   }
-  GetConnection().WritePinned(compressed ? shared.Compressed() : shared.Plain(), message);
+  const std::string_view frame = compressed ? shared.Compressed() : shared.Plain();
+  if (frame.size() < kLeastPinned) {
+    GetConnection().WriteToWriteBuffer(frame);
+  } else {
+    GetConnection().WritePinned(frame, message);
+  }
   session_.Wake();
   return SendResult::kQueued;
 }
@@ -81,7 +94,6 @@ auto WebSocket::Admit(std::size_t bytes) -> SendResult {
   if (unsent <= options.high_water) {
     return SendResult::kQueued;
   }
-  was_full_ = true;
   if (options.overflow == Overflow::kDrop) {
     return SendResult::kDropped;
   }

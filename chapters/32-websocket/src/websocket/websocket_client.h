@@ -32,19 +32,19 @@
 
 namespace TURTLE_SERVER {
 
-/// What a client asks for.
+/// The request of a client.
 struct WebSocketClientOptions {
-  std::string target = "/";              ///< the path, perhaps with a query
-  std::string host = "localhost";        ///< the field Host
-  std::string origin{};                  ///< the field Origin; "": none, as programs have none
-  std::vector<std::string> protocols{};  ///< subprotocols, the best first
-  std::string extensions{};              ///< such as "permessage-deflate"; "": none
-  std::string fields{};                  ///< more fields, each with its CR LF
-  std::chrono::milliseconds timeout{10'000};                    ///< of each wait
-  std::size_t max_message_bytes = std::size_t{64} << 20;        ///< decompressed
+  std::string target = "/";                   ///< the path, perhaps with a query
+  std::string host = "localhost";             ///< the field Host
+  std::string origin{};                       ///< the field Origin; "": none, as programs have none
+  std::vector<std::string> protocols{};       ///< subprotocols, the best first
+  std::string extensions{};                   ///< such as "permessage-deflate"; "": none
+  std::string fields{};                       ///< more fields, each with its CR LF
+  std::chrono::milliseconds timeout{10'000};  ///< of each wait
+  std::size_t max_message_bytes = std::size_t{64} << 20;  ///< decompressed
 };
 
-/// What has come.
+/// A message, a control frame or the end.
 struct WebSocketEvent {
   ReadEvent event = ReadEvent::kFailed;     ///< kFailed: the server breaks a rule, or is gone
   MessageKind kind = MessageKind::kBinary;  ///< of a message
@@ -73,10 +73,12 @@ class WebSocketClient {
 
   /// Sends a Close; Receive() returns the server's.
   /// @param code kNoCode: none
+  /// @param reason UTF-8, at most 123 bytes
+  /// @return false: the connection is gone
   auto Close(CloseCode code = CloseCode::kNormal, std::string_view reason = {}) -> bool;
 
   /// Waits for a message, a Close, or the end of the connection: kFailed. Answers Pings and drops
-  /// Pongs. A Close is answered, unless it is an answer.
+  /// Pongs. The first Close on the connection gets one in return.
   /// @return nullopt: the timeout has passed
   auto Receive() -> std::optional<WebSocketEvent>;
 

@@ -24,19 +24,21 @@ enum class Overflow : std::uint8_t {
 
 /// Limits and timeouts. A timeout of 0 means never.
 struct WebSocketOptions {
-  /// The pages that may connect, such as "https://example.org", compared with the field Origin; "*":
-  /// any. Empty: only pages of this server, whose Origin names the same host and port as the
+  /// The pages that may connect, such as "https://example.org", compared with the field Origin;
+  /// "*": any. Empty: only pages of this server, whose Origin names the same host and port as the
   /// request. A program that sends no Origin is always let in: it could send any.
   std::vector<std::string> origins{};
-  std::vector<std::string> protocols{};  ///< subprotocols; the client's first that is listed is used
+  std::vector<std::string>
+      protocols{};  ///< subprotocols; the client's first that is listed is used
   std::size_t max_message_bytes = std::size_t{1} << 20;  ///< decompressed; beyond it, 1009
-  std::size_t max_fragments = 4096;  ///< frames of one message; beyond it, 1008
-  std::chrono::milliseconds ping_interval{30'000};  ///< of silence, after which a Ping is sent
-  std::chrono::milliseconds pong_timeout{10'000};   ///< of further silence: the client is gone
-  std::chrono::milliseconds idle_timeout{0};        ///< without a message in any direction
-  std::chrono::milliseconds close_timeout{5'000};   ///< for the client's Close after ours
-  std::chrono::milliseconds write_timeout{30'000};  ///< for a client that reads nothing
+  std::size_t max_fragments = 4096;                      ///< frames of one message; beyond it, 1008
+  std::chrono::milliseconds ping_interval{30'000};       ///< of silence, after which a Ping is sent
+  std::chrono::milliseconds pong_timeout{10'000};        ///< of further silence: the client is gone
+  std::chrono::milliseconds idle_timeout{0};             ///< without a message in any direction
+  std::chrono::milliseconds close_timeout{5'000};        ///< for the client's Close after ours
+  std::chrono::milliseconds write_timeout{30'000};       ///< for a client that reads nothing
   std::uint64_t min_send_rate = kMinRate;  ///< bytes per second that a client must read in the end
+
   /// The unsent bytes above which `overflow` decides. At least Connection::kHighWater: up to there
   /// the loop doesn't report room.
   std::size_t high_water = std::size_t{1} << 20;

@@ -8,8 +8,8 @@
 // connection is closed without waiting.
 //
 // Deadlines: a silent client gets a Ping, and must show a sign of life. Any byte is one. While
-// output is unsent, the client's silence means nothing, since it may not have read the Ping yet;
-// what counts then is that it reads (core/min_rate.h).
+// output is unsent, the client's silence means nothing, since it may not have read the Ping yet.
+// Then it must go on reading (core/min_rate.h). This part is in websocket_deadlines.cpp.
 //
 // Thread: the loop's.
 // Source: RFC 6455, sections 5.5 and 7.
@@ -81,13 +81,13 @@ class WebSocketSession final : public Session {
 
   bool opened_ = false;
   bool close_told_ = false;
-  bool pinged_ = false;        // since heard_, and no byte has come
+  bool pinged_ = false;             // since heard_, and no byte has come
   std::uint32_t acknowledged_ = 0;  // bytes, when write_deadline_ was set last
   LoopSockets& shared_;
   WebSocket socket_;
   std::unique_ptr<MessageReader> reader_;  // within a message, or with a context
-  TimePoint heard_;        // the client's last byte; then the Ping, or our Close
-  TimePoint last_message_;  // in any direction
+  TimePoint heard_;                        // the client's last byte; then the Ping, or our Close
+  TimePoint last_message_;                 // in any direction
   TimePoint write_deadline_ = TimePoint::max();  // while something is unsent
 };
 

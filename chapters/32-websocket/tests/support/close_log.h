@@ -11,7 +11,7 @@
 
 namespace TURTLE_SERVER::test {
 
-/// What happened, in order.
+/// A list of events, in order.
 class CloseLog {
  public:
   /// Returns handlers that note "open", each message, and "close CODE REASON".

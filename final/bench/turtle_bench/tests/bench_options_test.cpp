@@ -28,6 +28,16 @@ auto RequestOf(const std::vector<const char*>& arguments) -> std::string {
   return RequestText(line.options);
 }
 
+TEST(BenchOptionsTest, AMessageComesAfterAHandshake) {
+  const BenchCommandLine line = Parse({"--websocket", "64", "-H", "Origin: http://a", kUrl});
+  ASSERT_EQ(line.action, BenchAction::kRun) << line.text;
+  EXPECT_EQ(RequestText(line.options).size(), 2U + 4U + 64U);
+  const std::string handshake = HandshakeText(line.options);
+  EXPECT_NE(handshake.find("Upgrade: websocket\r\n"), std::string::npos);
+  EXPECT_NE(handshake.find("Origin: http://a\r\n"), std::string::npos);
+  EXPECT_EQ(handshake.substr(handshake.size() - 4), "\r\n\r\n");
+}
+
 TEST(BenchOptionsTest, TheUrlAloneHasDefaults) {
   const BenchCommandLine line = Parse({kUrl});
   ASSERT_EQ(line.action, BenchAction::kRun) << line.text;
@@ -151,6 +161,10 @@ TEST(BenchOptionsTest, AMistakeIsOneLineThatNamesOptionAndValue) {
       {{"-1", "-2", kUrl}, {"-1", "one of them"}},
       {{"--echo", "--close", kUrl}, {"--echo", "--close"}},
       {{"--echo", "-H", "A: b", kUrl}, {"--echo", "-H"}},
+      {{"--websocket", "64", "--close", kUrl}, {"--websocket", "--close"}},
+      {{"--websocket", "64", "--echo", kUrl}, {"--websocket", "--echo"}},
+      {{"--websocket", "0", kUrl}, {"--websocket", "0"}},
+      {{"--websocket", "1M", kUrl}, {"--websocket", "1M"}},
       {{"--rate", "0", kUrl}, {"--rate", "'0'"}},
       {{"--rate", "nan", kUrl}, {"--rate", "'nan'"}},
       {{"--rate", "9", "--idle", kUrl}, {"--rate", "--idle"}},
@@ -199,10 +213,10 @@ TEST(BenchOptionsTest, HelpAndVersionAreForStandardOutput) {
   const BenchCommandLine help = Parse({"--help"});
   EXPECT_EQ(help.action, BenchAction::kPrint);
   for (const char* option :
-       {"URL",        "-c",      "-t",        "--threads",   "--keep-alive", "--close",
-        "--pipeline", "--idle",  "--rate",    "-1",          "-2",           "--get",
-        "--head",     "-H",      "--timeout", "--read-size", "--any-body",   "--echo",
-        "--json",     "--quiet", "--ca",      "--insecure",  "--no-resume"}) {
+       {"URL",         "-c",     "-t",        "--threads",   "--keep-alive", "--close",
+        "--pipeline",  "--idle", "--rate",    "-1",          "-2",           "--get",
+        "--head",      "-H",     "--timeout", "--read-size", "--any-body",   "--echo",
+        "--websocket", "--json", "--quiet",   "--ca",        "--insecure",   "--no-resume"}) {
     EXPECT_NE(help.text.find(option), std::string::npos) << option << "\n" << help.text;
   }
 }

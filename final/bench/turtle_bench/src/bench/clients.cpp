@@ -185,8 +185,8 @@ void Clients::Send(Client& client, TimePoint due, TimePoint now) {
   SendText(client, plan_.requests, plan_.depth, due, now);
 }
 
-void Clients::SendText(Client& client, std::string_view text, std::uint32_t requests,
-                       TimePoint due, TimePoint now) {
+void Clients::SendText(Client& client, std::string_view text, std::uint32_t requests, TimePoint due,
+                       TimePoint now) {
   client.phase = Phase::kBusy;
   client.session.Ask(requests, due, now);
   client.connection->WriteToWriteBuffer(text);

@@ -34,9 +34,7 @@ class FrameReader {
   static constexpr std::size_t kMaxHead = std::size_t{16} * 1024;
 
   /// Begins again, with a handshake.
-  void Open() noexcept {
-    *this = FrameReader();
-  }
+  void Open() noexcept { *this = FrameReader(); }
 
   /// Reads further, at most up to the end of the handshake or of a message.
   /// @param input the bytes after those that were used so far
