@@ -239,6 +239,19 @@ TEST(MessageReaderTest, IsIdleOnlyBetweenMessages) {
   }
 }
 
+TEST(MessageReaderTest, KeepsTheMemoryOfAMessageUnlessItIsMuch) {
+  MessageReader reader;
+  reader.Begin({});
+  for (const std::size_t size : {MessageReader::kKeptBytes / 2, 4 * MessageReader::kKeptBytes}) {
+    const std::string frames = Masked(0x82, std::string(size, 'x')) + Masked(0x82, "y");
+    std::string_view rest = frames;
+    EXPECT_EQ(reader.Next(rest), ReadEvent::kMessage);
+    EXPECT_GE(reader.Capacity(), size);
+    EXPECT_EQ(reader.Next(rest), ReadEvent::kMessage);
+    EXPECT_EQ(reader.Capacity() >= size, size <= MessageReader::kKeptBytes);
+  }
+}
+
 TEST(MessageReaderTest, BeginsAnewAfterAFailure) {
   MessageReader reader;
   reader.Begin({});

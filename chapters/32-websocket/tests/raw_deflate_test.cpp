@@ -116,6 +116,35 @@ TEST(RawDeflateTest, StopsAtTheLimit) {
   EXPECT_EQ(exact.End(plain, 8'000'000), InflateState::kOk);
 }
 
+TEST(RawDeflateTest, RefusesAMessageThatIsCut) {
+  RawDeflater deflater;
+  const std::string coded = Coded(deflater, Text(1000));
+  for (std::size_t size = 0; size < coded.size(); ++size) {
+    RawInflater inflater;
+    std::string plain;
+    if (inflater.Add(std::string_view(coded).substr(0, size), plain, kNoLimit) ==
+        InflateState::kOk) {
+      EXPECT_EQ(inflater.End(plain, kNoLimit), InflateState::kDamaged) << size;
+    }
+  }
+}
+
+TEST(RawDeflateTest, TakesFewBlocksThatAreMarkedAsTheLast) {
+  RawInflater inflater;
+  std::string last;  // each block is empty, and ends its stream
+  for (int i = 0; i < RawInflater::kMostLastBlocks; ++i) {
+    last.append("\x03\x00", 2);
+  }
+  for (int message = 0; message < 2; ++message) {
+    std::string plain;
+    EXPECT_EQ(inflater.Add(last, plain, kNoLimit), InflateState::kOk);
+    EXPECT_EQ(inflater.Add(std::string(1, '\0'), plain, kNoLimit), InflateState::kOk);
+    EXPECT_EQ(inflater.End(plain, kNoLimit), InflateState::kOk);
+  }
+  std::string plain;
+  EXPECT_EQ(inflater.Add(last + last, plain, kNoLimit), InflateState::kDamaged);
+}
+
 TEST(RawDeflateTest, RefusesWhatIsNoStream) {
   RawInflater inflater;
   std::string plain;

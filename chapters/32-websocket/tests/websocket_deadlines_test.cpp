@@ -182,6 +182,21 @@ TEST_F(WebSocketOverflow, OrMissesMessagesUntilThereIsRoom) {
   EXPECT_EQ(event.bytes, "again");
 }
 
+TEST_F(WebSocketOverflow, AMessageThatIsDroppedDoesNotCountForTheIdleTimeout) {
+  options_.overflow = Overflow::kDrop;
+  options_.idle_timeout = seconds(100);
+  options_.write_timeout = seconds(0);
+  Start();
+  EXPECT_EQ(Fill(), SendResult::kDropped);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_TRUE(server_->Loop().Ask([&] { return socket_->IsOpen(); }));
+    EXPECT_EQ(server_->Loop().Ask([&] { return socket_->SendText("again"); }),
+              SendResult::kDropped);
+    server_->Advance(seconds(25));
+  }
+  EXPECT_FALSE(server_->Loop().Ask([&] { return socket_->IsOpen(); }));
+}
+
 TEST_F(WebSocketOverflow, ASenderThatStopsInTimeIsToldOfRoom) {
   Start();
   while (server_->Loop().Ask([&] { return socket_->CanSend(); })) {

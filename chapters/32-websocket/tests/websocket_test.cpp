@@ -307,6 +307,23 @@ TEST_F(WebSocketTest, DrainClosesWith1001) {
   server_.Join();
 }
 
+TEST_F(WebSocketTest, ATicketRefusesACodeThatMayNotBeSent) {
+  const auto client = Acting();
+  client->SendText("ticket");
+  ASSERT_TRUE(server_.Await([&] { return log_.Last() == "ticket"; }));
+  EXPECT_THROW(tickets_.front()->Close(CloseCode::kAbnormal), std::invalid_argument);
+  tickets_.front()->SendText("still open");
+  EXPECT_EQ(Next(*client).bytes, "still open");
+}
+
+TEST_F(WebSocketTest, AClientsReasonIsCutBeforeACharacter) {
+  const auto client = Connect(server_, At("/log"));
+  const std::string fits(122, 'x');
+  client->Close(CloseCode::kNormal, fits + "\xC3\xA9 and more");
+  ExpectClose(*client, CloseCode::kNormal);
+  EXPECT_TRUE(server_.Await([&] { return log_.Last() == "close 1000 " + fits; }));
+}
+
 TEST_F(WebSocketTest, CloseRefusesACodeThatMayNotBeSent) {
   const auto client = Acting();
   client->SendText("ticket");

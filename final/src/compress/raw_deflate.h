@@ -57,12 +57,16 @@ class RawDeflater {
 enum class InflateState : std::uint8_t {
   kOk,        ///< all of the input was taken
   kTooLarge,  ///< the output would be longer than allowed
-  kDamaged,   ///< the input is no such stream
+  kDamaged,   ///< the input is no such stream, or its message is cut
 };
 
 /// Decompresses messages, piece by piece.
 class RawInflater {
  public:
+  /// The blocks of one message that may be marked as the last one. Going on after each takes as
+  /// long as the decompression of a window, and a message needs only one.
+  static constexpr int kMostLastBlocks = 8;
+
   /// Throws std::bad_alloc.
   explicit RawInflater(int window_bits = kMostWindowBits);
   ~RawInflater();
@@ -76,7 +80,8 @@ class RawInflater {
   [[nodiscard]] auto Add(std::string_view coded, std::string& plain, std::size_t most)
       -> InflateState;
 
-  /// Ends a message: supplies the four bytes that are not sent. As Add().
+  /// Ends a message: supplies the four bytes that are not sent. As Add(). A message that ends
+  /// within a block is damaged.
   [[nodiscard]] auto End(std::string& plain, std::size_t most) -> InflateState;
 
   /// Forgets all messages.
@@ -86,6 +91,7 @@ class RawInflater {
   auto GoOnAfterEnd() -> bool;
 
   const std::unique_ptr<z_stream_s> stream_;
+  int last_blocks_ = 0;  // of this message
 };
 
 }  // namespace TURTLE_SERVER

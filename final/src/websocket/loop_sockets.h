@@ -39,7 +39,7 @@ class LoopSockets {
   /// The readers that are kept for the next message.
   static constexpr std::size_t kSpareReaders = 16;
   /// The memory that a spare reader, or the scratch, may keep.
-  static constexpr std::size_t kSpareBytes = std::size_t{256} * 1024;
+  static constexpr std::size_t kSpareBytes = MessageReader::kKeptBytes;
 
   /// @param route shared by the loops, which never change it
   explicit LoopSockets(std::shared_ptr<const WebSocketRoute> route) : route_(std::move(route)) {
@@ -89,7 +89,7 @@ class LoopSockets {
   /// Returns an empty text for a compressed message; valid until the next call.
   [[nodiscard]] auto Scratch() -> std::string& {
     if (scratch_.capacity() > kSpareBytes) {
-      scratch_ = std::string();
+      std::string().swap(scratch_);
     }
     scratch_.clear();
     return scratch_;

@@ -35,8 +35,7 @@ void MessageReader::Begin(const ReaderRules& rules) noexcept {
 
 auto MessageReader::Next(std::string_view& input) -> ReadEvent {
   if (delivered_) {
-    message_.clear();
-    delivered_ = false;
+    DropMessage();
   }
   while (!failed_) {
     if (!in_frame_) {
@@ -58,6 +57,15 @@ auto MessageReader::Next(std::string_view& input) -> ReadEvent {
     }
   }
   return ReadEvent::kFailed;
+}
+
+// The memory stays for the next message, unless it is much.
+void MessageReader::DropMessage() noexcept {
+  delivered_ = false;
+  if (message_.capacity() > kKeptBytes) {
+    std::string().swap(message_);
+  }
+  message_.clear();
 }
 
 // Reads the head of the next frame. @return kMessage: it is complete, and its payload follows

@@ -82,6 +82,9 @@ auto RawInflater::Add(std::string_view coded, std::string& plain, std::size_t mo
       stream_->next_out = reinterpret_cast<Bytef*>(room.data());
       stream_->avail_out = static_cast<uInt>(room.size());
       result = inflate(stream_.get(), Z_SYNC_FLUSH);
+      if (result == Z_MEM_ERROR) {
+        throw std::bad_alloc();  // the window is allocated when it is needed
+      }
       if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
         return InflateState::kDamaged;
       }
@@ -100,17 +103,25 @@ auto RawInflater::Add(std::string_view coded, std::string& plain, std::size_t mo
 }
 
 auto RawInflater::End(std::string& plain, std::size_t most) -> InflateState {
-  return Add(kTail, plain, most);
+  constexpr int kBlockHasEnded = 128;  // zlib.h, data_type
+  const InflateState state = Add(kTail, plain, most);
+  last_blocks_ = 0;
+  const bool is_whole = (stream_->data_type & kBlockHasEnded) != 0;
+  return state == InflateState::kOk && !is_whole ? InflateState::kDamaged : state;
 }
 
-void RawInflater::Reset() noexcept { inflateReset(stream_.get()); }
+void RawInflater::Reset() noexcept {
+  inflateReset(stream_.get());
+  last_blocks_ = 0;
+}
 
 // A block may be marked as the last one, and others follow anyway (RFC 7692, section 7.2.3.4). zlib
 // then has to begin again, with the same window.
 auto RawInflater::GoOnAfterEnd() -> bool {
   std::array<Bytef, std::size_t{1} << kMostWindowBits> window;  // NOLINT: zlib fills it in
   uInt size = 0;
-  return inflateGetDictionary(stream_.get(), window.data(), &size) == Z_OK &&
+  return ++last_blocks_ <= kMostLastBlocks &&
+         inflateGetDictionary(stream_.get(), window.data(), &size) == Z_OK &&
          inflateReset(stream_.get()) == Z_OK &&
          inflateSetDictionary(stream_.get(), window.data(), size) == Z_OK;
 }

@@ -59,6 +59,9 @@ enum class ReadEvent : std::uint8_t {
 /// Reads one peer's frames.
 class MessageReader {
  public:
+  /// The memory that is kept for the next message, in bytes.
+  static constexpr std::size_t kKeptBytes = std::size_t{256} * 1024;
+
   /// Forgets everything, and reads by these rules from now on.
   void Begin(const ReaderRules& rules) noexcept;
 
@@ -84,6 +87,7 @@ class MessageReader {
   [[nodiscard]] auto Capacity() const noexcept -> std::size_t { return message_.capacity(); }
 
  private:
+  void DropMessage() noexcept;
   auto ReadHead(std::string_view& input) -> ReadEvent;
   auto CheckHead() -> bool;
   auto BeginMessage() -> bool;
