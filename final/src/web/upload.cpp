@@ -124,7 +124,7 @@ auto Upload::MoveToDisk(UploadedPart& part) -> HeadFault {
   part.file.Adopt(std::move(file));
   const int error = part.file.Write(part.text);
   memory_file_bytes_ -= part.text.size();
-  part.text = std::string();
+  std::string().swap(part.text);  // an assignment would keep its memory
   return DiskFault(error);
 }
 

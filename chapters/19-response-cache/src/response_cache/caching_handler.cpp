@@ -108,7 +108,7 @@ class CachingHandler::Recorder : public ReplyTap {
 
   void Stop() noexcept {
     handler_.heard_bytes_ -= body_.size();
-    body_ = std::string();
+    std::string().swap(body_);
     if (making_) {
       handler_.End(*std::exchange(making_, nullptr));
     }

@@ -50,7 +50,7 @@ auto SpoolFile::Write(std::string_view bytes) noexcept -> int {
 
 auto SpoolFile::Rewind() noexcept -> int {
   const int error = Flush();
-  gathered_ = std::string();  // frees the memory: the program may run for long
+  std::string().swap(gathered_);  // frees the memory: the program may run for long
   return error != 0 || lseek(fd_.Get(), 0, SEEK_SET) == 0 ? error : errno;
 }
 
