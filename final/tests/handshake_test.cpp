@@ -29,7 +29,8 @@ class HandshakeTest : public testing::Test {
  protected:
   auto Parse() -> const Request& {
     text_ = lines_.Text();
-    HttpParser parser{ParserLimits()};
+    const ParserLimits limits;  // outlive the parser
+    HttpParser parser(limits);
     EXPECT_EQ(parser.Parse(text_, request_).state, ParseState::kDone);
     return request_;
   }
@@ -37,9 +38,18 @@ class HandshakeTest : public testing::Test {
     const auto refusal = CheckHandshake(Parse(), options_);
     return refusal ? refusal->Status() : 101;
   }
+  // Returns the head of the response that refuses the request, or "".
+  auto Refusal() -> std::string {
+    std::string head;
+    if (const auto refusal = CheckHandshake(Parse(), options_)) {
+      refusal->AppendHead({}, head);
+    }
+    return head;
+  }
   auto Fields() -> std::string {
     std::string head;
-    Agree(Parse(), options_).fields.AppendHead({}, head);
+    const Request& request = Parse();
+    AcceptFields(request, options_, Agree(request, options_)).AppendHead({}, head);
     return head;
   }
 
@@ -80,8 +90,7 @@ TEST_F(HandshakeTest, AnOrdinaryRequestGetsA426) {
   EXPECT_EQ(Status(), 426);
   lines_.upgrade = "Upgrade: h2c\r\n";
   EXPECT_EQ(Status(), 426);
-  std::string head;
-  CheckHandshake(Parse(), options_)->AppendHead({}, head);
+  const std::string head = Refusal();
   EXPECT_TRUE(Has(head, "Upgrade: websocket\r\n"));
   EXPECT_TRUE(Has(head, "Connection: upgrade\r\n"));
 }
@@ -92,8 +101,7 @@ TEST_F(HandshakeTest, AnotherVersionGetsA426WithOurs) {
     lines_.version = version;
     EXPECT_EQ(Status(), 426) << version;
   }
-  std::string head;
-  CheckHandshake(Parse(), options_)->AppendHead({}, head);
+  const std::string head = Refusal();
   EXPECT_TRUE(Has(head, "Sec-WebSocket-Version: 13\r\n"));
 }
 

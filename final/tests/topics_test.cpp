@@ -2,12 +2,15 @@
 #include "websocket/topics.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "support/gate.h"
 #include "support/running_server.h"
 #include "web/http_server.h"
 #include "websocket/websocket_client.h"
@@ -18,13 +21,16 @@ namespace {
 
 class TopicsTest : public testing::Test {
  protected:
-  // "+name" subscribes, "-name" unsubscribes, anything else is published in "room".
+  // "+name" subscribes, "-name" unsubscribes, anything else is published in "room"; "!" and a text
+  // for all but the sender.
   static void Act(const Topics& topics, WebSocket& socket, std::string_view text) {
     if (text[0] == '+') {
       topics.Subscribe(socket, text.substr(1));
       socket.SendText("ok");
     } else if (text[0] == '-') {
       socket.SendText(topics.Unsubscribe(socket, text.substr(1)) ? "ok" : "no");
+    } else if (text[0] == '!') {
+      topics.Publish("room", MessageKind::kText, text.substr(1), &socket);
     } else {
       topics.Publish("room", MessageKind::kText, text);
     }
@@ -77,6 +83,17 @@ TEST_F(TopicsTest, AMessageReachesAllSubscribersOnAllLoops) {
   EXPECT_EQ(Ask(stranger, "-room"), "no");  // and it got no message before that
 }
 
+TEST_F(TopicsTest, ASenderMayLeaveItselfOut) {
+  for (int i = 0; i < 9; ++i) {
+    EXPECT_EQ(Ask(Connect(), "+room"), "ok");
+  }
+  clients_[0]->SendText("!hello, you others");
+  for (int i = 1; i < 9; ++i) {
+    ASSERT_EQ(Next(*clients_[static_cast<std::size_t>(i)]), "hello, you others");
+  }
+  EXPECT_EQ(Ask(*clients_[0], "-nothing"), "no");  // and it got no message before that
+}
+
 TEST_F(TopicsTest, AnyThreadMayPublishAndItsOrderHolds) {
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(Ask(Connect(), "+room"), "ok");
@@ -108,6 +125,19 @@ TEST_F(TopicsTest, CompressedAndPlainSubscribersGetTheSame) {
   }
 }
 
+TEST_F(TopicsTest, AShortMessageIsNotCompressed) {
+  constexpr int kCompressed = 0x40;  // RSV1
+  WebSocketClient& client = Connect("permessage-deflate");
+  EXPECT_EQ(Ask(client, "+room"), "ok");
+  for (const auto& [size, expected] : {std::pair(127, 0), std::pair(128, kCompressed)}) {
+    topics_.Publish("room", MessageKind::kText, std::string(static_cast<std::size_t>(size), 'x'));
+    char first = 0;
+    ASSERT_EQ(::recv(client.GetSocket().GetFd(), &first, 1, MSG_PEEK), 1);
+    EXPECT_EQ(first & kCompressed, expected) << size;
+    EXPECT_EQ(Next(client).size(), static_cast<std::size_t>(size));
+  }
+}
+
 TEST_F(TopicsTest, ASubscriptionEndsWithItsSocketOrBefore) {
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(Ask(Connect(), "+room"), "ok");
@@ -131,6 +161,60 @@ TEST_F(TopicsTest, ASubscriptionEndsWithItsSocketOrBefore) {
 TEST_F(TopicsTest, WithoutSubscribersNothingHappens) {
   topics_.Publish("room", MessageKind::kText, "hello");
   EXPECT_EQ(topics_.Count("room"), 0U);
+}
+
+// A loop that does something else, and a thread that publishes more than it should keep.
+TEST(TopicsBehindALoop, WhatTheLoopDoesNotTakeIsNotKept) {
+  constexpr std::size_t kSize = std::size_t{64} * 1024;
+  constexpr std::size_t kCount = 400;
+  const Topics topics;
+  test::Gate gate;
+  test::RunningServer server([&](HttpServer& http) {
+    WebSocketHandlers handlers;
+    handlers.on_open = [topics](WebSocket& socket) { topics.Subscribe(socket, "room"); };
+    WebSocketOptions options;
+    options.high_water = 2 * kSize * kCount;  // the clients themselves are quick enough
+    http.WebSocket("/all", handlers, options);
+    options.overflow = Overflow::kDrop;
+    http.WebSocket("/some", handlers, options);
+  });
+  WebSocketClientOptions target;
+  const NetAddress address("127.0.0.1", static_cast<std::uint16_t>(server.Port()));
+  target.target = "/all";
+  WebSocketClient all(address, target);
+  target.target = "/some";
+  WebSocketClient some(address, target);
+  ASSERT_TRUE(server.Await([&] { return topics.Count("room") == 2; }));
+
+  const test::OpensAtEnd opens(gate);
+  ASSERT_TRUE(server.GetLooper().Post([&] { gate.Pass(); }));
+  ASSERT_TRUE(gate.AwaitArrivals(1));
+  for (std::size_t i = 0; i < kCount; ++i) {
+    std::string bytes = std::to_string(i);
+    bytes.resize(kSize, ' ');
+    topics.Publish("room", MessageKind::kBinary, bytes);
+  }
+  gate.Open();
+  server.Settle();
+  topics.Publish("room", MessageKind::kBinary, "after");
+
+  for (WebSocketClient* const client : {&all, &some}) {
+    std::size_t count = 0;
+    auto event = client->Receive();
+    for (; event && event->event == ReadEvent::kMessage && event->bytes != "after"; ++count) {
+      ASSERT_EQ(std::stoul(event->bytes), count);
+      event = client->Receive();
+    }
+    EXPECT_GT(count, 0U);
+    EXPECT_LT(count, kCount);
+    ASSERT_TRUE(event);
+    if (client == &all) {
+      EXPECT_EQ(event->event, ReadEvent::kClose);
+      EXPECT_EQ(event->code, CloseCode::kPolicyViolation);
+    } else {
+      EXPECT_EQ(event->bytes, "after");
+    }
+  }
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ def test_short_messages_take_no_more_than_their_bytes(start, connect):
 
 
 def test_one_that_does_not_read_its_close_is_dropped(start, connect):
-    server = start("--high-water", str(HIGH_WATER), "--close-timeout", "100")
+    server = start("--high-water", str(HIGH_WATER), "--close-timeout", "100", "--write-timeout", "200")
     readers, slow = [connect(server, "/room")], connect(server, "/room", receive_buffer=LITTLE)
     publish(readers, 0, MESSAGES)
     server.await_closed(1006)

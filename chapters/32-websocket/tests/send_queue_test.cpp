@@ -25,7 +25,7 @@ auto AwaitEmpty(int socket) -> bool {
 }
 
 TEST(SendQueueTest, WhatTheClientsKernelHasIsNotInIt) {
-  const TcpPair pair = MakeTcpPair();
+  TcpPair pair = MakeTcpPair();
   EXPECT_EQ(SendQueueBytes(pair.server.GetFd()), 0U);
   ASSERT_EQ(pair.server.Send("twelve bytes").bytes, 12U);
   EXPECT_TRUE(AwaitEmpty(pair.server.GetFd()));  // though nobody has read them

@@ -16,6 +16,7 @@
 #include "support/http_client.h"
 #include "support/running_server.h"
 #include "websocket/websocket_client.h"
+#include "websocket/websocket_handler.h"
 #include "websocket/websocket_options.h"
 #include "websocket/websocket_ticket.h"
 
@@ -88,7 +89,9 @@ class WebSocketTest : public testing::Test {
     if (what == "throw") {
       throw std::runtime_error("as you like");
     }
-    if (what == "close") {
+    if (what == "drop") {
+      socket.GetConnection().Close();
+    } else if (what == "close") {
       socket.Close(static_cast<CloseCode>(4001), "as you like");
     } else if (what == "name") {
       socket.SendText(*socket.Data<std::string>());
@@ -224,6 +227,31 @@ TEST_F(WebSocketTest, TheServerMayCloseFirst) {
   EXPECT_TRUE(server_.Await([&] { return log_.Last() == "close 4002 so be it"; }));
 }
 
+TEST_F(WebSocketTest, AConnectionThatIsDroppedDeliversNoFurtherMessage) {
+  const auto client = Acting();
+  client->SendBytes(Masked(0x81, "drop") + Masked(0x81, "ticket"));
+  EXPECT_EQ(NextFrame(*client).event, ReadEvent::kFailed);
+  EXPECT_TRUE(server_.Await([&] { return log_.All().size() == 2; }));
+  EXPECT_EQ(log_.All(), (std::vector<std::string>{"open", "close 1006 "}));
+}
+
+TEST_F(WebSocketTest, AConnectionThatIsDroppedInOnOpenDeliversNone) {
+  test::CloseLog log;
+  test::RunningServer server([&](HttpServer& http) {
+    WebSocketHandlers handlers = log.Handlers();
+    handlers.on_open = [&log](WebSocket& socket) {
+      log.Add("open");
+      socket.GetConnection().Close();
+    };
+    http.WebSocket("/", handlers);
+  });
+  test::Client client(server.Port());
+  client.Send(test::Get("/", kFields) + Masked(0x81, "early"));
+  client.ReceiveAll();
+  EXPECT_TRUE(server.Await([&] { return log.All().size() == 2; }));
+  EXPECT_EQ(log.All(), (std::vector<std::string>{"open", "close 1006 "}));
+}
+
 TEST_F(WebSocketTest, AnExceptionClosesWith1011) {
   const test::CapturedStderr logged;
   const auto client = Acting();
@@ -288,6 +316,36 @@ TEST_F(WebSocketTest, RequestsThatAreNoHandshakesGetTheirStatus) {
   EXPECT_EQ(client.ReadReply().status, 403);
   client.Send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 0\r\n\r\n");
   EXPECT_EQ(client.ReadReply().status, 405);
+}
+
+TEST_F(WebSocketTest, MiddlewareIsCalledInAGroupOnly) {
+  const auto route = std::make_shared<const WebSocketRoute>(WebSocketRoute{Echo(), {}});
+  test::RunningServer server([&](HttpServer& http) {
+    http.Use({[](const ServerRequest&) { return ServerResponse(401); }});
+    http.WebSocket("/open", Echo());
+    http.Group("/guarded").Mount("/echo", [route](Looper&) {
+      return std::make_unique<WebSocketHandler>(route);
+    });
+  });
+  EXPECT_THROW(Connect(server, At("/guarded/echo")), std::runtime_error);
+  const auto client = Connect(server, At("/open"));
+  client->SendText("hello");
+  EXPECT_EQ(Next(*client).bytes, "hello");
+}
+
+TEST_F(WebSocketTest, AGroupsMiddlewareMayLetItPass) {
+  const auto route = std::make_shared<const WebSocketRoute>(WebSocketRoute{Echo(), {}});
+  test::RunningServer server([&](HttpServer& http) {
+    RouteGroup group = http.Group("/guarded");
+    group.Use({[](const ServerRequest& request) -> std::optional<ServerResponse> {
+      return request.Query("key") ? std::nullopt : std::optional(ServerResponse(401));
+    }});
+    group.Mount("/echo", [route](Looper&) { return std::make_unique<WebSocketHandler>(route); });
+  });
+  EXPECT_THROW(Connect(server, At("/guarded/echo")), std::runtime_error);
+  const auto client = Connect(server, At("/guarded/echo?key=1"));
+  client->SendText("hello");
+  EXPECT_EQ(Next(*client).bytes, "hello");
 }
 
 TEST_F(WebSocketTest, StopClosesWith1001) {

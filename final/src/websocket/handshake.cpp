@@ -111,16 +111,22 @@ auto IsAllowedOrigin(std::string_view origin, std::string_view host,
 
 auto Agree(const Request& request, const WebSocketOptions& options) -> Agreement {
   Agreement agreement;
-  agreement.fields.Set("Sec-WebSocket-Accept", AcceptKey(*request.headers.Find(kKey)));
   agreement.protocol = ChooseProtocol(request.headers, options.protocols);
-  if (agreement.protocol != Agreement::kNoProtocol) {
-    agreement.fields.Set(kProtocol, options.protocols[agreement.protocol]);
-  }
   agreement.deflate = AgreeOnDeflate(Joined(request.headers, kExtensions), options.deflate);
-  if (agreement.deflate) {
-    agreement.fields.Set(kExtensions, TextOf(*agreement.deflate));
-  }
   return agreement;
+}
+
+auto AcceptFields(const Request& request, const WebSocketOptions& options,
+                  const Agreement& agreement) -> Response {
+  Response fields(101);
+  fields.Set("Sec-WebSocket-Accept", AcceptKey(*request.headers.Find(kKey)));
+  if (agreement.protocol != Agreement::kNoProtocol) {
+    fields.Set(kProtocol, options.protocols[agreement.protocol]);
+  }
+  if (agreement.deflate) {
+    fields.Set(kExtensions, TextOf(*agreement.deflate));
+  }
+  return fields;
 }
 
 }  // namespace TURTLE_SERVER

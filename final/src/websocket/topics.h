@@ -8,13 +8,16 @@
 //
 // Interface:
 //  * Subscribe() and Unsubscribe() say which sockets get the messages of a topic.
-//  * Publish() sends a message to all of them, from any thread.
+//  * Publish() sends a message to all of them, from any thread; or to all but one, the sender.
 //  * Count() returns how many there are.
 //
 // A message is serialised once, and compressed once if any subscriber wants that. The loops share
 // its bytes, which never change, and the connections queue a long message without a copy. Each loop
 // with subscribers gets one task for a message, however many clients it has. The messages of one
 // thread arrive in their order.
+//
+// A loop that can't keep up holds about 16 MiB of a topic's messages. Further ones are lost there,
+// as if its subscribers were too slow: WebSocketOptions::overflow says what happens to them.
 //
 // A copy of a Topics object is the same set of topics.
 //
@@ -44,11 +47,14 @@ class Topics {
   auto Unsubscribe(WebSocket& socket, std::string_view topic) const -> bool;
 
   /// Sends a message to each subscriber, as WebSocket::Send() does. Any thread. Throws only
-  /// std::bad_alloc.
+  /// std::bad_alloc: then some subscribers may not get it.
   /// @param topic its name; without subscribers, nothing happens
   /// @param kind text or binary; a text must be UTF-8
-  /// @param bytes of the message
-  void Publish(std::string_view topic, MessageKind kind, std::string_view bytes) const;
+  /// @param bytes of the message; compressed from the least DeflateOptions::min_bytes of the
+  ///     subscribers on
+  /// @param except a socket that does not get it, such as the sender; only on its loop's thread
+  void Publish(std::string_view topic, MessageKind kind, std::string_view bytes,
+               const WebSocket* except = nullptr) const;
 
   /// Returns the number of subscribers on all loops. Any thread.
   [[nodiscard]] auto Count(std::string_view topic) const -> std::size_t;

@@ -11,6 +11,7 @@
 #include "websocket/accept_key.h"
 #include "websocket/handshake.h"
 #include "websocket/masking.h"
+#include "websocket/message.h"
 
 namespace TURTLE_SERVER {
 
@@ -122,7 +123,7 @@ auto WebSocketClient::NewKey() -> MaskingKey {
 
 auto WebSocketClient::Send(MessageKind kind, std::string_view bytes) -> bool {
   FrameHead head;
-  head.opcode = kind == MessageKind::kText ? Opcode::kText : Opcode::kBinary;
+  head.opcode = OpcodeOf(kind);
   if (!deflater_) {
     return SendFrame(head, bytes);
   }
@@ -144,14 +145,10 @@ auto WebSocketClient::Ping(std::string_view payload) -> bool {
 auto WebSocketClient::Close(CloseCode code, std::string_view reason) -> bool {
   FrameHead head;
   head.opcode = Opcode::kClose;
-  std::string payload;
-  if (code != CloseCode::kNoCode) {
-    payload.push_back(static_cast<char>(static_cast<std::uint16_t>(code) >> 8));
-    payload.push_back(static_cast<char>(static_cast<std::uint16_t>(code) & 0xFF));
-    payload.append(reason);
-  }
+  std::array<char, kMaxControlPayload> payload{};
+  const std::size_t size = WriteClosePayload(code, reason, payload.data());
   close_sent_ = true;
-  return SendFrame(head, payload);
+  return SendFrame(head, {payload.data(), size});
 }
 
 auto WebSocketClient::SendFrame(FrameHead head, std::string_view payload) -> bool {

@@ -73,7 +73,7 @@ class WebSocketClient {
 
   /// Sends a Close; Receive() returns the server's.
   /// @param code kNoCode: none
-  /// @param reason UTF-8, at most 123 bytes
+  /// @param reason UTF-8, at most 123 bytes; the rest is cut off
   /// @return false: the connection is gone
   auto Close(CloseCode code = CloseCode::kNormal, std::string_view reason = {}) -> bool;
 

@@ -38,6 +38,8 @@ struct WebSocketOptions {
   std::chrono::milliseconds close_timeout{5'000};        ///< for the client's Close after ours
   std::chrono::milliseconds write_timeout{30'000};       ///< for a client that reads nothing
   std::uint64_t min_send_rate = kMinRate;  ///< bytes per second that a client must read in the end
+  std::chrono::milliseconds message_timeout{30'000};  ///< for a message below its rate; then 1008
+  std::uint64_t min_message_rate = kMinRate;  ///< bytes per second that a message must come in
 
   /// The unsent bytes above which `overflow` decides. At least Connection::kHighWater: up to there
   /// the loop doesn't report room.
@@ -48,7 +50,10 @@ struct WebSocketOptions {
 };
 
 /// Returns the same options, with a high-water mark that the loop can report.
-/// @throws std::invalid_argument if a window has no size that the protocol knows
+/// @throws std::invalid_argument, with the name and the value, for a negative timeout, a
+/// subprotocol
+///     that is no token, a window that the protocol doesn't know, or a max_unsent_bytes below the
+///     high-water mark of Overflow::kWait
 [[nodiscard]] auto Checked(WebSocketOptions options) -> WebSocketOptions;
 
 }  // namespace TURTLE_SERVER

@@ -7,14 +7,19 @@
 // first waits for the client's. A client that breaks a rule gets the code of that rule, and the
 // connection is closed without waiting.
 //
-// Deadlines: a silent client gets a Ping, and must show a sign of life. Any byte is one. While
-// output is unsent, the client's silence means nothing, since it may not have read the Ping yet.
-// Then it must go on reading (core/min_rate.h). This part is in websocket_deadlines.cpp.
+// Deadlines, in websocket_deadlines.cpp:
+//  * A silent client gets a Ping, and must show a sign of life. Any byte is one.
+//  * While output is unsent, the client's silence means nothing, since it may not have read the
+//  Ping
+//    or our Close yet. Then it must go on reading (core/min_rate.h). So it must while the kernel
+//    holds output for it.
+//  * A message that has begun must go on, at a minimum rate.
 //
 // Thread: the loop's.
 // Source: RFC 6455, sections 5.5 and 7.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -69,9 +74,14 @@ class WebSocketSession final : public Session {
   [[nodiscard]] auto NextDeadline() const noexcept -> TimePoint;
   [[nodiscard]] auto SilenceDeadline() const noexcept -> TimePoint;
   void OnSilence();
+  auto ReadsOn() noexcept -> bool;
   auto EarnWriteTime() -> bool;
+  void CountMessage(ReadEvent event, std::size_t bytes) noexcept;
+  auto EarnMessageTime() noexcept -> bool;
   template <typename Callback>
   auto Guard(const Callback& callback) noexcept -> bool;
+  template <typename Callback>
+  void Call(const Callback& callback);
   [[nodiscard]] auto Options() const noexcept -> const WebSocketOptions& {
     return shared_.Options();
   }
@@ -82,13 +92,18 @@ class WebSocketSession final : public Session {
   bool opened_ = false;
   bool close_told_ = false;
   bool pinged_ = false;             // since heard_, and no byte has come
-  std::uint32_t acknowledged_ = 0;  // bytes, when write_deadline_ was set last
+  bool queued_ = false;             // the kernel had output when ReadsOn() looked last
+  std::uint32_t acknowledged_ = 0;  // AcknowledgedBytes() when EarnWriteTime() looked last
+  std::uint32_t taken_ = 0;         // AcknowledgedBytes() when ReadsOn() looked last
   LoopSockets& shared_;
   WebSocket socket_;
   std::unique_ptr<MessageReader> reader_;  // within a message, or with a context
   TimePoint heard_;                        // the client's last byte; then the Ping, or our Close
   TimePoint last_message_;                 // in any direction
-  TimePoint write_deadline_ = TimePoint::max();  // while something is unsent
+  TimePoint write_deadline_ = TimePoint::max();    // while something is unsent
+  TimePoint message_deadline_ = TimePoint::max();  // while message_bytes_ isn't 0
+  std::int64_t message_bytes_ = 0;    // of a message, or of a frame's head, that isn't complete
+  std::int64_t message_checked_ = 0;  // message_bytes_ when message_deadline_ was set last
 };
 
 static_assert(sizeof(WebSocketSession) <= 176, "the memory of an idle WebSocket");

@@ -7,7 +7,9 @@
 //   };
 //
 // The message travels to the socket's loop as a task. If the client is gone by then, nothing
-// happens.
+// happens. Nothing limits how many messages are on their way: WebSocketOptions::overflow applies
+// when they arrive. A thread that sends without end has to let the client's questions, or on_room,
+// set the pace.
 //
 // Thread: any; made on the loop's.
 #pragma once
@@ -41,7 +43,8 @@ class WebSocketTicket {
     return Send(MessageKind::kBinary, std::move(bytes));
   }
 
-  /// Closes the socket, as WebSocket::Close().
+  /// Closes the socket, as WebSocket::Close(). Throws std::invalid_argument here, in the caller.
+  /// @return false: the loop has ended
   auto Close(CloseCode code = CloseCode::kNormal, std::string reason = {}) const -> bool;
 
   /// Runs `task` with the socket, on its loop's thread, if it is still there.

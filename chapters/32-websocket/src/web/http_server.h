@@ -157,14 +157,15 @@ class HttpServer {
   /// @return this
   auto Files(std::string prefix, const StaticFilesOptions& options) -> HttpServer&;
 
-  /// Accepts WebSockets under a path, with the default limits. Include websocket/websocket.h.
+  /// Accepts WebSockets under a path, with the default limits. The server's middleware isn't called
+  /// for them: WebSocketHandlers::on_request checks a client. Include websocket/websocket.h.
   /// @param path as Mount()'s prefix; a path below it gives a 404
   /// @param handlers called on the threads of all loops at the same time
   /// @return this
   auto WebSocket(std::string path, const WebSocketHandlers& handlers) -> HttpServer&;
 
   /// Does the same with your own limits. Include websocket/websocket_options.h.
-  /// @throws std::invalid_argument for a window of compression that the protocol doesn't know
+  /// @throws std::invalid_argument for limits that can't be meant, as Checked()
   auto WebSocket(std::string path, const WebSocketHandlers& handlers,
                  const WebSocketOptions& options) -> HttpServer&;
 

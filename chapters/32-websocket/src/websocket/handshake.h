@@ -9,7 +9,7 @@
 // Interface:
 //  * CheckHandshake() returns the refusal, if there is one.
 //  * IsAllowedOrigin() decides which pages may connect.
-//  * Agree() returns the fields of the 101, and what was agreed on.
+//  * Agree() returns what was agreed on, and AcceptFields() the fields of the 101.
 //
 // A browser lets any page connect to any server, and sends the server's cookies along. So the
 // server must look at Origin, which a script can't set, or any page could act in its visitor's
@@ -57,10 +57,16 @@ struct Agreement {
 
   std::size_t protocol = kNoProtocol;     ///< index of the subprotocol in the options
   std::optional<DeflateTerms> deflate{};  ///< nullopt: nothing is compressed
-  Response fields{101};                   ///< of the response, for Exchange::Upgrade()
 };
 
 /// Agrees with a request for which CheckHandshake() has returned nullopt.
 [[nodiscard]] auto Agree(const Request& request, const WebSocketOptions& options) -> Agreement;
+
+/// Returns the fields of the response, for Exchange::Upgrade().
+/// @param request as for Agree()
+/// @param options of the path
+/// @param agreement the result of Agree()
+[[nodiscard]] auto AcceptFields(const Request& request, const WebSocketOptions& options,
+                                const Agreement& agreement) -> Response;
 
 }  // namespace TURTLE_SERVER

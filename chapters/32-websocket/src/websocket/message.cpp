@@ -1,9 +1,10 @@
 #include "websocket/message.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "compress/raw_deflate.h"
-#include "websocket/frame.h"
 
 namespace TURTLE_SERVER {
 
@@ -11,7 +12,7 @@ namespace {
 
 auto FrameOf(MessageKind kind, bool compressed, std::string_view payload) -> std::string {
   FrameHead head;
-  head.opcode = kind == MessageKind::kText ? Opcode::kText : Opcode::kBinary;
+  head.opcode = OpcodeOf(kind);
   head.compressed = compressed;
   head.length = payload.size();
   std::array<char, kMaxFrameHead> text{};
@@ -22,6 +23,21 @@ auto FrameOf(MessageKind kind, bool compressed, std::string_view payload) -> std
 }
 
 }  // namespace
+
+auto WriteClosePayload(CloseCode code, std::string_view reason, char* into) noexcept
+    -> std::size_t {
+  if (code == CloseCode::kNoCode) {
+    return 0;
+  }
+  std::size_t most = std::min(reason.size(), kMaxControlPayload - 2);
+  while (most < reason.size() && most > 0 && (reason[most] & 0xC0) == 0x80) {
+    --most;
+  }
+  into[0] = static_cast<char>(static_cast<std::uint16_t>(code) >> 8);
+  into[1] = static_cast<char>(static_cast<std::uint16_t>(code) & 0xFF);
+  std::copy_n(reason.data(), most, into + 2);
+  return 2 + most;
+}
 
 SharedMessage::SharedMessage(MessageKind kind, std::string_view bytes, bool compressed)
     : plain_(FrameOf(kind, false, bytes)) {

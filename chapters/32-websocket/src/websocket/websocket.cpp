@@ -1,6 +1,5 @@
 #include "websocket/websocket.h"
 
-#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <string>
@@ -48,18 +47,19 @@ auto WebSocket::Protocol() const noexcept -> std::string_view {
 
 auto WebSocket::Send(MessageKind kind, std::string_view bytes) -> SendResult {
   const SendResult result = Admit(bytes.size());
-  if (result != SendResult::kQueued) {
-    return result;
+  if (result == SendResult::kQueued) {
+    WriteOrReset([&] {
+      FrameHead head;
+      head.opcode = OpcodeOf(kind);
+      std::string_view payload = bytes;
+      if (deflates_ && bytes.size() >= shared_.Options().deflate.min_bytes) {
+        payload = Compress(bytes);
+        head.compressed = payload.data() != bytes.data();
+      }
+      WriteFrame(head, payload);
+    });
   }
-  FrameHead head;
-  head.opcode = kind == MessageKind::kText ? Opcode::kText : Opcode::kBinary;
-  std::string_view payload = bytes;
-  if (deflates_ && bytes.size() >= shared_.Options().deflate.min_bytes) {
-    payload = Compress(bytes);
-    head.compressed = payload.data() != bytes.data();
-  }
-  WriteFrame(head, payload);
-  return SendResult::kQueued;
+  return result;
 }
 
 auto WebSocket::Send(const PinTo<PinnedMessage>& message) -> SendResult {
@@ -68,19 +68,42 @@ auto WebSocket::Send(const PinTo<PinnedMessage>& message) -> SendResult {
   if (result != SendResult::kQueued) {
     return result;
   }
-  const bool compressed =
-      deflates_ && terms_.server_window_bits == kMostWindowBits && !shared.Compressed().empty();
+  const bool compressed = LeastCompressed() && !shared.Compressed().empty();
   if (compressed && deflater_) {
     deflater_->Reset();  // the client's window now has a message that ours has not
   }
   const std::string_view frame = compressed ? shared.Compressed() : shared.Plain();
-  if (frame.size() < kLeastPinned) {
-    GetConnection().WriteToWriteBuffer(frame);
-  } else {
-    GetConnection().WritePinned(frame, message);
+  WriteOrReset([&] {
+    if (frame.size() < kLeastPinned) {
+      GetConnection().WriteToWriteBuffer(frame);
+    } else {
+      GetConnection().WritePinned(frame, message);
+    }
+    session_.Wake();
+  });
+  return result;
+}
+
+// Returns from how many bytes on this client takes the compressed frame of a SharedMessage;
+// nullopt: it takes none.
+auto WebSocket::LeastCompressed() const noexcept -> std::optional<std::size_t> {
+  if (!deflates_ || terms_.server_window_bits != kMostWindowBits) {
+    return std::nullopt;
   }
-  session_.Wake();
-  return SendResult::kQueued;
+  return shared_.Options().deflate.min_bytes;
+}
+
+// Runs `write`. If it throws, half a frame may be queued, or our deflater may know a message that
+// the client never gets: nothing that follows would make sense.
+template <typename Write>
+void WebSocket::WriteOrReset(const Write& write) {
+  try {
+    write();
+  } catch (...) {
+    phase_ = Phase::kClosed;
+    GetConnection().Close(Closing::kReset);
+    throw;
+  }
 }
 
 // Decides whether a message may be queued.
@@ -90,16 +113,22 @@ auto WebSocket::Admit(std::size_t bytes) -> SendResult {
   }
   const WebSocketOptions& options = shared_.Options();
   const std::size_t unsent = UnsentBytes();
-  progress_ = true;
-  if (unsent <= options.high_water) {
+  const bool may_wait = options.overflow == Overflow::kWait && bytes <= options.max_unsent_bytes &&
+                        unsent <= options.max_unsent_bytes - bytes;
+  if (unsent <= options.high_water || may_wait) {
+    progress_ = true;
     return SendResult::kQueued;
   }
-  if (options.overflow == Overflow::kDrop) {
+  return LoseMessage();
+}
+
+// A message can't be queued: does what `overflow` says.
+auto WebSocket::LoseMessage() -> SendResult {
+  if (!IsOpen()) {
+    return SendResult::kClosed;
+  }
+  if (shared_.Options().overflow == Overflow::kDrop) {
     return SendResult::kDropped;
-  }
-  if (options.overflow == Overflow::kWait && bytes <= options.max_unsent_bytes &&
-      unsent <= options.max_unsent_bytes - bytes) {
-    return SendResult::kQueued;
   }
   Close(CloseCode::kPolicyViolation, "messages are read too slowly");
   return SendResult::kClosed;
@@ -139,14 +168,18 @@ void WebSocket::Ping(std::string_view payload) {
 void WebSocket::SendControl(Opcode opcode, std::string_view payload) {
   FrameHead head;
   head.opcode = opcode;
-  WriteFrame(head, payload.substr(0, kMaxControlPayload));
+  WriteOrReset([&] { WriteFrame(head, payload.substr(0, kMaxControlPayload)); });
 }
 
-void WebSocket::Close(CloseCode code, std::string_view reason) {
+void WebSocket::CheckSendable(CloseCode code) {
   if (!IsSendable(code)) {
     throw std::invalid_argument("close code " + std::to_string(static_cast<int>(code)) +
                                 ": it can't be sent");
   }
+}
+
+void WebSocket::Close(CloseCode code, std::string_view reason) {
+  CheckSendable(code);
   if (IsOpen()) {
     phase_ = Phase::kClosing;
     progress_ = true;
@@ -154,20 +187,9 @@ void WebSocket::Close(CloseCode code, std::string_view reason) {
   }
 }
 
-// A reason that is too long is cut before a character, not within it.
 void WebSocket::SendClose(CloseCode code, std::string_view reason) {
   std::array<char, kMaxControlPayload> payload{};
-  std::size_t size = 0;
-  if (code != CloseCode::kNoCode) {
-    std::size_t most = std::min(reason.size(), payload.size() - 2);
-    while (most < reason.size() && most > 0 && (reason[most] & 0xC0) == 0x80) {
-      --most;
-    }
-    payload[0] = static_cast<char>(static_cast<std::uint16_t>(code) >> 8);
-    payload[1] = static_cast<char>(static_cast<std::uint16_t>(code) & 0xFF);
-    std::copy_n(reason.data(), most, payload.begin() + 2);
-    size = 2 + most;
-  }
+  const std::size_t size = WriteClosePayload(code, reason, payload.data());
   SendControl(Opcode::kClose, {payload.data(), size});
 }
 

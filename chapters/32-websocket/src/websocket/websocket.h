@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -35,6 +36,7 @@
 
 namespace TURTLE_SERVER {
 
+class LoopMembers;
 class LoopSockets;
 class Session;
 struct Agreement;
@@ -63,7 +65,8 @@ class WebSocket {
   WebSocket(const WebSocket&) = delete;
   auto operator=(const WebSocket&) -> WebSocket& = delete;
 
-  /// Sends a message. Nothing is allocated for it in a steady state.
+  /// Sends a message. Nothing is allocated for it in a steady state. Throws std::bad_alloc after it
+  /// has reset the connection: half of the frame may be queued.
   /// @param kind kText or kBinary
   /// @param bytes copied; a text must be UTF-8, or the client will close
   auto Send(MessageKind kind, std::string_view bytes) -> SendResult;
@@ -77,6 +80,7 @@ class WebSocket {
   }
 
   /// Sends a message that is shared with other sockets of this loop. A long one isn't copied.
+  /// Throws as the other Send().
   auto Send(const PinTo<PinnedMessage>& message) -> SendResult;
 
   /// Sends a Ping. The server pings silent clients by itself.
@@ -122,7 +126,9 @@ class WebSocket {
 
  private:
   friend class WebSocketSession;
+  friend class WebSocketTicket;
   friend class Topics;
+  friend class LoopMembers;
 
   // Once the session has ended, no frame is sent; while it closes, only its own Close was.
   enum class Phase : std::uint8_t { kOpen, kClosing, kClosed };
@@ -131,11 +137,16 @@ class WebSocket {
             std::shared_ptr<void> data);
   ~WebSocket();
 
+  static void CheckSendable(CloseCode code);
   void SendControl(Opcode opcode, std::string_view payload);
   void SendClose(CloseCode code, std::string_view reason);
   auto Admit(std::size_t bytes) -> SendResult;
+  auto LoseMessage() -> SendResult;
+  template <typename Write>
+  void WriteOrReset(const Write& write);
   void WriteFrame(const FrameHead& head, std::string_view payload);
   auto Compress(std::string_view bytes) -> std::string_view;
+  [[nodiscard]] auto LeastCompressed() const noexcept -> std::optional<std::size_t>;
 
   Session& session_;
   LoopSockets& shared_;

@@ -29,7 +29,7 @@ void WebSocketHandler::Handle(Exchange& exchange) {
     return;  // on_request has responded in its own way
   }
   const Agreement agreement = Agree(exchange.GetRequest(), options);
-  exchange.Upgrade("websocket", agreement.fields,
+  exchange.Upgrade("websocket", AcceptFields(exchange.GetRequest(), options, agreement),
                    [this, agreement, data = std::move(data)](Connection& connection) {
                      return std::make_unique<WebSocketSession>(connection, sockets_, agreement,
                                                                data);

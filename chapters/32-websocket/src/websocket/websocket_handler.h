@@ -1,5 +1,8 @@
 // Upgrades the requests of one path to WebSockets.
 //
+// HttpServer::WebSocket() mounts it without middleware. Mounted by RouteGroup::Mount(), it has that
+// of the group and of the server.
+//
 // Thread: the loop's.
 #pragma once
 
@@ -14,7 +17,7 @@ namespace TURTLE_SERVER {
 /// The handler of one path, on one loop. HttpServer::WebSocket() mounts it.
 class WebSocketHandler final : public RequestHandler {
  public:
-  /// @param route shared by the loops, which never change it
+  /// @param route shared by the loops, which never change it; its options have passed Checked()
   explicit WebSocketHandler(std::shared_ptr<const WebSocketRoute> route)
       : sockets_(std::move(route)) {}
 

@@ -34,9 +34,20 @@ auto WebSocketSession::Guard(const Callback& callback) noexcept -> bool {
   }
 }
 
-void WebSocketSession::Run(const std::function<void(WebSocket&)>& task) {
-  if (!IsOver() && !Guard([&] { task(socket_); })) {
+// Calls a function of the user that may end the socket: by an exception, or by deleting the
+// connection. Then no further function may be called for it.
+template <typename Callback>
+void WebSocketSession::Call(const Callback& callback) {
+  if (!Guard(callback)) {
     Fail(CloseCode::kInternalError, {});
+  } else if (GetLooper().Find(GetConnection().Id()) == nullptr) {
+    End(CloseCode::kAbnormal, {}, Closing::kAuto);
+  }
+}
+
+void WebSocketSession::Run(const std::function<void(WebSocket&)>& task) {
+  if (!IsOver()) {
+    Call([&] { task(socket_); });
   }
 }
 
@@ -47,6 +58,9 @@ void WebSocketSession::OnProgress() {
   if (GetConnection().Broken()) {
     End(CloseCode::kAbnormal, {}, Closing::kAuto);
     return;
+  }
+  if (GetConnection().UnsentBytes() == 0) {
+    write_deadline_ = TimePoint::max();  // of earlier output, whose end isn't reported
   }
   SetRunning(true);
   Open();
@@ -115,6 +129,7 @@ auto WebSocketSession::ServeInput() -> bool {
     std::string_view rest = input;
     const ReadEvent event = reader_->Next(rest);
     connection.Consume(input.size() - rest.size());
+    CountMessage(event, input.size() - rest.size());
     Handle(event);
   }
   return true;
@@ -129,6 +144,8 @@ void WebSocketSession::Handle(ReadEvent event) {
       HandleMessage();
       break;
     case ReadEvent::kPing:
+      // A Pong after our Close would be dropped (RFC 6455, section 1.4). And a client that sends
+      // Pings could put off its end, since it would always have something to read.
       if (socket_.IsOpen()) {
         socket_.SendControl(Opcode::kPong, reader_->Bytes());
       }
@@ -149,8 +166,8 @@ void WebSocketSession::HandleMessage() {
   last_message_ = GetLooper().Now();
   const auto& on_message = shared_.Handlers().on_message;
   const Message message{reader_->Kind(), reader_->Bytes()};
-  if (on_message && !Guard([&] { on_message(socket_, message); })) {
-    Fail(CloseCode::kInternalError, {});
+  if (on_message) {
+    Call([&] { on_message(socket_, message); });
   }
 }
 

@@ -11,6 +11,7 @@ auto WebSocketTicket::Send(MessageKind kind, std::string bytes) const -> bool {
 }
 
 auto WebSocketTicket::Close(CloseCode code, std::string reason) const -> bool {
+  WebSocket::CheckSendable(code);
   return Post(
       [code, reason = std::move(reason)](WebSocket& socket) { socket.Close(code, reason); });
 }
