@@ -95,6 +95,7 @@ auto ParseArguments(int argc, char** argv) -> Settings {
       {"--idle-timeout", timeout(sockets.idle_timeout)},
       {"--close-timeout", timeout(sockets.close_timeout)},
       {"--write-timeout", timeout(sockets.write_timeout)},
+      {"--message-timeout", timeout(sockets.message_timeout)},
   };
   for (int i = 1; i < argc; i += 2) {
     const auto found = options.find(argv[i]);

@@ -65,6 +65,7 @@ class WebSocketMemoryTest : public testing::Test {
     options.extensions = extensions;
     clients_.push_back(std::make_unique<WebSocketClient>(
         NetAddress("127.0.0.1", static_cast<std::uint16_t>(server_.Port())), options));
+    EXPECT_EQ(clients_.back()->Deflate().has_value(), !options.extensions.empty());
     EXPECT_TRUE(server_.Await([&] { return sockets_.size() == clients_.size(); }));
     return *clients_.back();
   }

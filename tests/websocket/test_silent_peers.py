@@ -125,3 +125,14 @@ def test_an_idle_one_is_closed_though_it_answers(start, connect):
     client.send_frame(CLOSE, found.payload)
     assert client.rest() == b""
     server.await_closed(1000)
+
+
+def test_a_message_that_never_ends_is_refused_though_the_client_answers(start, connect):
+    server = start("--ping-interval", "100", "--message-timeout", "1000")
+    client = connect(server)
+    client.send_frame(TEXT, b"the beginning", fin=False)
+    while (found := client.receive()).opcode == PING:
+        client.send_frame(PONG, found.payload)
+    assert (found.opcode, found.code, found.reason) == (CLOSE, 1008, "a message is sent too slowly")
+    client.send_frame(CLOSE, found.payload)
+    server.await_closed(1008)

@@ -224,9 +224,11 @@ def build_fast(runner: Runner) -> None:
 
 
 def parts(chapter: Chapter, *names: str) -> list[pathlib.Path]:
-    """These parts of all chapters up to this one, and how they are built."""
+    """These parts of all chapters up to this one, and how they are built (packages are made of `final` alone)."""
     upto = [each for each in chapters.all_chapters() if each.number <= chapter.number]
-    return [ROOT / "cmake", *(each.folder / name for each in upto for name in names)]
+    tree = ROOT / "cmake" / "tree"
+    not_packaged = [path for path in (*tree.parent.iterdir(), *tree.iterdir()) if path not in (tree, tree / "packaging")]
+    return [*not_packaged, *(each.folder / name for each in upto for name in names)]
 
 
 def program_parts(chapter: Chapter) -> list[pathlib.Path]:

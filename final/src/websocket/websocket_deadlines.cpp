@@ -53,10 +53,15 @@ auto WebSocketSession::NextDeadline() const noexcept -> TimePoint {
 }
 
 auto WebSocketSession::SilenceDeadline() const noexcept -> TimePoint {
-  if (!socket_.IsOpen()) {
-    return After(heard_, Options().close_timeout);
+  const WebSocketOptions& options = Options();
+  if (socket_.IsOpen() && !pinged_) {
+    return After(heard_, options.ping_interval);
   }
-  return After(heard_, pinged_ ? Options().pong_timeout : Options().ping_interval);
+  const std::chrono::milliseconds answer =
+      socket_.IsOpen() ? options.pong_timeout : options.close_timeout;
+  // A client that reads slowly acknowledges in large steps, since its kernel reports room in them.
+  const bool reads_before = queued_ && answer.count() != 0;
+  return After(heard_, reads_before ? std::max(answer, options.write_timeout) : answer);
 }
 
 void WebSocketSession::OnTimeout() {
@@ -102,7 +107,7 @@ void WebSocketSession::OnSilence() {
 // Returns true if the client has taken bytes out of the kernel's queue since the last call. Each of
 // the two signs alone would deceive: the kernel of a program that is stopped acknowledges what
 // fits into its buffer, and the queue for a network that is gone just stays. If the queue has
-// become empty only now, the client has not had its time to respond.
+// become empty only now, the client has its time to respond from now on.
 auto WebSocketSession::ReadsOn() noexcept -> bool {
   const int socket = GetConnection().GetFd();
   const std::uint32_t count = AcknowledgedBytes(socket);

@@ -50,10 +50,9 @@ struct WebSocketOptions {
 };
 
 /// Returns the same options, with a high-water mark that the loop can report.
-/// @throws std::invalid_argument, with the name and the value, for a negative timeout, a
-/// subprotocol
-///     that is no token, a window that the protocol doesn't know, or a max_unsent_bytes below the
-///     high-water mark of Overflow::kWait
+/// @throws std::invalid_argument with the name and the value: a timeout is negative, a subprotocol
+///     is no token, the protocol doesn't know a window, or Overflow::kWait has a max_unsent_bytes
+///     below its high-water mark
 [[nodiscard]] auto Checked(WebSocketOptions options) -> WebSocketOptions;
 
 }  // namespace TURTLE_SERVER
