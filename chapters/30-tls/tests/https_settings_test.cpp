@@ -173,6 +173,9 @@ TEST(TlsOfTest, HasEverySetting) {
   EXPECT_EQ(others.clients, ClientCertificates::kOptional);
   EXPECT_EQ(others.client_ca, "/ca.pem");
   EXPECT_FALSE(others.tickets);
+  HttpsOptions two;
+  two.protocols = {"two", "one"};
+  EXPECT_EQ(TlsOf(two).protocols, two.protocols);
 }
 
 // --- HttpsMistake() -----------------------------------------------------------------------------

@@ -174,11 +174,17 @@ class SecureChannel final : public test::Rot13Channel {
  public:
   [[nodiscard]] auto IsSecure() const noexcept -> bool override { return true; }
   [[nodiscard]] auto PeerSubject() const noexcept -> std::string_view override { return "CN=ada"; }
+  [[nodiscard]] auto Protocol() const noexcept -> std::string_view override { return "h2"; }
 };
 
 TEST(ProxyChannelTest, ThePeersSubjectIsThatOfTheInnerChannel) {
   EXPECT_EQ(ProxyChannel().PeerSubject(), "");
   EXPECT_EQ(ProxyChannel(std::make_unique<SecureChannel>()).PeerSubject(), "CN=ada");
+}
+
+TEST(ProxyChannelTest, TheProtocolIsThatOfTheInnerChannel) {
+  EXPECT_EQ(ProxyChannel().Protocol(), "");
+  EXPECT_EQ(ProxyChannel(std::make_unique<SecureChannel>()).Protocol(), "h2");
 }
 
 TEST(ProxyChannelTest, IsAsSecureAsTheInnerChannel) {

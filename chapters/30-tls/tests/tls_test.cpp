@@ -360,6 +360,28 @@ TEST_F(TlsTest, AHandlerSeesTheSubjectOfTheClientsCertificate) {
   }
 }
 
+void TellProtocol(Exchange& exchange) {
+  exchange.Reply(TextResponse(200, "[" + std::string(exchange.GetConnection().Protocol()) + "]"));
+}
+
+TEST_F(TlsTest, AHandlerSeesTheProtocolThatWasAgreedOn) {
+  TlsOptions options = TlsOptionsOf(certificate_);
+  options.protocols = {"first", "http/1.1"};
+  TlsServer server(options, TellProtocol);
+  for (const auto& [offer, agreed] : {std::pair("", "[]"),
+                                      {"\x08http/1.1", "[http/1.1]"},
+                                      {"\x08http/1.1\x05"
+                                       "first",
+                                       "[first]"}}) {
+    TlsClientWish wish;
+    wish.protocols = offer;
+    TlsClient client(server.Port(), wish);
+    EXPECT_EQ(AskWith(client, ""), agreed);
+  }
+  const test::RunningServer plain(TellProtocol);
+  EXPECT_EQ(test::HttpClient(plain.Port()).Ask(test::Get("/", "")).body, "[]");
+}
+
 TEST_F(TlsTest, AnExchangeBehindAProxyHeaderIsSecure) {
   TlsServer server(
       TlsOptionsOf(certificate_),

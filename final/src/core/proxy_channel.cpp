@@ -73,6 +73,10 @@ auto ProxyChannel::PeerSubject() const noexcept -> std::string_view {
   return inner_ != nullptr ? inner_->PeerSubject() : std::string_view();
 }
 
+auto ProxyChannel::Protocol() const noexcept -> std::string_view {
+  return inner_ != nullptr ? inner_->Protocol() : std::string_view();
+}
+
 auto ProxyChannel::PeerAddress() const noexcept -> const NetAddress* {
   if (source_.Family() != AF_UNSPEC) {
     return &source_;

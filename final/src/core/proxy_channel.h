@@ -36,6 +36,7 @@ class ProxyChannel final : public Channel {
   void SealEnd(OutQueue& wire) override;
   [[nodiscard]] auto IsSecure() const noexcept -> bool override;
   [[nodiscard]] auto PeerSubject() const noexcept -> std::string_view override;
+  [[nodiscard]] auto Protocol() const noexcept -> std::string_view override;
 
   /// Returns the client's address, once the header has named one.
   [[nodiscard]] auto PeerAddress() const noexcept -> const NetAddress* override;

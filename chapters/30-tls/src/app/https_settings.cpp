@@ -32,6 +32,7 @@ auto TlsOf(const HttpsOptions& https) -> TlsOptions {
   tls.clients = https.clients;
   tls.client_ca = https.client_ca;
   tls.tickets = https.tickets;
+  tls.protocols = https.protocols;
   return tls;
 }
 

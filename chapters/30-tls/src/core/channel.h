@@ -82,6 +82,10 @@ class Channel {
   /// 4514: "CN=ada,O=Example"; "" if it has shown none. Valid until the channel is gone.
   [[nodiscard]] virtual auto PeerSubject() const noexcept -> std::string_view { return {}; }
 
+  /// Returns the protocol that both ends have agreed on, such as "http/1.1" (ALPN, RFC 7301); "" if
+  /// they have named none. Valid until the channel is gone.
+  [[nodiscard]] virtual auto Protocol() const noexcept -> std::string_view { return {}; }
+
   /// Returns the client's address if the channel knows it better than the socket does; nullptr: it
   /// does not.
   [[nodiscard]] virtual auto PeerAddress() const noexcept -> const NetAddress* { return nullptr; }

@@ -251,6 +251,12 @@ class Connection {
     return sealing_ != nullptr ? sealing_->channel->PeerSubject() : std::string_view();
   }
 
+  /// Returns the protocol that both ends have agreed on, Channel::Protocol(); "" if they have named
+  /// none.
+  [[nodiscard]] auto Protocol() const noexcept -> std::string_view {
+    return sealing_ != nullptr ? sealing_->channel->Protocol() : std::string_view();
+  }
+
   /// True while too much is unsent to read more.
   [[nodiscard]] auto Paused() const noexcept -> bool { return phase_ == ConnectionPhase::kPaused; }
 

@@ -152,6 +152,13 @@ auto TlsChannel::RecordSize() const noexcept -> std::size_t {
   return sealed_ < kShortBytes ? kShortRecord : kLongRecord;
 }
 
+auto TlsChannel::Protocol() const noexcept -> std::string_view {
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(session_.get(), &name, &size);
+  return {reinterpret_cast<const char*>(name), size};
+}
+
 // Without the handshake there is nobody who would understand the end.
 void TlsChannel::SealEnd(OutQueue& wire) {
   if (is_open_) {

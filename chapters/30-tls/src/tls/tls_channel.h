@@ -78,6 +78,7 @@ class TlsChannel final : public Channel {
   void SealEnd(OutQueue& wire) override;
   [[nodiscard]] auto IsSecure() const noexcept -> bool override { return true; }
   [[nodiscard]] auto PeerSubject() const noexcept -> std::string_view override { return subject_; }
+  [[nodiscard]] auto Protocol() const noexcept -> std::string_view override;
 
  private:
   static void OnMessage(int is_ours, int version, int type, const void* bytes, std::size_t size,
