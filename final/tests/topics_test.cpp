@@ -2,6 +2,7 @@
 #include "websocket/topics.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <memory>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/client.h"
 #include "support/gate.h"
 #include "support/running_server.h"
 #include "web/http_server.h"
@@ -131,8 +133,10 @@ TEST_F(TopicsTest, AShortMessageIsNotCompressed) {
   EXPECT_EQ(Ask(client, "+room"), "ok");
   for (const auto& [size, expected] : {std::pair(127, 0), std::pair(128, kCompressed)}) {
     topics_.Publish("room", MessageKind::kText, std::string(static_cast<std::size_t>(size), 'x'));
+    pollfd arrived{client.GetSocket().GetFd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(test::kPatience.count())), 1);
     char first = 0;
-    ASSERT_EQ(::recv(client.GetSocket().GetFd(), &first, 1, MSG_PEEK), 1);
+    ASSERT_EQ(::recv(arrived.fd, &first, 1, MSG_PEEK), 1);
     EXPECT_EQ(first & kCompressed, expected) << size;
     EXPECT_EQ(Next(client).size(), static_cast<std::size_t>(size));
   }

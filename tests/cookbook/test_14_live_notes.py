@@ -60,7 +60,7 @@ def test_who_no_longer_watches_hears_nothing(notes, watch):
 
 
 def test_no_change_is_missed(notes, watch):
-    """Clients that read the note after each message have the newest one in the end, whoever was quicker."""
+    """Clients that read the note after each message end up with the newest one, whichever write came first."""
 
     def follow(client):
         while notes.ask("GET", "/notes/one").body != b"199":

@@ -1,4 +1,4 @@
-"""A WebSocket client that follows no rule unless it is told to, and a strict reader of what a server sends.
+"""A WebSocket client that breaks any rule on request, and a strict reader of a server's frames.
 
 Source: RFC 6455, section 5; RFC 7692, section 7.
 """

@@ -475,7 +475,7 @@ class Guest(Client):
 
 
 def talk(proxy: Proxy, server: Server) -> None:
-    """A guest comes, speaks and is told of the server's end."""
+    """A guest joins, speaks, and receives the server's Close."""
     guest = Guest(proxy, "ada")
     assert guest.message() == b"ada has come"
     guest.send_frame(TEXT, b"hello")

@@ -322,6 +322,34 @@ def test_loads_with_a_coding_have_a_table_of_their_own_with_an_aim():
     assert "- **Z1**: 100 KB of text as gzip" in text
 
 
+def test_the_echoes_are_for_the_servers_of_websockets():
+    for load in table.WEBSOCKET:
+        took = [server.name for server in table.SERVERS if server.takes_part(load)]
+        assert took == ["websocket", "floor-websocket", "Beast-websocket"], load.name
+    servers = [server for server in table.SERVERS if server.takes_part(table.WEBSOCKET[0])]
+    assert not any(server.takes_part(each) for server in servers for each in table.EVERY_LOAD if not each.message)
+
+
+def test_an_echo_is_an_option_of_the_load_generator():
+    commands = [table.load_command("turtle-bench", each, 20100, 1.0, "out.json") for each in table.WEBSOCKET]
+    for words, connections, size in zip(commands, ("64", "16"), ("64", "64K")):
+        assert words[words.index("-c") + 1] == connections and words[words.index("--websocket") + 1] == size
+        assert words[-1] == "http://127.0.0.1:20100/" and not any("Sec-WebSocket-Extensions" in word for word in words)
+
+
+def test_echoes_have_a_table_of_their_own_with_an_aim():
+    rows = [row("websocket", 8.0, "W1"), row("floor-websocket", 4.0, "W1"), row("Beast-websocket", 10.0, "W1"),
+            row("final", 6.0)]  # fmt: skip
+    text = report.markdown(result(rows), [])
+    assert "1 thread, server on CPU 0, load on CPU 1, over WebSocket: CPU microseconds per message" in text
+    assert "over WebSocket: messages per second" in text and "CPU 1: CPU microseconds per request" in text
+    assert (
+        "| *websocket ÷ best floor* | 2.00 |\n| *websocket ÷ best peer* | 0.80 |\n"
+        "| *websocket ÷ Beast-websocket* | 0.80 |\n| *the aim: at most* | 1.00 |" in text
+    )
+    assert text.count("the aim") == 1 and "- **W1**: a message of 64 bytes and its echo" in text
+
+
 def test_loads_over_tls_have_a_table_of_their_own_with_an_aim():
     rows = [row("final", 8.0, "T1"), row("nginx", 10.0, "T1"), row("h2o", 5.0, "T1"), row("final", 6.0)]
     text = report.markdown(result(rows), [])
@@ -339,6 +367,13 @@ def test_the_ratio_to_the_peer_of_the_aim_is_that_of_the_medians_and_each_rounds
     (found,) = report.ratios([*rows, row("final", 1.0, "S1", round=1), row("nginx", 1.0, "S1", round=1)])
     assert (found["scenario"], found["server"], found["to"], found["aim"]) == (load, "final", "nginx", 1.0)
     assert (found["ratio"], found["least"], found["most"]) == (0.9, 0.8, 1.2)
+
+
+def test_the_aim_of_an_echo_names_its_own_peer():
+    rows = [row("websocket", 8.0, "W2", round=1), row("Beast-websocket", 10.0, "W2", round=1)]
+    (found,) = report.ratios(rows)
+    assert (found["server"], found["to"], found["aim"], found["ratio"]) == ("websocket", "Beast-websocket", 1.0, 0.8)
+    assert (found["least"], found["most"]) == (0.8, 0.8)
 
 
 def test_who_makes_errors_has_no_ratio():

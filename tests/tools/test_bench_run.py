@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import io
 import json
 import pathlib
 import re
@@ -17,7 +18,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from measure import process, run, table  # noqa: E402
+from measure import process, run, table, websocket  # noqa: E402
 from measure.process import Failed, Process  # noqa: E402
 
 # Like `turtle`, with and without TLS and gzip, with a second process that does nothing but has to be ended too.
@@ -93,6 +94,30 @@ if "--json" in arguments:
 """
 
 
+# Like websocket_turtle, for small frames. What isn't a handshake gets a 400.
+ECHO = """\
+#!{python}
+import socketserver, struct, sys
+class Client(socketserver.StreamRequestHandler):
+    def handle(self):
+        head = b"".join(iter(self.rfile.readline, b"\\r\\n"))
+        if b"Upgrade: websocket" not in head:
+            self.wfile.write(b"HTTP/1.1 400 Bad Request\\r\\nContent-Length: 0\\r\\n\\r\\n")
+            return
+        self.wfile.write(b"HTTP/1.1 101 Switching Protocols\\r\\nSec-WebSocket-Accept: {accept}\\r\\n\\r\\n")
+        while start := self.rfile.read(2):
+            size = start[1] & 0x7F
+            more = self.rfile.read({{126: 2, 127: 8}}.get(size, 0))
+            size = int.from_bytes(more, "big") if more else size
+            key, payload = self.rfile.read(4), self.rfile.read(size)
+            plain = bytes(byte ^ key[at % 4] for at, byte in enumerate(payload))
+            self.wfile.write(bytes((start[0], start[1] & 0x7F)) + more + plain[:{limit}].ljust(size, b"-"))
+class Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = daemon_threads = True
+Server(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])), Client).serve_forever()
+"""
+
+
 class MadeUp:
     """A build folder with both."""
 
@@ -105,8 +130,12 @@ class MadeUp:
 
     def write(self, name, text):
         path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text)
         path.chmod(0o755)
+
+    def write_echo(self, accept=websocket.ACCEPT, limit=1 << 20):
+        self.write("bench/websocket_turtle", ECHO.format(python=sys.executable, accept=accept, limit=limit))
 
     def command(self, *arguments, tool="bench.py"):
         return [sys.executable, ROOT / "tools" / tool, *map(str, arguments)]
@@ -277,6 +306,76 @@ def test_the_loads_with_a_coding_are_recorded_without_the_table(made_up, tmp_pat
     assert result["medians"][0]["coded_bytes"] == len(run.text_in_advance())
     calls = made_up.calls.read_text().splitlines()
     assert len(calls) == 2 and all("--keep-alive -H Accept-Encoding: gzip --json" in call for call in calls)
+
+
+def test_the_echoes_are_recorded_without_the_table(made_up, tmp_path):
+    made_up.write_echo()
+    folder = tmp_path / "measured"
+    done = made_up.bench("--record", folder, "--parts", "websocket", "--quick", "--servers", "websocket")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in folder.iterdir()} == {"websocket.json"}
+    result = json.loads((folder / "websocket.json").read_text())
+    assert [each["scenario"] for each in result["rows"]] == ["W1", "W2"]
+    assert all("cpu_us" in each for each in result["rows"]) and result["ratios"] == [] and "tls" not in result
+    assert "99 messages/s" in done.stderr
+    calls = made_up.calls.read_text().splitlines()
+    assert [call.split()[:6] for call in calls] == [
+        ["-c", "64", "-t", "1", "--websocket", "64"], ["-c", "16", "-t", "1", "--websocket", "64K"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "wrong, complaint",
+    [({"limit": 63}, "another message came back"), ({"accept": "another"}, "the response is to another key")],
+)
+def test_a_server_that_sends_no_echo_is_not_measured(made_up, monkeypatch, wrong, complaint):
+    made_up.write_echo(**wrong)
+    monkeypatch.setattr(run, "START_SECONDS", 1)  # then its last complaint is the result
+    (server,) = table.choose("websocket", table.SERVERS, "server")
+    with run.Site(made_up.folder, str(made_up.folder / "turtle-bench"), 0.1, 1) as site:
+        with pytest.raises(Failed, match=f"WebSocket /: {complaint}"):
+            site.measure(server, table.WEBSOCKET[0])
+    assert not made_up.calls.exists()
+
+
+@pytest.mark.parametrize(
+    "frames, complaint",
+    [
+        (b"\xc2\x02hi", "begins with 0xc2 0x02 is no part"),  # compressed
+        (b"\x81\x02hi", "begins with 0x81 0x02 is no part"),  # a text
+        (b"\x82\x82aaaahi", "begins with 0x82 0x82 is no part"),  # masked
+        (b"\x02\x01h\x82\x01i", "begins with 0x82 0x01 is no part"),  # the next message within the first
+        (b"\x82\x05hi", "the connection ended"),
+    ],
+)  # fmt: skip
+def test_frames_that_are_no_echo_are_told(frames, complaint):
+    with pytest.raises(Failed, match=complaint):
+        websocket.read_message(io.BytesIO(frames))
+
+
+def test_an_echo_may_come_in_fragments_and_of_every_length():
+    assert websocket.read_message(io.BytesIO(b"\x02\x01h\x00\x00\x80\x01i")) == b"hi"
+    for size in (0, 125, 126, 65_535, 65_536):
+        frame = bytearray(websocket.masked_frame(bytes(size), bytes(4)))
+        frame[1] &= 0x7F
+        at = 2 + {126: 2, 127: 8}.get(frame[1], 0)
+        del frame[at : at + 4]
+        assert websocket.read_message(io.BytesIO(frame)) == bytes(size)
+    assert websocket.masked_frame(b"Hello", b"\x37\xfa\x21\x3d")[6:] == b"\x7f\x9f\x4d\x51\x58"  # RFC 6455, 5.7
+
+
+@pytest.mark.parametrize(
+    "reply, complaint",
+    [
+        (b"Content-Length: 0\r\n\r\n", "HTTP/1.1 200 OK instead of a 101"),
+        (b"Content-Length", "no whole response to the handshake"),
+    ],
+)
+def test_a_server_without_websocket_is_told(reply, complaint):
+    with answering(reply) as (port, asked):
+        with pytest.raises(Failed, match=complaint):
+            run.check_replies(port, table.WEBSOCKET[0])
+    assert b"\r\nSec-WebSocket-Version: 13\r\n" in asked[0] and b"Extensions" not in asked[0]
 
 
 def test_another_cipher_is_not_measured(tmp_path):

@@ -50,6 +50,12 @@ def folder(tmp_path):
         "machine": {**MACHINE, "date": "2033-04-05 06:07 +0000"}, "settings": {**table["settings"], "rounds": 1},
         "medians": report.medians(coded), "ratios": report.ratios(coded), "left_out": {"h2o": "apt install h2o"},
     }  # fmt: skip
+    echoed = [row(server, cost, "W1", round=1)
+              for server, cost in (("websocket", 8.0), ("floor-websocket", 5.0), ("Beast-websocket", 10.0))]  # fmt: skip
+    websocket = {
+        "machine": {**MACHINE, "date": "2034-05-06 07:08 +0000"}, "settings": {**table["settings"], "rounds": 1},
+        "medians": report.medians(echoed), "ratios": report.ratios(echoed), "left_out": {},
+    }  # fmt: skip
     calls = [
         {"name": "03", "chapter": "03", "program": "examples/echo_server",
          "modes": {"keep-alive": {"epoll_wait": 2, "recvfrom": 2, "sendto": 1}}},
@@ -60,7 +66,8 @@ def folder(tmp_path):
     leaf = ["all", 1.0, [["main", 1.0, [["k:tcp_ack", 0.75, []]]]]]
     shares = {"samples": 4, "kernel": 0.75, "delivery": 0.333, "calls": {"send": 0.75}, "functions": {"main": 0.25}}
     for name, data in (
-        ("table", table), ("tls", tls), ("compressed", compressed), ("syscalls", {"together": 16, "rows": calls}),
+        ("table", table), ("tls", tls), ("compressed", compressed), ("websocket", websocket),
+        ("syscalls", {"together": 16, "rows": calls}),
         ("micro", {"programs": benches}), ("flame", {**shares, "tree": leaf}),
         ("trust", {"soak": {"date": "2031-02-03", "requests": 12345678}}),
         ("instructions", {"builds": {"inlined": {"keep-alive": 4000}, "apart": {"keep-alive": 5000}}}),
@@ -149,9 +156,28 @@ def test_the_loads_with_a_coding_have_their_own_machine_and_day(folder):
     assert not any("2033" in line or "compressed.json" in line for line in pages.BLOCKS["machine"](data))
 
 
-@pytest.mark.parametrize("block, names", [("tls loads", ["T1", "T2", "T3", "T4"]), ("compressed loads", ["Z1", "Z2"])])
-def test_each_load_with_an_aim_states_it(folder, block, names):
+def test_the_echoes_have_their_own_machine_and_day(folder):
+    data = pages.Data(folder)
+    lines = pages.BLOCKS["websocket"](data)
+    assert lines[0].startswith("2034-05-06; Abacus") and lines[0].endswith("on the other.")
+    assert [line for line in lines if line.startswith("|")] == [
+        "| CPU µs per message | W1 |", "|---|---:|", "| websocket | 8.00 |", "| floor-websocket | 5.00 |",
+        "| Beast-websocket | 10.0 |", "| *websocket ÷ best floor* | 1.60 |", "| *websocket ÷ best peer* | 0.80 |",
+        "| *websocket ÷ Beast-websocket* | 0.80 |", "| *the aim: at most* | 1.00 |",
+    ]  # fmt: skip
+    assert not any("2034" in line or "websocket.json" in line for line in pages.BLOCKS["machine"](data))
+
+
+@pytest.mark.parametrize(
+    "block, names, compared",
+    [
+        ("tls loads", ["T1", "T2", "T3", "T4"], "`final` ÷ nginx"), ("compressed loads", ["Z1", "Z2"], "`final` ÷ nginx"),
+        ("websocket loads", ["W1", "W2"], "`websocket` ÷ Beast-websocket"),
+    ],
+)  # fmt: skip
+def test_each_load_with_an_aim_states_it(folder, block, names, compared):
     lines = pages.BLOCKS[block](pages.Data(folder))
+    assert lines[0] == f"| | load | the aim: {compared} |"
     assert [line.split("|")[1].strip() for line in lines[2:]] == names
     assert all(line.endswith("| at most 1.00 |") for line in lines[2:])
 

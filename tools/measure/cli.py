@@ -123,8 +123,8 @@ def bench(options: argparse.Namespace) -> int:
 def record_all(options: argparse.Namespace) -> int:
     """The data of the page. A whole table is written over, so it is measured with all that belongs to it.
 
-    The loads over TLS and the compressed ones have files of their own, each with its own machine and date: they
-    leave the table as it is.
+    The loads over TLS, the compressed ones and those over WebSocket have files of their own, each with its own
+    machine and date: they leave the table as it is.
     """
     folder, parts = options.record.resolve(), record.choose(options.parts)
     build = (options.build or BUILD).resolve()
@@ -212,7 +212,7 @@ def measure_all(
                 row = {"threads": site.threads, "scenario": scenario.name, "server": server.name, "round": number}
                 try:
                     row.update(site.measure(server, scenario))
-                    said = f"{row['cpu_us']:7.2f} us of CPU, {row['requests_per_second']:9,.0f} requests/s"
+                    said = f"{row['cpu_us']:7.2f} us of CPU, {row['requests_per_second']:9,.0f} {scenario.unit}s/s"
                     if "idle_bytes" in row:
                         said += f", {row['idle_bytes']:,.0f} bytes per idle connection"
                     if "full" in row:

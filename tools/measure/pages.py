@@ -1,8 +1,9 @@
 """What was measured, as text: the generated parts of PAGES, and their pictures.
 
-The data is in docs/measured: table.json, tls.json, compressed.json, syscalls.json, instructions.json, flame.json,
-micro.json, growth.json, which `./learn bench --record docs/measured` writes; other.json, a table of another machine,
-which `./learn bench --json docs/measured/other.json` writes there; and trust.json, which tools/trust.py writes.
+The data is in docs/measured: table.json, tls.json, compressed.json, websocket.json, syscalls.json,
+instructions.json, flame.json, micro.json, growth.json, which `./learn bench --record docs/measured` writes;
+other.json, a table of another machine, which `./learn bench --json docs/measured/other.json` writes there; and
+trust.json, which tools/trust.py writes.
 `tools/site.py texts` makes the pages and the pictures of it. In a page,
 
     <!-- measured: table -->
@@ -22,13 +23,14 @@ from collections.abc import Callable, Sequence
 
 from measure import chart, flame, growth_chart, machine, report, run
 from measure.process import Failed
-from measure.table import AIM_PEER, COMPRESSED, ROUTES, SCALING, SCENARIOS, TLS, Scenario
+from measure.table import COMPRESSED, OWN, ROUTES, SCALING, SCENARIOS, SERVERS, TLS, WEBSOCKET, Scenario
 
 DATA = run.ROOT / "docs" / "measured"
 PAGES = ("docs/microseconds.md", "docs/trust.md", "docs/growth.md", "docs/deployment.md", "chapters/15-lru-cache/README.md")
 NONE = "–"
-PARTS = ("table", "tls", "compressed", "syscalls", "instructions", "flame", "micro", "growth")
-DESCRIBED = ("table", "tls", "compressed", "growth")  # these parts say beside their numbers where they were measured
+PARTS = ("table", "tls", "compressed", "websocket", "syscalls", "instructions", "flame", "micro", "growth")
+# These parts say beside their numbers where they were measured.
+DESCRIBED = ("table", "tls", "compressed", "websocket", "growth")
 
 
 class Unknown(Failed):
@@ -40,8 +42,8 @@ class Data:
 
     def __init__(self, folder: pathlib.Path = DATA) -> None:
         (
-            self.table, self.tls, self.compressed, self.syscalls, self.instructions, self.flame, self.micro,
-            self.growth,
+            self.table, self.tls, self.compressed, self.websocket, self.syscalls, self.instructions, self.flame,
+            self.micro, self.growth,
         ) = (read(folder / f"{part}.json") for part in PARTS)  # fmt: skip
         self.trust = read(folder / "trust.json")
         self.other = read(folder / "other.json")
@@ -188,7 +190,7 @@ def compared(medians: Sequence[dict], scenarios: Sequence[Scenario], quoted: boo
         line = [report.number(each.cpu_us) if each.scenario == scenario.name else "" for scenario in shown]
         if any(line):
             body.append([f"{each.name} (quoted, {each.date})", *line])
-    return report.markdown_table(["CPU µs per request", *(each.name for each in shown)], body)
+    return report.markdown_table([f"CPU µs per {shown[0].unit}", *(each.name for each in shown)], body)
 
 
 def table_block(data: Data) -> list[str]:
@@ -207,8 +209,10 @@ def routes_block(data: Data) -> list[str]:
 
 
 def aims(scenarios: Sequence[Scenario]) -> list[str]:
+    first = scenarios[0]  # the others of its part compare the same servers
+    own = next(each.name for each in SERVERS if each.name in OWN and each.takes_part(first))
     return [
-        f"| | load | the aim: `final` ÷ {AIM_PEER} |", "|---|---|---:|",
+        f"| | load | the aim: `{own}` ÷ {first.aim_peer} |", "|---|---|---:|",
         *(f"| {each.name} | {each.title} | at most {each.aim:.2f} |" for each in scenarios),
     ]  # fmt: skip
 
@@ -229,6 +233,10 @@ def compressed_block(data: Data) -> list[str]:
         for each in on_one_thread(data.compressed) if "coded_bytes" in each
     ]  # fmt: skip
     return [*with_aims(data.compressed, COMPRESSED), *(f"- {line}" for line in lengths)]
+
+
+def websocket_block(data: Data) -> list[str]:
+    return with_aims(data.websocket, WEBSOCKET) if data.websocket else [NONE]
 
 
 def with_aims(part: dict, scenarios: Sequence[Scenario], also: str = "") -> list[str]:
@@ -459,6 +467,8 @@ BLOCKS: dict[str, Callable[[Data], list[str]]] = {
     "tls": tls_block,
     "compressed loads": lambda data: aims(COMPRESSED),
     "compressed": compressed_block,
+    "websocket loads": lambda data: aims(WEBSOCKET),
+    "websocket": websocket_block,
     "scaling": scaling_block,
     "idle": idle_block,
     "remarks": remarks_block,

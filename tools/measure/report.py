@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 
 from measure.table import (
-    AIM_PEER, COMPRESSED, EVERY_LOAD, OWN, QUOTED, ROUTES, SCALING, SCENARIOS, SERVERS, TLS, Scenario,
+    COMPRESSED, EVERY_LOAD, OWN, QUOTED, ROUTES, SCALING, SCENARIOS, SERVERS, TLS, WEBSOCKET, Scenario,
 )  # fmt: skip
 
 KINDS = {server.name: server.kind for server in SERVERS}
@@ -62,11 +62,11 @@ def best(entries: Iterable[dict], scenario: str, kind: str) -> dict | None:
 
 
 def ratios(rows: Sequence[dict]) -> list[dict]:
-    """For each load with an aim: our own in relation to AIM_PEER, and the same within single rounds."""
+    """For each load with an aim: our own in relation to the peer of the aim, and the same within single rounds."""
     entries, found = medians(rows), []
     for scenario in (each for each in EVERY_LOAD if each.aim):
         for own in entries:
-            peer = aim_peer(entries, own)
+            peer = entry_of(entries, own, scenario.aim_peer)
             if own["scenario"] != scenario.name or own["server"] not in OWN or not own["rounds"] or not peer:
                 continue
             costs = {
@@ -75,23 +75,23 @@ def ratios(rows: Sequence[dict]) -> list[dict]:
                 if (row["threads"], row["scenario"]) == (own["threads"], scenario.name) and "failed" not in row
             }
             within = [
-                cost / costs[AIM_PEER, round_number]
+                cost / costs[scenario.aim_peer, round_number]
                 for (server, round_number), cost in costs.items()
-                if server == own["server"] and costs.get((AIM_PEER, round_number))
+                if server == own["server"] and costs.get((scenario.aim_peer, round_number))
             ]
             found.append({
-                "threads": own["threads"], "scenario": scenario.name, "server": own["server"], "to": AIM_PEER,
-                "ratio": own["cpu_us"] / peer["cpu_us"], "aim": scenario.aim,
+                "threads": own["threads"], "scenario": scenario.name, "server": own["server"],
+                "to": scenario.aim_peer, "ratio": own["cpu_us"] / peer["cpu_us"], "aim": scenario.aim,
                 "least": min(within, default=None), "most": max(within, default=None),
             })  # fmt: skip
     return found
 
 
-def aim_peer(entries: Iterable[dict], own: dict) -> dict | None:
-    """The entry that `own` is to be compared with. Errors disqualify both."""
+def entry_of(entries: Iterable[dict], own: dict, peer_name: str) -> dict | None:
+    """The peer's entry that `own` is to be compared with. Errors disqualify both."""
     same = (
         each for each in entries
-        if (each["threads"], each["scenario"], each["server"]) == (own["threads"], own["scenario"], AIM_PEER)
+        if (each["threads"], each["scenario"], each["server"]) == (own["threads"], own["scenario"], peer_name)
     )  # fmt: skip
     peer = next((each for each in same if each["rounds"] and each["cpu_us"] and not each["errors"]), None)
     return None if own.get("errors") else peer
@@ -149,12 +149,19 @@ def aim_lines(own: dict[str, dict], entries: Sequence[dict], scenarios: Sequence
     line = []
     for scenario in scenarios:
         entry = own.get(scenario.name) if scenario.aim else None
-        peer = aim_peer(entries, entry) if entry else None
+        peer = entry_of(entries, entry, scenario.aim_peer) if entry else None
         line.append(f"{entry['cpu_us'] / peer['cpu_us']:.2f}" if entry and peer else "")
     if not any(line):
         return []
     aims = [f"{scenario.aim:.2f}" if scenario.aim else "" for scenario in scenarios]
-    return [[f"*final ÷ {AIM_PEER}*", *line], ["*the aim: at most*", *aims]]
+    return [[f"*{compared_names(own, scenarios)}*", *line], ["*the aim: at most*", *aims]]
+
+
+def compared_names(own: dict[str, dict], scenarios: Sequence[Scenario]) -> str:
+    """Who is compared in the loads that have an aim."""
+    aimed = [each for each in scenarios if each.aim]
+    ours = sorted({own[each.name]["server"] for each in aimed if each.name in own})
+    return f"{' or '.join(ours)} ÷ {' or '.join(sorted({each.aim_peer for each in aimed}))}"
 
 
 def cpu_cell(entry: dict) -> str:
@@ -174,8 +181,9 @@ def section(title: str, entries: Sequence[dict], scenarios: Sequence[Scenario], 
             if each.scenario in present:
                 line = [number(each.cpu_us) if each.scenario == scenario.name else "" for scenario in shown]
                 body.append([f"{each.name} (quoted, {each.date})", *line])
-    lines = [f"### {title}: CPU microseconds per request", "", *markdown_table(head, body)]
-    lines += ["", f"### {title}: requests per second", ""]
+    unit = shown[0].unit
+    lines = [f"### {title}: CPU microseconds per {unit}", "", *markdown_table(head, body)]
+    lines += ["", f"### {title}: {unit}s per second", ""]
     lines += markdown_table(head, by_server(entries, shown, lambda each: f"{each['requests_per_second']:,.0f}"))
     idle = [each for each in entries if "idle_bytes" in each]
     if idle:
@@ -253,7 +261,7 @@ def markdown(result: dict, machine_lines: Sequence[str]) -> str:
         title = f"{threads} thread{'s' if threads > 1 else ''}, {where}"
         tables = (
             (SCENARIOS, ""), (ROUTES, ", routes"), (TLS, ", over TLS"), (COMPRESSED, ", compressed"),
-            (SCALING, ", over connections"),
+            (WEBSOCKET, ", over WebSocket"), (SCALING, ", over connections"),
         )  # fmt: skip
         for scenarios, what in tables:
             chosen = [each for each in of_threads if each["scenario"] in {scenario.name for scenario in scenarios}]

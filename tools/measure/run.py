@@ -24,7 +24,7 @@ import types
 import zlib
 from collections.abc import Iterator
 
-from measure import process, table
+from measure import process, table, websocket
 from measure.process import Failed, Process
 from measure.table import Scenario, Server
 
@@ -345,7 +345,10 @@ def fetch(
 
 
 def check_replies(port: int, scenario: Scenario, trust: ssl.SSLContext | None = None) -> None:
-    """Nothing is measured that does not send the whole page, or what a route has to answer."""
+    """Nothing is measured that does not send the whole page, a route's response or a message's echo."""
+    if scenario.message:
+        websocket.check_echo(port, scenario.page, scenario.message)
+        return
     if scenario.reply:
         answered = fetch(port, scenario.page, body=scenario.body).decode(errors="replace")
         if answered != scenario.reply:
@@ -393,7 +396,10 @@ def await_answer(port: int, scenario: Scenario, running: Process, trust: ssl.SSL
         if running.popen.poll() is not None:
             raise Failed(f"ended with {running.popen.returncode} instead of starting")
         try:
-            fetch(port, scenario.page, 1.0, scenario.body, trust)
+            if scenario.message:
+                websocket.check_echo(port, scenario.page, scenario.message, 1.0)
+            else:
+                fetch(port, scenario.page, 1.0, scenario.body, trust)
             return
         except (OSError, Failed) as error:
             if time.monotonic() > deadline:

@@ -38,7 +38,13 @@ class Scenario:
     reply: str = ""  # what has to come back; none: the page
     handshakes: str = ""  # over TLS: "few" (connections stay), "full" or "resumed"; none: without TLS
     coding: str = ""  # what the body has to be encoded with; none: plain
-    aim: float = 0.0  # the most that final may cost, as a multiple of AIM_PEER; 0: there is no such aim
+    message: int = 0  # bytes of the messages that are echoed over WebSocket; 0: HTTP
+    aim: float = 0.0  # the most that our own may cost, as a multiple of aim_peer; 0: there is no such aim
+    aim_peer: str = "nginx"
+
+    @property
+    def unit(self) -> str:
+        return "message" if self.message else "request"
 
 
 SCENARIOS = (
@@ -73,7 +79,6 @@ ROUTES = (
 # The servers have the same certificate, which turtle-bench accepts unseen: to verify it is the client's cost.
 # check_replies() verifies it once.
 TLS_CERTIFICATE, TLS_VERSION, TLS_CIPHER = "ECDSA P-256", "TLSv1.3", "TLS_AES_256_GCM_SHA384"
-AIM_PEER = "nginx"
 TLS = (
     Scenario("T1", "small file over TLS, keep-alive, 64 connections", SMALL, 64, ("--keep-alive", "--insecure"),
              handshakes="few", aim=1.0),
@@ -92,8 +97,17 @@ COMPRESSED = (
              ("--keep-alive", "-H", "Accept-Encoding: gzip"), coding="gzip", aim=1.0),
 )  # fmt: skip
 
+# What final/bench/websocket sends back. turtle-bench masks its messages, and offers no compression.
+ECHO_PEER = "Beast-websocket"
+WEBSOCKET = (
+    Scenario("W1", "a message of 64 bytes and its echo over WebSocket, 64 connections", "/", 64,
+             ("--websocket", "64"), message=64, aim=1.0, aim_peer=ECHO_PEER),
+    Scenario("W2", "a message of 64 KiB and its echo over WebSocket, 16 connections", "/", 16,
+             ("--websocket", "64K"), message=65_536, aim=1.0, aim_peer=ECHO_PEER),
+)  # fmt: skip
+
 # What `--record` keeps in files of their own: their loads.
-COMPARED = {"table": (*SCENARIOS, *ROUTES), "tls": TLS, "compressed": COMPRESSED}
+COMPARED = {"table": (*SCENARIOS, *ROUTES), "tls": TLS, "compressed": COMPRESSED, "websocket": WEBSOCKET}
 EVERY_LOAD = tuple(scenario for loads in COMPARED.values() for scenario in loads)
 
 
@@ -140,7 +154,7 @@ class Server:
     def takes_part(self, scenario: Scenario) -> bool:
         if self.only or scenario.name in self.unable:
             return scenario.name in self.only
-        return bool(self.command_for(scenario)) and scenario not in ROUTES
+        return bool(self.command_for(scenario)) and scenario not in ROUTES and not scenario.message
 
     def command_for(self, scenario: Scenario) -> tuple[str, ...]:
         if scenario.handshakes:
@@ -158,6 +172,7 @@ BUILT = "not built: cmake --build build/final"
 CLOSING = tuple(scenario.name for scenario in SCENARIOS if scenario.closing)
 ROUTED = ("{program}", "{port}", "{work}/rows.db")
 EVERY_ROUTE = tuple(scenario.name for scenario in ROUTES)
+EVERY_ECHO = tuple(scenario.name for scenario in WEBSOCKET)
 BUILD_AGAIN = ", then build final again"
 
 SERVERS = (
@@ -202,6 +217,11 @@ SERVERS = (
            missing="apt install libboost-dev" + BUILD_AGAIN),
     Server("Pistache", ("./bench/routes_pistache",), ROUTED, only=EVERY_ROUTE[:-1],  # it has no other threads
            missing="apt install libpistache-dev" + BUILD_AGAIN),
+    Server("websocket", ("./bench/websocket_turtle",), ("{program}", "--port", "{port}", "--threads", "{threads}"),
+           kind="final", only=EVERY_ECHO, missing=BUILT),
+    Server("floor-websocket", ("./bench/floor_websocket",), FLOOR, kind="floor", only=EVERY_ECHO, missing=BUILT),
+    Server(ECHO_PEER, ("./bench/websocket_beast",), ("{program}", "{port}"), only=EVERY_ECHO,
+           missing="apt install libboost-dev" + BUILD_AGAIN),
 )  # fmt: skip
 
 
@@ -261,7 +281,7 @@ class Quoted:
 
 
 # What is ours, of its kind: the others are compared with it.
-OWN = ("final", "routes")
+OWN = ("final", "routes", "websocket")
 
 # Measured by the authors in one run beside nginx (7.1) and the floor (5.95).
 QUOTED = (

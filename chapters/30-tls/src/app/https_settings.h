@@ -30,7 +30,7 @@ struct HttpsOptions {
   ClientCertificates clients = ClientCertificates::kNone;  ///< --tls-clients
   std::string client_ca;                                   ///< --tls-client-ca: a file.
   bool tickets = true;                                     ///< --tls-tickets
-  /// What the program speaks, by its names for ALPN; no setting.
+  /// Names for ALPN of the protocols that the program speaks; no setting.
   std::vector<std::string> protocols = {"http/1.1"};
 
   /// Returns true if there is a certificate.
